@@ -1,0 +1,170 @@
+"""One hierarchy of errors, each with a stable code, an HTTP status and advice on what to do.
+
+This room knows the codes that clients rely on. It does not know HTTP frameworks or protocols:
+the faces translate :meth:`DocstowError.body` and ``status`` into their own terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class DocstowError(Exception):
+    """The root. Subclasses fix ``code`` and ``status``; instances carry message and details.
+
+    Args:
+        message: what happened and what to do next, in one or two sentences for a person or a model.
+        suggestions: near names, best first, each with a ``score`` from 0 to 1.
+        details: further JSON values that become members of the error body.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        suggestions: Sequence[Mapping[str, Any]] = (),
+        **details: Any,  # noqa: ANN401 - JSON values of the body
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.suggestions = tuple(dict(each) for each in suggestions)
+        self.details = details
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body that every face answers with."""
+        body: dict[str, Any] = {"error": self.code, "message": self.message, **self.details}
+        if self.suggestions:
+            body["suggestions"] = list(self.suggestions)
+        return body
+
+
+class CrateNotFound(DocstowError, LookupError):
+    """No crate of that name, or no version of it that matches."""
+
+    code, status = "crate_not_found", 404
+
+
+class SourceNotFound(DocstowError, LookupError):
+    """No source of that id is registered or stowed."""
+
+    code, status = "source_not_found", 404
+
+
+class CrateNotDocumented(DocstowError, LookupError):
+    """The crate's version exists, but there is no rustdoc JSON of it."""
+
+    code, status = "crate_not_documented", 404
+
+
+class VersionYanked(DocstowError, LookupError):
+    """The version was asked for by number and has been yanked."""
+
+    code, status = "version_yanked", 410
+
+
+class UnsupportedFormat(DocstowError, ValueError):
+    """The rustdoc format is outside the range that the reader knows."""
+
+    code, status = "unsupported_format", 422
+
+
+class UnreadableInput(DocstowError, ValueError):
+    """Bytes that are not what they claim to be: truncated, not JSON, not an archive."""
+
+    code, status = "unreadable_input", 422
+
+
+class ItemNotFound(DocstowError, LookupError):
+    """No item of that path in the crate."""
+
+    code, status = "item_not_found", 404
+
+
+class DocumentNotFound(DocstowError, LookupError):
+    """No document of that id, URL or path."""
+
+    code, status = "document_not_found", 404
+
+
+class InvalidParameter(DocstowError, ValueError):
+    """A parameter is missing, unknown, of the wrong type or out of range.
+
+    Args:
+        field: name of the parameter.
+        reason: what is wrong with it and what would be right.
+    """
+
+    code, status = "invalid_parameter", 400
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}", field=field, reason=reason)
+
+
+class TooLarge(DocstowError, ValueError):
+    """Something exceeds a limit; ``limit`` (bytes unless said otherwise) is in the body."""
+
+    code, status = "too_large", 413
+
+    def __init__(self, message: str, *, limit: int) -> None:
+        super().__init__(message, limit=limit)
+
+
+class Unauthorized(DocstowError, PermissionError):
+    """No credential, or one that is not known."""
+
+    code, status = "unauthorized", 401
+
+
+class Forbidden(DocstowError, PermissionError):
+    """Known, but not allowed: scope, origin, host or a private address."""
+
+    code, status = "forbidden", 403
+
+
+class TooManyRequests(DocstowError):
+    """A rate limit; ``retry_after_s`` becomes the Retry-After header."""
+
+    code, status = "too_many_requests", 429
+
+
+class UpstreamError(DocstowError, ConnectionError):
+    """An upstream answered with a fault, or could not be reached."""
+
+    code, status = "upstream_error", 502
+
+
+class UpstreamTimeout(DocstowError, TimeoutError):
+    """An upstream did not answer in time."""
+
+    code, status = "upstream_timeout", 504
+
+
+class Ingesting(DocstowError):
+    """Not an error but a wait: the source is being stowed; ask again in ``retry_after_s``."""
+
+    code, status = "ingesting", 202
+
+    def __init__(self, message: str, *, job_id: str, retry_after_s: int) -> None:
+        super().__init__(message, job_id=job_id, retry_after_s=retry_after_s)
+
+
+class StoreError(DocstowError):
+    """The object store cannot be used as it is: no conditional writes, no access, no space."""
+
+    code, status = "store_error", 500
+
+
+class ConfigurationError(DocstowError, ValueError):
+    """Settings are wrong; the message lists every mistake at once."""
+
+    code, status = "configuration_error", 500
+
+
+class InternalError(DocstowError):
+    """Anything else. Carries a request id and nothing of the inside."""
+
+    code, status = "internal_error", 500

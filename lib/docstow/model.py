@@ -1,0 +1,247 @@
+"""The domain's values: frozen, slotted, and free of any I/O.
+
+This room knows what the words mean. It does not know where bytes come from, how they are
+stored or who asks for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was asked for: ``crate/tokio/1.24.2``.
+
+    Attributes:
+        kind: ``crate`` today; ``site``, ``github``, ``folder``, ``collection`` and so on beside it.
+        name: the name in its kind's own spelling.
+        version: an exact version.
+        target: a compilation target; empty for the source's own default.
+    """
+
+    kind: str
+    name: str
+    version: str = ""
+    target: str = ""
+
+    @property
+    def key(self) -> str:
+        """The path of this source in the store: ``kind/name/version`` with ``@target`` if any."""
+        tail = f"{self.version}@{self.target}" if self.target else self.version
+        return "/".join(part for part in (self.kind, self.name, tail) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a source resolved to.
+
+    Attributes:
+        source: the source, with its exact version.
+        version: the version that will be fetched.
+        validator: a commit, an ETag or a digest that changes when the content does; may be empty.
+        origin: where the bytes come from: ``docs.rs``, ``file`` and so on.
+        url: the address (or path) to fetch; provenance for people.
+    """
+
+    source: Source
+    version: str
+    validator: str = ""
+    origin: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One fetched thing. ``path`` is relative to its revision; ``body`` is decompressed."""
+
+    path: str
+    url: str
+    media_type: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An item of a crate or a page: the unit a reader opens.
+
+    Attributes:
+        path: its public name, unique together with ``kind`` in a snapshot: ``tokio::task::spawn``.
+        kind: ``function``, ``struct``, ``module``, ``page`` and so on.
+        title: its last name, or a page's title.
+        signature: the declaration as a user of the language would write it; empty for prose.
+        text: the body as Markdown.
+        url: where a person reads it.
+        parent: the path of the owner (type, trait, module or section); empty at the root.
+        attributes: facts that are neither text nor relation; JSON values only.
+    """
+
+    path: str
+    kind: str
+    title: str
+    signature: str = ""
+    text: str = ""
+    url: str = ""
+    parent: str = ""
+    attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES)
+
+    def digest(self) -> str:
+        """SHA-256, in hex, over all fields: equal exactly when the documents are equal."""
+        fields = [self.path, self.kind, self.title, self.signature, self.text, self.url]
+        fields += [self.parent, json.dumps(dict(self.attributes), sort_keys=True)]
+        return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit of search: a part of the document numbered ``document`` in its snapshot.
+
+    Attributes:
+        document: row of the document in the snapshot's documents table.
+        ordinal: position among the passages of that document, from 0.
+        heading_path: the headings above it, outermost first, joined by `` > ``.
+        text: the prose that is embedded and shown as a snippet; no code blocks.
+    """
+
+    document: int
+    ordinal: int
+    heading_path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A whole code block of a document, never a part of one.
+
+    Attributes:
+        document: row of the document in the snapshot's documents table.
+        ordinal: position among the examples of that document, from 0.
+        language: in lower case; ``rust``, ``toml`` and so on; ``text`` when it is none.
+        code: the block as a reader would see it (rustdoc's hidden ``# `` lines are left out).
+        context: the heading or sentence that leads to the block.
+    """
+
+    document: int
+    ordinal: int
+    language: str
+    code: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An edge between paths, such as ``("tokio::task::spawn", "alias", "tokio::spawn")``.
+
+    Predicates in use: ``alias`` (subject is another public path of object), ``implements``
+    (type to trait), ``re-exports`` (local path to a path of another crate), ``links-to``
+    (document to path or URL), ``depends-on``, ``requires-feature``.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result.
+
+    Attributes:
+        path: the document's path.
+        kind: the document's kind.
+        title: the document's title.
+        signature: the document's signature.
+        heading_path: the headings above the passage.
+        snippet: the part of the text that answers; plain text.
+        score: fused score; larger is better; comparable within one answer only.
+        url: where a person reads it.
+        details: ranks and features of the score, filled when an explanation is asked for.
+    """
+
+    path: str
+    kind: str
+    title: str
+    signature: str
+    heading_path: str
+    snippet: str
+    score: float
+    url: str
+    details: Mapping[str, Any] = field(default=NO_ATTRIBUTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The versions that made a snapshot's tables; part of its identity.
+
+    A changed reader, chunker, tokeniser or model makes a new snapshot, never a mixed one.
+    """
+
+    reader: str
+    chunker: str
+    words: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An immutable set of tables, named by its content.
+
+    Attributes:
+        id: hash of revision, documents and recipe (see :func:`snapshot_id`).
+        revision: what was fetched.
+        recipe: what made the tables.
+        tables: table name to the SHA-256 (hex) of its Parquet file, a key below ``blobs/``.
+        sizes: table name to its length in bytes.
+        counts: rows by table and documents by kind.
+        facts: what the source says of itself as a whole (description, features, format version).
+        created_at: when it was made, UTC.
+    """
+
+    id: str
+    revision: Revision
+    recipe: Recipe
+    tables: Mapping[str, str]
+    sizes: Mapping[str, int]
+    counts: Mapping[str, int]
+    facts: Mapping[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The only mutable value of a source: which snapshot answers for it now.
+
+    Attributes:
+        source: the source this is the head of.
+        snapshot_id: empty after eviction.
+        generation: rises by one with every change and never falls.
+        checked_at: when the upstream was last asked, UTC.
+        origin: the revision's origin: ``file`` heads answer without asking an upstream.
+    """
+
+    source: Source
+    snapshot_id: str
+    generation: int
+    checked_at: datetime
+    origin: str = ""
+
+
+def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
+    """Name a snapshot by its content: SHA-256 in hex over its inputs, document order included."""
+    parts = {
+        "source": revision.source.key,
+        "version": revision.version,
+        "origin": revision.origin,
+        "recipe": [recipe.reader, recipe.chunker, recipe.words, recipe.model],
+        "documents": digests,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,20 @@
+"""Fixtures that several rooms' tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", REPOSITORY.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder with real rustdoc JSON, one ``<crate>/<version>/rustdoc.json.zst`` each."""
+    folder = SHARED / "corpus"
+    if not (folder / "index.json").is_file():
+        pytest.skip("the corpus of real rustdoc JSON is not beside this checkout")
+    return folder

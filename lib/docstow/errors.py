@@ -27,7 +27,7 @@ class DocstowError(Exception):
         message: str,
         *,
         suggestions: Sequence[Mapping[str, Any]] = (),
-        **details: Any,  # noqa: ANN401 - JSON values of the body
+        **details: Any,
     ) -> None:
         super().__init__(message)
         self.message = message

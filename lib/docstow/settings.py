@@ -1,0 +1,181 @@
+"""One frozen Settings value, from flags, a TOML file, ``DOCSTOW_*`` and defaults, in that order.
+
+This room knows names, types and ranges of settings. It opens nothing that they point to.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from docstow.errors import ConfigurationError
+
+MIB = 1024 * 1024
+_UNITS = {"": 1, "b": 1, "kib": 1024, "mib": MIB, "gib": 1024 * MIB}
+_UNITS |= {"kb": 1000, "mb": 1000_000, "gb": 1000_000_000}
+
+
+def _setting(default: Any, help_text: str, *, least: float | None = None, kind: str = "") -> Any:
+    return dataclasses.field(
+        default=default, metadata={"help": help_text, "least": least, "kind": kind}
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings. Sizes are bytes (``30MiB`` is accepted), times are seconds."""
+
+    store: str = _setting("", "a directory, or s3://bucket/prefix; empty: the user's data folder")
+    s3_endpoint: str = _setting("", "URL of an S3 server other than AWS", kind="url")
+    s3_region: str = _setting("us-east-1", "region of the bucket")
+    docs_rs_url: str = _setting("https://docs.rs", "where rustdoc JSON comes from", kind="url")
+    crates_index_url: str = _setting(
+        "https://index.crates.io", "the sparse index that versions come from", kind="url"
+    )
+    target: str = _setting("", "compilation target of crate docs; empty: each crate's default")
+    model: str = _setting("bundled", "the embedding model")
+    wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
+    lease_s: float = _setting(120.0, "how long one ingest may hold its lease unrenewed", least=1)
+    workers: int = _setting(2, "ingests that run at the same time in one process", least=1)
+    max_compressed: int = _setting(30 * MIB, "largest download", least=1, kind="size")
+    max_decompressed: int = _setting(
+        100 * MIB, "largest file after unpacking", least=1, kind="size"
+    )
+    connect_timeout_s: float = _setting(5.0, "upstream connection timeout", least=0.001)
+    read_timeout_s: float = _setting(30.0, "upstream read timeout", least=0.001)
+    total_timeout_s: float = _setting(120.0, "upstream timeout for one whole answer", least=0.001)
+    retries: int = _setting(4, "tries after the first on 429, 5xx and connection faults", least=0)
+    upstream_interval_s: float = _setting(1.0, "pause between requests to docs.rs", least=0)
+    contact_url: str = _setting(
+        "https://github.com/docstow/docstow", "in the User-Agent, so that upstreams can write"
+    )
+    cache: str = _setting("", "folder of the local blob cache; empty: the user's cache folder")
+    cache_bytes: int = _setting(2048 * MIB, "limit of the local blob cache", least=0, kind="size")
+    memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
+    freshness_s: float = _setting(5.0, "how old a head may be before it is checked again", least=0)
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8000, "port to listen on; 0 picks one", least=0)
+    allowed_hosts: tuple[str, ...] = _setting((), "further Host names that are served; * for any")
+    allowed_origins: tuple[str, ...] = _setting((), "browser origins that may call; * for any")
+    log_level: str = _setting("info", "debug, info, warning or error")
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
+
+
+def load(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None
+) -> Settings:
+    """Merge the four layers into one value.
+
+    Args:
+        flags: settings given on the command line; ``None`` values count as not given.
+        environment: usually ``os.environ``; only ``DOCSTOW_<NAME>`` entries of known names count.
+        file: a TOML file with settings by their names, at the top level.
+
+    Raises:
+        ConfigurationError: with all mistakes of all layers, one a line.
+    """
+    mistakes: list[str] = []
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        ("", {name: value for name, value in flags.items() if value is not None}),
+        (str(file or ""), _read_file(file, mistakes) if file else {}),
+        ("DOCSTOW_", _from_environment(environment)),
+    ]
+    merged: dict[str, Any] = {}
+    for origin, layer in layers:
+        for name, raw in layer.items():
+            label = (
+                f"DOCSTOW_{name.upper()}" if origin == "DOCSTOW_" else f"{origin} {name}".strip()
+            )
+            if name not in FIELDS:
+                near = difflib.get_close_matches(name, FIELDS, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                mistakes.append(f"{label}: there is no such setting{hint}")
+                continue
+            try:
+                value = _convert(FIELDS[name], raw)
+            except ValueError as error:
+                mistakes.append(f"{label}: {error}")
+                continue
+            merged.setdefault(name, value)
+    if mistakes:
+        raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
+    return Settings(**merged)
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    names = {f"DOCSTOW_{name.upper()}": name for name in FIELDS}
+    # An empty variable is how shells and templates say "not set".
+    return {names[key]: value for key, value in environment.items() if key in names and value}
+
+
+def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        mistakes.append(f"{path}: cannot be read ({error.strerror})")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        mistakes.append(f"{path}: is not TOML ({error})")
+    return {}
+
+
+def _convert(field: dataclasses.Field[Any], raw: object) -> object:
+    """Turn one raw value into the field's type or raise ValueError with the reason."""
+    value = _typed(field, raw)
+    least = field.metadata["least"]
+    if least is not None and isinstance(value, int | float) and value < least:
+        raise ValueError(f"must be at least {least}, not {raw}")
+    if field.name == "log_level" and value not in {"debug", "info", "warning", "error"}:
+        raise ValueError(f"must be debug, info, warning or error, not {raw}")
+    if field.name == "port" and isinstance(value, int) and value > 65535:
+        raise ValueError(f"must be at most 65535, not {raw}")
+    if field.metadata["kind"] == "url" and value:
+        parts = urlsplit(str(value))
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise ValueError(f"must be an http or https URL, not {raw}")
+        return str(value).rstrip("/")
+    return value
+
+
+def _typed(field: dataclasses.Field[Any], raw: object) -> object:
+    if field.metadata["kind"] == "size":
+        return _size(raw)
+    if isinstance(field.default, tuple):
+        if isinstance(raw, str):
+            return tuple(part.strip() for part in raw.split(",") if part.strip())
+        if isinstance(raw, Sequence) and all(isinstance(part, str) for part in raw):
+            return tuple(raw)
+        raise ValueError(f"must be a list of names, not {raw!r}")
+    if isinstance(field.default, str):
+        if not isinstance(raw, str):
+            raise ValueError(f"must be text, not {raw!r}")
+        return raw
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise ValueError(f"must be a number, not {raw!r}")
+    try:
+        if isinstance(field.default, int):
+            return int(raw) if not isinstance(raw, float) or raw.is_integer() else int(str(raw))
+        number = float(raw)
+    except ValueError:
+        raise ValueError(f"must be a number, not {raw!r}") from None
+    if number != number or number in {float("inf"), float("-inf")}:
+        raise ValueError(f"must be a finite number, not {raw!r}")
+    return number
+
+
+def _size(raw: object) -> int:
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw
+    match = (
+        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", raw) if isinstance(raw, str) else None
+    )
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError(f"must be a size such as 1048576 or 30MiB, not {raw!r}")
+    return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -1,0 +1,233 @@
+"""Words: code-aware tokens, and BM25F over them with one stored number per posting.
+
+This room knows how text and identifiers become terms and what a term is worth in a row. It does
+not know where rows come from, how postings are stored, or how rankings are combined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORDS = "words/1"
+
+K1 = 1.2
+"""BM25's saturation; the value that Lucene uses."""
+
+# A run of letters, digits and underscores; an English contraction's tail goes with its word.
+_WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
+_CONTRACTION = re.compile(r"['\u2019].*")
+_PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
+# Inside an identifier: HTTP|Server, join|handle, Ipv4|Addr, each with the digits it ends in.
+# A letter beyond ASCII counts as a small one.
+_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
+_LETTERS_THEN_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
+
+_VOWEL = re.compile(r"[aeiouy]")
+# Porter's measure and his *o condition, with y as a vowel unless it opens the word.
+_VOWELS_THEN_CONSONANTS = re.compile(r"[aeiouy]+[^aeiouy]+")
+_SHORT_SYLLABLE = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
+_STEMS = {"using": "use", "used": "use", "embed": "embed", "embeds": "embed", "indices": "index"}
+
+
+def tokens(text: str) -> list[str]:
+    """The terms of a text, in order, lower-cased; an identifier gives itself and its parts.
+
+    ``JoinSet`` and ``join_set`` both give ``joinset join set``; ``sha256`` gives
+    ``sha256 sha 256``, while ``u64`` stays whole. Plain words and parts are stemmed (``tasks``,
+    ``spawning``, ``handle`` and ``handling`` give ``task``, ``spawn`` and ``handl``); whole
+    identifiers of several parts are not.
+    """
+    return list(chain.from_iterable(map(_terms, _WORD.findall(text))))
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms(word: str) -> tuple[str, ...]:
+    """The terms of one run of word characters."""
+    word = _CONTRACTION.sub("", word)
+    parts = [word[:-1]] if _PLURAL_ACRONYM.fullmatch(word) else _PART.findall(word)
+    if len(parts) == 1:
+        lower = parts[0].lower()
+        return (_stem(lower), *_digits_apart(lower))
+    terms = ["".join(parts).lower()] if parts else []
+    for part in parts:
+        # A lone letter of an identifier (the T of TStruct) says nothing.
+        if len(part) > 1 or part.isdigit():
+            lower = part.lower()
+            terms.append(_stem(lower))
+            terms += _digits_apart(lower)
+    return tuple(terms)
+
+
+def _digits_apart(part: str) -> tuple[str, ...]:
+    """``utf8`` is also ``utf 8``; after one letter (``u64``) digits are part of the name."""
+    match = _LETTERS_THEN_DIGITS.fullmatch(part)
+    return match.groups() if match else ()
+
+
+def _stem(word: str) -> str:
+    """Cut plural, -ed and -ing off a lower-case word.
+
+    Steps 1a, 1b and 5a of M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980;
+    ``-ies`` and ``-ied`` give ``-y``, and words of three letters stay as they are.
+    """
+    if len(word) <= 3:
+        return word
+    known = _STEMS.get(word)
+    if known is not None:
+        return known
+    word = _without_participle(_without_plural(word))
+    if word.endswith("e") and len(word) > 3:
+        bare = word[:-1]
+        measure = len(_VOWELS_THEN_CONSONANTS.findall(bare))
+        if measure > 1 or (measure == 1 and not _SHORT_SYLLABLE.search(bare)):
+            return bare
+    return word
+
+
+def _without_plural(word: str) -> str:
+    if not word.endswith("s") or word.endswith(("ss", "us", "is", "ias")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("sses"):
+        return word[:-2]
+    return word[:-1] if _VOWEL.search(word[:-1]) else word
+
+
+def _without_participle(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("eed"):
+        return word
+    for ending in ("ed", "ing"):
+        bare = word.removesuffix(ending)
+        if bare != word:
+            return _mended(bare) if len(bare) > 1 and _VOWEL.search(bare) else word
+    return word
+
+
+def _mended(bare: str) -> str:
+    """Give a cut verb its base form: ``creat`` its e, ``runn`` one n, ``writ`` its e."""
+    if bare.endswith(("at", "bl", "iz")):
+        return bare + "e"
+    if len(bare) > 2 and bare[-1] == bare[-2] and bare[-1] not in "aeioulsz":
+        return bare[:-1]
+    if len(_VOWELS_THEN_CONSONANTS.findall(bare)) == 1 and _SHORT_SYLLABLE.search(bare):
+        return bare + "e"
+    return bare
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """An inverted index whose every posting holds the term's whole score in that row.
+
+    Attributes:
+        terms: sorted, each once.
+        rows: for each term, the rows (ascending) that have it.
+        weights: for each term, what it adds to each of those rows' scores.
+    """
+
+    terms: list[str]
+    rows: list[NDArray[np.int32]]
+    weights: list[NDArray[np.float32]]
+
+
+def index(
+    rows: Sequence[Sequence[str]], field_weights: Sequence[float], field_b: Sequence[float]
+) -> Postings:
+    """Build the postings of rows that have one text per field.
+
+    BM25F as in S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+    Beyond" (2009), 3.6: term frequencies are normalised by field length, weighted, summed over the
+    fields and then saturated, ``idf * tf / (k1 + tf)``; the idf is Lucene's,
+    ``ln(1 + (n - df + 0.5) / (df + 0.5))``.
+
+    Args:
+        rows: for each row its texts, one per field; all rows have the same fields.
+        field_weights: what a term counts in each field.
+        field_b: for each field, how far its length matters: 0 not at all, 1 fully.
+
+    Raises:
+        ValueError: a row has another number of texts than there are fields.
+    """
+    fields = len(field_weights)
+    if len(field_b) != fields:
+        raise ValueError(f"{fields} field weights, but {len(field_b)} values of b")
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    stream: list[int] = []
+    sizes: list[int] = []
+    for texts in rows:
+        if len(texts) != fields:
+            raise ValueError(f"a row has {len(texts)} texts where there are {fields} fields")
+        for text in texts:
+            found = tokens(text)
+            stream.extend(map(vocabulary.__getitem__, found))
+            sizes.append(len(found))
+    terms = sorted(vocabulary)
+    renumbered = np.empty(len(terms), dtype=np.int64)
+    renumbered[[vocabulary[term] for term in terms]] = np.arange(len(terms))
+    lengths = np.asarray(sizes, dtype=np.int64).reshape(len(rows), fields)
+    stream_terms = renumbered[np.asarray(stream, dtype=np.int64)]
+    return _weigh(terms, stream_terms, lengths, np.asarray(field_weights), np.asarray(field_b))
+
+
+def _weigh(
+    terms: list[str],
+    stream: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    field_weights: NDArray[np.float64],
+    field_b: NDArray[np.float64],
+) -> Postings:
+    """Count and weigh ``stream``: term numbers by row and field, ``lengths`` of them in each."""
+    n, fields = lengths.shape
+    if not terms:
+        return Postings([], [], [])
+    means = lengths.mean(axis=0)
+    relative = lengths / np.where(means > 0, means, 1.0)
+    factors = (field_weights / (1.0 - field_b + field_b * relative).clip(1e-9)).ravel()
+
+    cells = np.repeat(np.arange(n * fields), lengths.ravel())
+    keys, counts = np.unique(stream * (n * fields) + cells, return_counts=True)
+    frequencies = counts * factors[keys % (n * fields)]
+    pairs, starts = np.unique(keys // fields, return_index=True)
+    frequencies = np.add.reduceat(frequencies, starts)
+    pair_terms, pair_rows = np.divmod(pairs, n)
+
+    document_counts = np.bincount(pair_terms, minlength=len(terms))
+    idf = np.log1p((n - document_counts + 0.5) / (document_counts + 0.5))
+    weights = (idf[pair_terms] * frequencies / (K1 + frequencies)).astype(np.float32)
+    cuts = np.cumsum(document_counts)[:-1]
+    return Postings(terms, np.split(pair_rows.astype(np.int32), cuts), np.split(weights, cuts))
+
+
+def score(
+    lookup: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float32]] | None],
+    query: Sequence[str],
+    n: int,
+) -> NDArray[np.float32]:
+    """Score all rows for a query; only the postings of the query's terms are touched.
+
+    Args:
+        lookup: gives a term's rows and weights, or None for a term that no row has.
+        query: terms as from :func:`tokens`; a repeated term counts once.
+        n: how many rows there are.
+
+    Returns:
+        The scores, shape ``(n,)``; 0 for a row with none of the terms.
+    """
+    scores = np.zeros(n, dtype=np.float32)
+    for term in dict.fromkeys(query):
+        posting = lookup(term)
+        if posting is not None:
+            rows, weights = posting
+            scores[rows] += weights
+    return scores

@@ -6,8 +6,14 @@ This room knows text and numbers alone. It does not know releases, yanking or re
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import total_ordering
+from typing import TypeVar
+
+from docstow.errors import InvalidParameter
+
+_T = TypeVar("_T")
 
 _NUMBER = r"(?:0|[1-9][0-9]*)"
 _IDENTIFIERS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
@@ -23,6 +29,9 @@ _WILDCARDS = frozenset("*xX")
 # Cargo's own bounds: its numbers are 64 bits wide, a requirement has at most 32 parts.
 _LARGEST_NUMBER = 2**64 - 1
 _MOST_COMPARATORS = 32
+
+
+_LATEST = frozenset({"", "*", "latest", "newest"})
 
 
 @total_ordering
@@ -199,6 +208,64 @@ class Requirement:
         if not all(part.matches(version) for part in self.comparators):
             return False
         return not version.prerelease or any(part.names(version) for part in self.comparators)
+
+
+def exact(asked: str) -> Version | None:
+    """The one version that a ``version`` parameter names: ``1.2.3`` or ``=1.2.3``; else None.
+
+    Users of docstow give a bare full version to mean that version, where Cargo would take it
+    for a caret requirement.
+
+    Raises:
+        InvalidParameter: neither a version, a requirement, nor a word for the latest.
+    """
+    text = asked.strip()
+    if text in _LATEST:
+        return None
+    if _VERSION.fullmatch(text):
+        return _checked(Version.parse, text)
+    return _checked(Requirement.parse, text).exact
+
+
+def choose(asked: str, versions: Iterable[str]) -> str | None:
+    """The version that best answers a ``version`` parameter, as it is spelled; None if none does.
+
+    Args:
+        asked: an exact version, a Cargo requirement, or empty, ``latest``, ``newest`` or ``*``
+            for the highest stable one (the highest prerelease where there is none).
+        versions: candidates, in any order; what is not a version is never chosen.
+
+    Raises:
+        InvalidParameter: neither a version, a requirement, nor a word for the latest.
+    """
+    parsed = [(version, text) for text in versions if (version := _version(text)) is not None]
+    text = asked.strip()
+    if text in _LATEST:
+        fitting = [pair for pair in parsed if not pair[0].prerelease] or parsed
+    elif (named := exact(text)) is not None:
+        fitting = [pair for pair in parsed if pair[0] == named]
+    else:
+        requirement = _checked(Requirement.parse, text)
+        fitting = [pair for pair in parsed if requirement.matches(pair[0])]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version.parse(text)
+    except ValueError:
+        return None
+
+
+def _checked(parse: Callable[[str], _T], text: str) -> _T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise InvalidParameter(
+            "version",
+            f"{error}; give an exact version such as 1.2.3, a Cargo requirement such as ^1.2 or"
+            ' ">=1, <2", or leave it out for the latest.',
+        ) from error
 
 
 def _comparator(part: str) -> Comparator:

@@ -90,6 +90,12 @@ class DocumentNotFound(DocstowError, LookupError):
     code, status = "document_not_found", 404
 
 
+class ToolNotFound(DocstowError, LookupError):
+    """No tool of that name."""
+
+    code, status = "tool_not_found", 404
+
+
 class InvalidParameter(DocstowError, ValueError):
     """A parameter is missing, unknown, of the wrong type or out of range.
 

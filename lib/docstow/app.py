@@ -1,0 +1,220 @@
+"""The HTTP face: MCP, plain HTTP, manifest, health and OpenAPI over one registry of tools.
+
+This room knows routes, bodies and how an error becomes a response. It does not know what a tool
+does, what MCP's messages mean or where settings come from: all that it needs comes as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from docstow.errors import DocstowError, InvalidParameter, TooLarge
+from docstow.gate import LOOPBACK_HOSTS, Gate, error_response
+from docstow.mcp import Pending, Protocol, Reply, Selection
+from docstow.mcp_eras import HANDSHAKE, STATELESS
+from docstow.mcp_rpc import RpcError, parse
+from docstow.openapi import document
+from docstow.tools import Answer
+
+T = TypeVar("T")
+
+
+def create_app(
+    protocol: Protocol,
+    *,
+    health: Callable[[], Mapping[str, Any]],
+    allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
+    allowed_origins: Sequence[str] = (),
+    max_body_bytes: int = 4 * 1024 * 1024,
+    max_concurrent_calls: int = 16,
+) -> FastAPI:
+    """The application.
+
+    Args:
+        protocol: MCP's side, with the tools.
+        health: what ``GET /health`` answers; called in a worker thread.
+        allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
+        allowed_origins: further acceptable ``Origin`` headers; ``*`` for any. Origins on an
+            allowed host, or on the very host that was asked, need no entry.
+        max_body_bytes: larger request bodies are refused with 413.
+        max_concurrent_calls: tool calls that run at once; further ones wait.
+    """
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    faces = _Faces(protocol, health, max_body_bytes, CapacityLimiter(max_concurrent_calls))
+    app.add_route("/mcp", faces.mcp, methods=["POST"])
+    app.add_route("/mcp/", faces.mcp, methods=["POST"])
+    app.add_route("/mcp/manifest", faces.manifest, methods=["GET"])
+    app.add_route("/mcp/tools/{name}", faces.tool, methods=["POST"])
+    app.add_route("/mcp/resources/versions", faces.versions, methods=["GET"])
+    app.add_route("/health", faces.health, methods=["GET"])
+    app.add_route("/openapi.json", faces.openapi, methods=["GET"])
+    app.add_exception_handler(DocstowError, _on_error)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+    app.add_middleware(Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
+    return app
+
+
+class _Faces:
+    """The routes."""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        health: Callable[[], Mapping[str, Any]],
+        max_body_bytes: int,
+        limiter: CapacityLimiter,
+    ) -> None:
+        self._protocol = protocol
+        self._toolbox = protocol.toolbox
+        self._health = health
+        self._max_body_bytes = max_body_bytes
+        self._limiter = limiter
+
+    async def mcp(self, request: Request) -> Response:
+        """``POST /mcp``: one message of either era."""
+        body = await self._json_body(request)
+        selection = _selection(request)
+        outcome = self._protocol.receive(body, request.headers.items(), selection)
+        if isinstance(outcome, Pending):
+            outcome = await self._in_thread(self._finish, outcome, _request_id(request))
+        media_type = "application/json" if outcome.body else None
+        return Response(outcome.body, outcome.status, media_type=media_type)
+
+    async def tool(self, request: Request) -> Response:
+        """``POST /mcp/tools/{name}``: the body has the arguments, the response the answer."""
+        body = await self._json_body(request)
+        arguments = _arguments(body)
+        return await self._answer(request, request.path_params["name"], arguments)
+
+    async def versions(self, request: Request) -> Response:
+        """``GET /mcp/resources/versions?crate=NAME``: the tool ``list_versions`` by another way."""
+        return await self._answer(request, "list_versions", dict(request.query_params))
+
+    async def manifest(self, request: Request) -> Response:
+        """``GET /mcp/manifest``: what there is; all of it, unless toolsets are selected."""
+        protocol, toolbox = self._protocol, self._toolbox
+        selection = _selection(request)
+        tools = protocol.tools(selection) if selection.toolsets else toolbox.tools
+        return JSONResponse(
+            {
+                **protocol.server_info,
+                "protocol_versions": [*HANDSHAKE, *STATELESS],
+                "toolsets": list(toolbox.toolsets),
+                "default_toolsets": list(toolbox.default_toolsets),
+                "tools": [
+                    {"toolset": tool.toolset, **protocol.describe(tool, selection)}
+                    for tool in tools
+                ],
+            }
+        )
+
+    async def openapi(self, request: Request) -> Response:
+        """``GET /openapi.json``: the selected toolsets' tools, as ``/mcp`` selects them."""
+        selection = _selection(request)
+        plain = selection.schema == "plain"
+        tools = self._protocol.tools(selection)
+        info = self._protocol.server_info
+        pairs = [(tool, self._toolbox.schema(tool, plain=plain)) for tool in tools]
+        return JSONResponse(document(info["title"], info["version"], pairs))
+
+    async def health(self, request: Request) -> Response:
+        """``GET /health``."""
+        del request
+        return JSONResponse(await self._in_thread(self._health))
+
+    async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
+        outcome = await self._in_thread(
+            self._toolbox.attempt, name, arguments, _request_id(request)
+        )
+        if isinstance(outcome, DocstowError):
+            return error_response(outcome)
+        return _render(outcome)
+
+    def _finish(self, pending: Pending, request_id: str) -> Reply:
+        outcomes = [
+            self._toolbox.attempt(call.name, call.arguments, request_id) for call in pending.calls
+        ]
+        return pending.finish(outcomes)
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
+        return await to_thread.run_sync(partial(function, *arguments), limiter=self._limiter)
+
+    async def _json_body(self, request: Request) -> bytes:
+        """The body, if it calls itself JSON (or is empty) and is not too large.
+
+        The type is insisted on because a page of any origin may send other types unasked.
+        """
+        body = await self._capped_body(request)
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json" and (body or kind):
+            raise HTTPException(415, "Send the body as Content-Type: application/json.")
+        return body
+
+    async def _capped_body(self, request: Request) -> bytes:
+        limit = self._max_body_bytes
+        refusal = TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared) > limit:
+            raise refusal
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                raise refusal
+        return bytes(body)
+
+
+def _selection(request: Request) -> Selection:
+    query = request.query_params
+    return Selection(query.get("toolsets", ""), query.get("schema", ""))
+
+
+def _request_id(request: Request) -> str:
+    return str(request.state.request_id)
+
+
+def _arguments(body: bytes) -> dict[str, Any]:
+    try:
+        arguments = parse(body) if body else {}
+    except RpcError as error:
+        raise InvalidParameter("body", "must be JSON in UTF-8") from error
+    if not isinstance(arguments, dict):
+        raise InvalidParameter("body", "must be a JSON object with the arguments")
+    return arguments
+
+
+def _render(answer: Answer) -> Response:
+    if answer.structured is not None:
+        return Response(answer.render(), media_type="application/json")
+    if answer.content is not None:
+        return JSONResponse({"content": answer.content})
+    return Response(answer.text, media_type="text/markdown")
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    del request
+    if not isinstance(error, DocstowError):
+        raise error
+    return error_response(error)
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    """Starlette's own refusals (no route, wrong method) in the shape of all errors."""
+    if not isinstance(error, HTTPException):
+        raise error
+    status = HTTPStatus(error.status_code)
+    message = error.detail
+    if status == HTTPStatus.NOT_FOUND:
+        message = "No such page. /mcp speaks MCP, /mcp/manifest and /openapi.json list the tools."
+    elif status == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"{request.method} is not for this page; see the Allow header."
+    body = {"error": status.name.lower(), "message": message}
+    return JSONResponse(body, status, error.headers)

@@ -1,0 +1,132 @@
+"""What every HTTP request passes: host and origin checks, CORS, a request id, the last resort.
+
+This room knows headers and the shape of an error response. It does not know routes or tools.
+A page in a browser can reach servers on its user's machine, by DNS rebinding even under a name
+of its own; hence neither a foreign ``Host`` nor a foreign ``Origin`` gets through.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from docstow.errors import DocstowError, Forbidden
+from docstow.tools.registry import internal_error
+
+log = logging.getLogger(__name__)
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
+    "Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id",
+    "Access-Control-Max-Age": "7200",
+}
+
+
+def error_response(error: DocstowError) -> Response:
+    """An error as HTTP carries it; ``retry_after_s`` becomes ``Retry-After``."""
+    headers = {}
+    if (wait := error.details.get("retry_after_s")) is not None:
+        headers["Retry-After"] = str(math.ceil(wait))
+    return JSONResponse(error.body(), error.status, headers)
+
+
+class Gate:
+    """The outermost middleware; plain ASGI, so that nothing is buffered or cancelled by it.
+
+    Args:
+        app: the application behind it.
+        allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
+        allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, allowed_hosts: Sequence[str], allowed_origins: Sequence[str]
+    ) -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in allowed_hosts)
+        self.origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers)
+        shared_with = "" if refusal else headers.get("origin", "")
+        began = time.perf_counter()
+        status = 0
+
+        async def send_marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _mark(MutableHeaders(scope=message), request_id, shared_with)
+            await send(message)
+
+        try:
+            answer = refusal or _preflight(scope["method"], headers) or self.app
+            await answer(scope, receive, send_marked)
+        except ClientDisconnect:
+            log.info("request %s: the client left", request_id)
+        except Exception:
+            log.exception("request %s failed", request_id)
+            if not status:
+                await error_response(internal_error(request_id))(scope, receive, send_marked)
+        elapsed = (time.perf_counter() - began) * 1000
+        log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
+        if not self._is_allowed_host(host):
+            advice = "Add it to the allowed hosts, if this server is to be reached by it."
+            return error_response(Forbidden(f"This server does not answer as {host!r}. {advice}"))
+        if origin and not self._is_allowed_origin(origin, host):
+            advice = "Add it to the allowed origins, if its pages may use this server."
+            return error_response(Forbidden(f"The origin {origin!r} is not allowed. {advice}"))
+        return None
+
+    def _is_allowed_host(self, host: str) -> bool:
+        return bool({"*", host, _without_port(host)} & self.hosts)
+
+    def _is_allowed_origin(self, origin: str, host: str) -> bool:
+        if {"*", origin} & self.origins:
+            return True
+        authority = origin.partition("://")[2]
+        if not authority:
+            return False
+        return authority == host or bool({authority, _without_port(authority)} & self.hosts)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+def _preflight(method: str, headers: Headers) -> Response | None:
+    """What a browser asks before a page's request from an origin that is allowed."""
+    if method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers:
+        return Response(status_code=204, headers=PREFLIGHT)
+    return None
+
+
+def _mark(headers: MutableHeaders, request_id: str, origin: str) -> None:
+    """Add what every response has, and for an allowed origin the leave to read it."""
+    headers["X-Request-Id"] = request_id
+    headers.add_vary_header("Origin")
+    if origin:
+        headers["Access-Control-Allow-Origin"] = origin
+        headers["Access-Control-Expose-Headers"] = "Retry-After, X-Request-Id"

@@ -1,0 +1,90 @@
+"""The OpenAPI document: one operation per tool, so that OpenAPI tool clients can call them.
+
+This room knows OpenAPI 3.1. It does not know routes' code or what a tool does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from docstow.errors import DocstowError
+from docstow.tools import Tool
+
+ERROR_BODY = {
+    "type": "object",
+    "properties": {
+        "error": {"type": "string", "description": "A stable code"},
+        "message": {"type": "string", "description": "What happened and what to do next"},
+        "suggestions": {"type": "array", "items": {"type": "object"}},
+    },
+    "required": ["error", "message"],
+}
+
+
+def document(
+    title: str, version: str, tools: Iterable[tuple[Tool, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """The document.
+
+    Args:
+        title: the server's name.
+        version: the server's version.
+        tools: each with the JSON Schema of its arguments.
+    """
+    errors = _error_responses()
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": version},
+        "paths": {
+            f"/mcp/tools/{tool.name}": {"post": _operation(tool, schema, errors)}
+            for tool, schema in tools
+        },
+        "components": {
+            "schemas": {"Error": ERROR_BODY},
+            "responses": {_name(status): response for status, response in errors.items()},
+        },
+    }
+
+
+def _operation(tool: Tool, schema: Mapping[str, Any], errors: Iterable[int]) -> dict[str, Any]:
+    if tool.output_schema is None:
+        content: dict[str, Any] = {"text/markdown": {"schema": {"type": "string"}}}
+    else:
+        content = {"application/json": {"schema": tool.output_schema}}
+    return {
+        "operationId": tool.name,
+        "summary": tool.title,
+        "description": tool.description,
+        "tags": [tool.toolset],
+        "requestBody": {
+            "required": bool(schema.get("required")),
+            "content": {"application/json": {"schema": schema}},
+        },
+        "responses": {
+            "200": {"description": "The answer", "content": content},
+            **{
+                str(status): {"$ref": f"#/components/responses/{_name(status)}"}
+                for status in errors
+            },
+        },
+    }
+
+
+def _error_responses() -> dict[int, dict[str, Any]]:
+    """A response for each status, saying which codes have it."""
+    codes: dict[int, list[str]] = {}
+    for error in DocstowError.__subclasses__():
+        codes.setdefault(error.status, []).append(error.code)
+    return {
+        status: {
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(sorted(codes[status]))}",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        }
+        for status in sorted(codes)
+    }
+
+
+def _name(status: int) -> str:
+    return HTTPStatus(status).phrase.replace(" ", "")

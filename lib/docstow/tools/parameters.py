@@ -1,0 +1,238 @@
+"""A tool's parameters: their JSON Schema, and the check and conversion of what a caller sent.
+
+This room knows types, ranges and near misses. It does not know tools or faces. What it accepts
+and what the schemas advertise are kept together here, so that they agree.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from docstow.errors import InvalidParameter
+
+Type = Literal["string", "integer", "number", "boolean", "array", "object"]
+
+INTEGER = re.compile(r"-?[0-9]{1,18}")
+NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
+
+# Eighteen digits are enough for anybody; larger ones, and infinity, are mistakes.
+LIMIT = 10**18
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool.
+
+    Attributes:
+        name: as callers write it.
+        type: a JSON type.
+        description: for models; short.
+        required: without it the call is refused.
+        default: what the tool gets when it was left out; shown in the schema unless None.
+        minimum: of a number, inclusive.
+        maximum: of a number, inclusive.
+        choices: what a string, or each element of an array, may be; empty for anything.
+        max_length: characters of a string, or elements of an array.
+        items: type of an array's elements.
+    """
+
+    name: str
+    type: Type
+    description: str
+    required: bool = False
+    default: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: Sequence[str] = ()
+    max_length: int | None = None
+    items: Type = "string"
+
+
+class _Refused(Exception):
+    """The reason why a value is not accepted."""
+
+
+def schema(parameters: Sequence[Parameter], *, plain: bool = False) -> dict[str, Any]:
+    """JSON Schema 2020-12 of an object with these members and no others.
+
+    Args:
+        parameters: the members.
+        plain: one type each; otherwise ``anyOf`` says that a number, boolean or array may also
+            come as a string.
+    """
+    required = [each.name for each in parameters if each.required]
+    return {
+        "type": "object",
+        "properties": {each.name: _property(each, plain=plain) for each in parameters},
+        **({"required": required} if required else {}),
+        "additionalProperties": False,
+    }
+
+
+def _property(parameter: Parameter, *, plain: bool) -> dict[str, Any]:
+    alternatives = [_typed(parameter)]
+    as_string: dict[str, dict[str, Any]] = {
+        "integer": {"type": "string", "pattern": f"^{INTEGER.pattern}$"},
+        "number": {"type": "string", "pattern": f"^{NUMBER.pattern}$"},
+        "boolean": {"type": "string", "enum": ["true", "false"]},
+        "array": {"type": "string"},
+    }
+    if not plain and parameter.type in as_string:
+        alternatives.append(as_string[parameter.type])
+    shape = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    default = {} if parameter.default is None else {"default": parameter.default}
+    return {**shape, "description": parameter.description, **default}
+
+
+def _typed(parameter: Parameter) -> dict[str, Any]:
+    bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    typed: dict[str, Any] = {"type": parameter.type}
+    typed |= {key: bound for key, bound in bounds.items() if bound is not None}
+    choices = {"enum": list(parameter.choices)} if parameter.choices else {}
+    if parameter.type == "array":
+        typed["items"] = {"type": parameter.items, **choices}
+    else:
+        typed |= choices
+    if parameter.max_length is not None:
+        typed["maxItems" if parameter.type == "array" else "maxLength"] = parameter.max_length
+    return typed
+
+
+def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Check and convert what a caller sent.
+
+    Returns:
+        A value for every parameter: converted, or its default. A null counts as left out.
+
+    Raises:
+        InvalidParameter: names the first problem; when there are more, ``problems`` in its body
+            lists them all.
+    """
+    known = {each.name: each for each in parameters}
+    problems = [(name, _unknown(name, list(known))) for name in arguments if name not in known]
+    values: dict[str, Any] = {}
+    for name, parameter in known.items():
+        value = arguments.get(name)
+        try:
+            values[name] = _accept(parameter, value)
+        except _Refused as refused:
+            problems.append((name, str(refused)))
+    if problems:
+        error = InvalidParameter(*problems[0])
+        if len(problems) > 1:
+            error.details["problems"] = [{"field": f, "reason": r} for f, r in problems]
+        raise error
+    return values
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown parameter; {hint}known are {', '.join(known) or 'none'}"
+
+
+def _accept(parameter: Parameter, value: Any) -> Any:
+    if value is None:
+        if parameter.required:
+            raise _Refused(f"is required: {parameter.description}")
+        return parameter.default
+    converted = _convert(parameter.type, value)
+    if parameter.type == "array":
+        converted = [_convert(parameter.items, each) for each in converted]
+    _check_bounds(parameter, converted)
+    return converted
+
+
+def _convert(kind: Type, value: Any) -> Any:
+    """The value as the type it is declared to have."""
+    match kind, value:
+        case "string", str():
+            return _text(value)
+        case _, str():
+            return _from_text(kind, value)
+        case "boolean", bool():
+            return value
+        case (("integer" | "number"), bool()):
+            pass
+        case "integer", int() | float() if abs(value) < LIMIT and value == int(value):
+            return int(value)
+        case "number", int() | float() if abs(value) < LIMIT:
+            return value
+        case ("array", list()) | ("object", dict()):
+            return value
+    raise _mistyped(kind, value)
+
+
+def _from_text(kind: Type, value: str) -> Any:
+    """A number, boolean or array that came as a string."""
+    text = value.strip()
+    if kind == "integer" and INTEGER.fullmatch(text):
+        return int(text)
+    if kind == "number" and NUMBER.fullmatch(text):
+        return float(text)
+    if kind == "boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if kind == "array":
+        return _split(text)
+    raise _mistyped(kind, value)
+
+
+def _mistyped(kind: Type, value: Any) -> _Refused:
+    article = "an" if kind[0] in "aio" else "a"
+    return _Refused(f"must be {article} {kind}, not {_name_of(value)}")
+
+
+def _text(value: str) -> str:
+    """Refuse half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
+        raise _Refused("must be valid Unicode; it has half of a surrogate pair")
+    return value
+
+
+def _split(value: str) -> list[Any]:
+    """``a, b`` or ``["a", "b"]``, which some clients send for arrays."""
+    if value.startswith("["):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, list):
+            return parsed
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _check_bounds(parameter: Parameter, value: Any) -> None:
+    if parameter.minimum is not None and value < parameter.minimum:
+        raise _Refused(f"must be at least {parameter.minimum:g}, not {value}")
+    if parameter.maximum is not None and value > parameter.maximum:
+        raise _Refused(f"must be at most {parameter.maximum:g}, not {value}")
+    if parameter.max_length is not None and len(value) > parameter.max_length:
+        unit = "elements" if parameter.type == "array" else "characters"
+        raise _Refused(f"must have at most {parameter.max_length} {unit}, not {len(value)}")
+    for each in value if parameter.type == "array" else [value]:
+        if parameter.choices and each not in parameter.choices:
+            near = difflib.get_close_matches(str(each), parameter.choices, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise _Refused(f"must be one of {', '.join(parameter.choices)}{hint}")
+
+
+def _name_of(value: Any) -> str:
+    """What a caller would call a value's type; short strings are shown."""
+    match value:
+        case bool():
+            return "a boolean"
+        case str():
+            return f"{value[:40]!r}"
+        case int() | float():
+            return "a number"
+        case None:
+            return "null"
+        case list():
+            return "an array"
+        case _:
+            return "an object"

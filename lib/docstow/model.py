@@ -91,7 +91,7 @@ class Document:
     text: str = ""
     url: str = ""
     parent: str = ""
-    attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES)
+    attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
 
     def digest(self) -> str:
         """SHA-256, in hex, over all fields: equal exactly when the documents are equal."""
@@ -175,7 +175,7 @@ class Hit:
     snippet: str
     score: float
     url: str
-    details: Mapping[str, Any] = field(default=NO_ATTRIBUTES)
+    details: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,122 @@
+"""Heads: which snapshot answers for a source now. The only objects that ever change.
+
+This room knows how a head is read, remembered and swapped. It does not know what a snapshot is.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from docstow.errors import StoreError
+from docstow.model import Head, Source
+from docstow.objects import AlreadyThere, Conflict, ObjectStore, Unchanged
+from docstow.records import decode_head, encode_head, head_key, heads_prefix
+
+PARALLEL = 8
+ATTEMPTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A head as this process last saw it; ``asked_at`` in seconds of the clock."""
+
+    head: Head
+    etag: str
+    asked_at: float
+
+
+class Heads:
+    """The heads of a store, remembered for a few seconds. Safe to share between threads.
+
+    Args:
+        store: where they live.
+        freshness_s: for so long a head is answered from memory; after that it is asked for with
+            its tag. Absence is never remembered.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, store: ObjectStore, *, freshness_s: float, clock: Callable[[], float]
+    ) -> None:
+        self._store = store
+        self._freshness_s = freshness_s
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._known: dict[Source, _Known] = {}
+
+    def get(self, source: Source, *, fresh: bool = False) -> Head | None:
+        """The head of a source, or None; ``fresh`` asks the store even if memory is young."""
+        known = self._known.get(source)
+        asked_at = self._clock()
+        if known is None:
+            stored = self._store.get(head_key(source))
+        elif not fresh and asked_at - known.asked_at < self._freshness_s:
+            return known.head
+        else:
+            changed = self._store.get_changed(head_key(source), known.etag)
+            if isinstance(changed, Unchanged):
+                return self._remember(replace(known, asked_at=asked_at))
+            stored = changed
+        if stored is None:
+            with self._guard:
+                self._known.pop(source, None)
+            return None
+        head = decode_head(stored.body, head_key(source))
+        return self._remember(_Known(head, stored.etag, asked_at))
+
+    def named(self, kind: str, name: str) -> list[Head]:
+        """All heads of a name, one per version and target, in the order of their keys."""
+        keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
+        if not keys:
+            return []
+        with ThreadPoolExecutor(min(PARALLEL, len(keys))) as pool:
+            found = list(pool.map(self._store.get, keys))
+        return [
+            decode_head(stored.body, key)
+            for key, stored in zip(keys, found, strict=True)
+            if stored is not None
+        ]
+
+    def change(self, source: Source, change: Callable[[Head | None], Head]) -> Head:
+        """Read, change, swap; from the start again when another writer was faster.
+
+        Args:
+            source: whose head to change.
+            change: makes the new head of the current one. It may be called several times, and may
+                raise to leave the head as it is.
+
+        Raises:
+            StoreError: others were faster every time.
+        """
+        key = head_key(source)
+        for attempt in range(ATTEMPTS):
+            current = self._store.get(key)
+            head = change(decode_head(current.body, key) if current else None)
+            body = encode_head(head)
+            try:
+                if current is None:
+                    etag = self._store.create(key, body)
+                else:
+                    etag = self._store.swap(key, body, current.etag)
+            except (AlreadyThere, Conflict):
+                time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
+                continue
+            return self._remember(_Known(head, etag, self._clock()))
+        raise StoreError(
+            f"The head of {source.key} was changed by others {ATTEMPTS} times in a row; try again"
+            " later."
+        )
+
+    def _remember(self, known: _Known) -> Head:
+        """Keep what was seen last: the answer to an older question never replaces a newer one."""
+        with self._guard:
+            newest = self._known.get(known.head.source)
+            if newest is None or newest.asked_at <= known.asked_at:
+                self._known[known.head.source] = known
+                return known.head
+            return newest.head

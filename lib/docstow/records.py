@@ -1,0 +1,143 @@
+"""How snapshots and heads are written down: their keys, and JSON with a schema version.
+
+This room knows the stored form. It does not know the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from docstow.errors import StoreError
+from docstow.model import Head, Recipe, Revision, Snapshot, Source
+from docstow.objects import escape
+
+SCHEMA = 1
+
+
+def blob_key(digest: str) -> str:
+    """Where a table's bytes are, named by their SHA-256 in hex."""
+    return f"blobs/{digest}.parquet"
+
+
+def snapshot_key(identity: str) -> str:
+    """Where a snapshot's record is."""
+    return f"snapshots/{identity}.json"
+
+
+def heads_prefix(kind: str, name: str) -> str:
+    """What the keys of all heads of this name start with."""
+    return f"heads/{escape(kind)}/{escape(name)}/"
+
+
+def head_key(source: Source) -> str:
+    """Where a source's head is: ``heads/<kind>/<name>/<version>[@<target>].json``, escaped."""
+    target = f"@{escape(source.target)}" if source.target else ""
+    return f"{heads_prefix(source.kind, source.name)}{escape(source.version)}{target}.json"
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """The snapshot's stored form."""
+    return _encode(
+        {
+            "schema": SCHEMA,
+            "id": snapshot.id,
+            "revision": asdict(snapshot.revision),
+            "recipe": asdict(snapshot.recipe),
+            "tables": {
+                name: {"blob": digest, "bytes": snapshot.sizes[name]}
+                for name, digest in snapshot.tables.items()
+            },
+            "counts": dict(snapshot.counts),
+            "facts": dict(snapshot.facts),
+            "created_at": _stamp(snapshot.created_at),
+        }
+    )
+
+
+def decode_snapshot(body: bytes, key: str) -> Snapshot:
+    """Read a stored snapshot; ``key`` is named in the error.
+
+    Raises:
+        StoreError: it is damaged or of another schema.
+    """
+    fields = _decode(body, key)
+    try:
+        revision = dict(fields["revision"])
+        source = Source(**revision.pop("source"))
+        tables: Mapping[str, Mapping[str, Any]] = fields["tables"]
+        return Snapshot(
+            id=fields["id"],
+            revision=Revision(source=source, **revision),
+            recipe=Recipe(**fields["recipe"]),
+            tables={name: table["blob"] for name, table in tables.items()},
+            sizes={name: table["bytes"] for name, table in tables.items()},
+            counts=fields["counts"],
+            facts=fields["facts"],
+            created_at=datetime.fromisoformat(fields["created_at"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise _damaged(key) from fault
+
+
+def encode_head(head: Head) -> bytes:
+    """The head's stored form."""
+    return _encode(
+        {
+            "schema": SCHEMA,
+            "source": asdict(head.source),
+            "snapshot": head.snapshot_id,
+            "generation": head.generation,
+            "checked_at": _stamp(head.checked_at),
+            "origin": head.origin,
+        }
+    )
+
+
+def decode_head(body: bytes, key: str) -> Head:
+    """Read a stored head; ``key`` is named in the error.
+
+    Raises:
+        StoreError: it is damaged or of another schema.
+    """
+    fields = _decode(body, key)
+    try:
+        return Head(
+            source=Source(**fields["source"]),
+            snapshot_id=fields["snapshot"],
+            generation=int(fields["generation"]),
+            checked_at=datetime.fromisoformat(fields["checked_at"]),
+            origin=fields["origin"],
+        )
+    except (KeyError, TypeError, ValueError) as fault:
+        raise _damaged(key) from fault
+
+
+def _encode(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _decode(body: bytes, key: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(body)
+    except ValueError as fault:
+        raise _damaged(key) from fault
+    if not isinstance(fields, dict):
+        raise _damaged(key)
+    if fields.get("schema") != SCHEMA:
+        raise StoreError(
+            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA}; use the"
+            " release that wrote the store, or an empty store."
+        )
+    return fields
+
+
+def _damaged(key: str) -> StoreError:
+    return StoreError(f"{key} in the store is damaged; delete it and stow the source again.")
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()

@@ -34,12 +34,11 @@ class Answer:
     content: Sequence[Mapping[str, Any]] | None = None
 
     def render(self) -> str:
-        """The answer as text: compact JSON of the structured value, else the text itself."""
-        if self.structured is None:
+        """The answer as text: compact JSON of what is structured, else the text itself."""
+        value = self.content if self.structured is None else self.structured
+        if value is None:
             return self.text
-        return json.dumps(
-            self.structured, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,19 +24,19 @@ ERROR_BODY = {
 
 
 def document(
-    title: str, version: str, tools: Iterable[tuple[Tool, Mapping[str, Any]]]
+    name: str, version: str, tools: Iterable[tuple[Tool, Mapping[str, Any]]]
 ) -> dict[str, Any]:
     """The document.
 
     Args:
-        title: the server's name.
+        name: the server's name.
         version: the server's version.
         tools: each with the JSON Schema of its arguments.
     """
     errors = _error_responses()
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version},
+        "info": {"title": name, "version": version},
         "paths": {
             f"/mcp/tools/{tool.name}": {"post": _operation(tool, schema, errors)}
             for tool, schema in tools

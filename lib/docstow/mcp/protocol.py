@@ -1,8 +1,6 @@
-"""The Model Context Protocol, both eras, without I/O: bytes in, bytes out.
+"""One side of MCP: which method a message asks for, and what it answers.
 
-This room knows JSON-RPC and what MCP's methods answer. It does not know sockets, threads or
-web frameworks: like h11, it is fed a message and returns a finished :class:`Reply`, or a
-:class:`Pending` whose tool calls the face runs and hands back. It keeps no session, so one
+This module knows methods and the course of a message. It keeps no session, so one
 :class:`Protocol` serves any number of clients at once.
 """
 
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.errors import DocstowError, InvalidParameter
-from docstow.mcp_eras import (
+from docstow.mcp.eras import (
     BATCHES,
     HANDSHAKE,
     MISSING_CAPABILITY,
@@ -26,8 +24,8 @@ from docstow.mcp_eras import (
     http_status,
     is_stateless,
 )
-from docstow.mcp_results import call_result, describe
-from docstow.mcp_rpc import (
+from docstow.mcp.results import call_result, describe
+from docstow.mcp.rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -60,6 +58,9 @@ class Selection:
 
     toolsets: str = ""
     schema: str = ""
+
+
+DEFAULT = Selection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +114,27 @@ class Protocol:
     """The server's side of MCP.
 
     Args:
-        toolbox: what the server offers.
-        name: its name for machines.
-        title: its name for people.
-        version: its version.
+        name: the server's name.
+        version: the server's version.
         instructions: how to use it, for models.
+        toolbox: what it offers.
 
     Raises:
         ValueError: the instructions are longer than clients keep.
     """
 
-    def __init__(
-        self, toolbox: Toolbox, *, name: str, title: str, version: str, instructions: str = ""
-    ) -> None:
+    def __init__(self, name: str, version: str, instructions: str, toolbox: Toolbox) -> None:
         if len(instructions.encode()) > MAX_INSTRUCTIONS:
             raise ValueError(f"instructions are longer than {MAX_INSTRUCTIONS} bytes")
-        self.toolbox = toolbox
-        self.server_info = {"name": name, "title": title, "version": version}
+        self.server_info = {"name": name, "version": version}
         self.instructions = instructions
+        self.toolbox = toolbox
 
     def receive(
         self,
         body: bytes,
         headers: Iterable[tuple[str, str]] | None = None,
-        selection: Selection = Selection(),
+        selection: Selection = DEFAULT,
     ) -> Reply | Pending:
         """Take one message, or an array of them where the era had that.
 

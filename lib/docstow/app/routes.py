@@ -1,7 +1,6 @@
-"""The HTTP face: MCP, plain HTTP, manifest, health and OpenAPI over one registry of tools.
+"""The routes: from a request's body to a tool's answer, and errors in between.
 
-This room knows routes, bodies and how an error becomes a response. It does not know what a tool
-does, what MCP's messages mean or where settings come from: all that it needs comes as arguments.
+This module knows paths and bodies. It does not know what a tool does or what a message means.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from docstow.app.gate import LOOPBACK_HOSTS, Gate, error_response
+from docstow.app.openapi import document
 from docstow.errors import DocstowError, InvalidParameter, TooLarge
-from docstow.gate import LOOPBACK_HOSTS, Gate, error_response
 from docstow.mcp import Pending, Protocol, Reply, Selection
-from docstow.mcp_eras import HANDSHAKE, STATELESS
-from docstow.mcp_rpc import RpcError, parse
-from docstow.openapi import document
+from docstow.mcp.eras import HANDSHAKE, STATELESS
+from docstow.mcp.rpc import RpcError, parse
 from docstow.tools import Answer
 
 T = TypeVar("T")
@@ -123,7 +122,7 @@ class _Faces:
         tools = self._protocol.tools(selection)
         info = self._protocol.server_info
         pairs = [(tool, self._toolbox.schema(tool, plain=plain)) for tool in tools]
-        return JSONResponse(document(info["title"], info["version"], pairs))
+        return JSONResponse(document(info["name"], info["version"], pairs))
 
     async def health(self, request: Request) -> Response:
         """``GET /health``."""

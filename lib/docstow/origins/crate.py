@@ -241,9 +241,9 @@ def _no_match(listing: Listing, asked: str, offered: Sequence[str]) -> DocstowEr
         return CrateNotFound(f"All versions of {name} have been yanked; ask for another crate.")
     newest = list(reversed(offered))[:_SUGGESTED]
     yanked = choose(asked, [release.version for release in listing.releases])
-    reason = f"only yanked versions of {name} match {asked}" if yanked else ""
+    reason = "Only yanked versions" if yanked else "No versions"
     return CrateNotFound(
-        f"{reason or f'no version of {name} matches {asked}'}; the newest are {', '.join(newest)}.",
+        f"{reason} of {name} match {asked}; the newest on offer are {', '.join(newest)}.",
         suggestions=_scored(newest),
     )
 

@@ -17,12 +17,18 @@ from typing import Any
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 
+#: Kind of the crates that come from docs.rs.
+CRATE = "crate"
+#: Kind of the crates that were stowed from a file: private ones, the standard library, air gaps.
+LOCAL = "local"
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What was asked for: ``crate/tokio/1.24.2``.
 
     Attributes:
-        kind: ``crate`` today; ``site``, ``github``, ``folder``, ``collection`` and so on beside it.
+        kind: :data:`CRATE` or :data:`LOCAL`.
         name: the name in its kind's own spelling.
         version: an exact version.
         target: a compilation target; empty for the source's own default.

@@ -41,7 +41,7 @@ class Settings:
     target: str = _setting("", "compilation target of crate docs; empty: each crate's default")
     model: str = _setting("bundled", "the embedding model")
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
-    lease_s: float = _setting(120.0, "how long one ingest may hold its lease unrenewed", least=1)
+    lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
     workers: int = _setting(2, "ingests that run at the same time in one process", least=1)
     max_compressed: int = _setting(30 * MIB, "largest download", least=1, kind="size")
     max_decompressed: int = _setting(

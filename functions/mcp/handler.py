@@ -1,0 +1,24 @@
+"""The function behind the MCP endpoint: an API Gateway or Function URL event in, an answer out.
+
+Composition happens while the module is imported, where the platform gives a full core; what a
+call needs beyond that is loaded when it is first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from mangum import Mangum
+
+from docstow.runtime import Runtime
+from docstow.settings import load
+
+# Only the temporary folder can be written, and the platform routes by host name before this.
+_PLATFORM = {
+    "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow")),
+    "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",
+}
+
+handler = Mangum(Runtime(load(_PLATFORM, os.environ)).app, lifespan="off")

@@ -1,0 +1,170 @@
+"""The command line: parses, calls one thing, prints what came of it.
+
+This room knows words of the shell. It does not know how anything is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from docstow import __version__
+from docstow.errors import DocstowError, InvalidParameter
+from docstow.settings import FIELDS, load
+
+if TYPE_CHECKING:
+    from docstow.model import Snapshot
+    from docstow.runtime import Runtime
+
+
+T = TypeVar("T")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: the words after the program's name; those of the process when left out.
+
+    Returns:
+        0, or 1 when something was refused or failed (argparse itself leaves with 2).
+    """
+    options = _parser().parse_args(arguments)
+    flags = {name: value for name, value in vars(options).items() if name in FIELDS}
+    try:
+        settings = load(flags, os.environ, options.config)
+        logging.basicConfig(
+            level=settings.log_level.upper(),
+            stream=sys.stderr,
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        )
+        from docstow.runtime import Runtime
+
+        command: Callable[[Runtime, argparse.Namespace], int] = options.command
+        return command(Runtime(settings), options)
+    except DocstowError as error:
+        print(f"docstow: {error.code}: {error.message}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
+    group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
+    for name, field in FIELDS.items():
+        flag = f"--{name.replace('_', '-')}"
+        group.add_argument(flag, metavar="X", help=field.metadata["help"].replace("%", "%%"))
+
+    parser = argparse.ArgumentParser(
+        prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
+    )
+    parser.add_argument("--version", action="version", version=f"docstow {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", parents=[common], help="serve MCP and plain HTTP")
+    serve.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    serve.set_defaults(command=_serve)
+
+    ingest = commands.add_parser("ingest", help="stow documentation")
+    kinds = ingest.add_subparsers(required=True, metavar="KIND")
+    crate = kinds.add_parser("crate", parents=[common], help="crates from docs.rs")
+    crate.add_argument("crates", nargs="+", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.set_defaults(command=_ingest_crates)
+    rustdoc = kinds.add_parser("rustdoc", parents=[common], help="rustdoc JSON files")
+    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
+    rustdoc.set_defaults(command=_ingest_files)
+
+    call = commands.add_parser("call", parents=[common], help="call a tool and print its answer")
+    call.add_argument("tool", metavar="TOOL")
+    call.add_argument(
+        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
+    )
+    call.set_defaults(command=_call)
+    return parser
+
+
+def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
+    runtime.stow_sample()
+    if options.stdio:
+        from docstow.stdio import serve
+
+        serve(runtime.protocol, sys.stdin.buffer, sys.stdout.buffer)
+        return 0
+    from docstow.server import listen, run
+
+    settings = runtime.settings
+    listener = listen(settings.host, settings.port)
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
+    print(f"docstow {__version__} serves MCP at {url}")
+    print(f"Store: {runtime.location}")
+    print("Add it to a client:")
+    print(f"  claude mcp add --transport http docstow {url}")
+    print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
+    run(runtime.app, listener, settings.log_level)
+    return 0
+
+
+def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
+    def stow(word: str) -> Snapshot:
+        name, _, requirement = word.partition("@")
+        return runtime.library.stow(name, requirement)
+
+    return _each(options.crates, stow)
+
+
+def _ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
+    return _each(options.files, lambda path: runtime.stow_file(path, version=options.version))
+
+
+def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
+    """Stow one after the other; one that fails is reported in a line and does not stop the rest."""
+    failures = 0
+    for thing in things:
+        begun = time.monotonic()
+        try:
+            snapshot = stow(thing)
+        except DocstowError as error:
+            failures += 1
+            print(f"docstow: {thing}: {error.code}: {error.message}", file=sys.stderr)
+            continue
+        counts = snapshot.counts
+        print(
+            f"{snapshot.revision.source.key}: {counts['documents']} documents, "
+            f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
+            f"{time.monotonic() - begun:.1f} s"
+        )
+    return 1 if failures else 0
+
+
+def _call(runtime: Runtime, options: argparse.Namespace) -> int:
+    from docstow.tools.registry import Answer
+
+    runtime.stow_sample()
+    text = sys.stdin.read() if options.json == "-" else options.json
+    try:
+        arguments = json.loads(text)
+    except ValueError as error:
+        raise InvalidParameter("JSON", f"the arguments are not JSON ({error})") from error
+    if not isinstance(arguments, dict):
+        raise InvalidParameter("JSON", 'the arguments must be an object such as {"crate": "x"}')
+    answer = runtime.toolbox.attempt(options.tool, arguments, "command-line")
+    if isinstance(answer, Answer):
+        print(answer.render())
+        return 0
+    print(json.dumps(answer.body(), ensure_ascii=False))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

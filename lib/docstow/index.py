@@ -1,0 +1,168 @@
+"""One snapshot's tables in memory: rows by path, vectors, postings.
+
+This room knows the loaded columns and how to find a row. It does not rank and does not fetch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.model import Document, Snapshot
+from docstow.pages import Member
+from docstow.tables import read_table, unpack_vectors
+
+_LIGHT = ("path", "kind", "title", "signature", "summary", "url", "parent", "attributes")
+
+
+class Index:
+    """The tables of one snapshot, each column read when it is first needed.
+
+    Args:
+        snapshot: what the tables belong to.
+        file: gives the local Parquet file of a table, fetched again if it has gone.
+    """
+
+    def __init__(self, snapshot: Snapshot, file: Callable[[str], Path]) -> None:
+        self.snapshot = snapshot
+        self._file = file
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The documents' columns except their texts; one entry a document, sorted by path."""
+        return read_table(self._file("documents"), _LIGHT)
+
+    @cached_property
+    def rows_by_path(self) -> Mapping[str, tuple[int, ...]]:
+        """Rows of each path; a name may exist once in each of Rust's namespaces."""
+        rows: dict[str, tuple[int, ...]] = {}
+        for row, path in enumerate(self.columns["path"]):
+            rows[path] = (*rows.get(path, ()), row)
+        return rows
+
+    @cached_property
+    def rows_by_parent(self) -> Mapping[str, list[int]]:
+        """Rows of the direct members of each path."""
+        rows: dict[str, list[int]] = {}
+        for row, parent in enumerate(self.columns["parent"]):
+            rows.setdefault(parent, []).append(row)
+        return rows
+
+    @cached_property
+    def relations(self) -> Mapping[str, NDArray[Any]]:
+        """The columns subject, predicate, object and detail."""
+        return read_table(self._file("relations"))
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """Each further public path with the canonical path of its item."""
+        table = self.relations
+        chosen = table["predicate"] == "alias"
+        return dict(zip(table["subject"][chosen], table["object"][chosen], strict=True))
+
+    @cached_property
+    def passages(self) -> Mapping[str, NDArray[Any]]:
+        """The columns document, heading_path and text; sorted by document."""
+        return read_table(self._file("passages"), ("document", "heading_path", "text"))
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float32]:
+        """The passages' unit vectors: (passages, dimensions)."""
+        blobs = read_table(self._file("passages"), ("embedding",))["embedding"]
+        return unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+
+    @cached_property
+    def first_passage(self) -> NDArray[np.int64]:
+        """Where each document's passages begin; every document has one at least."""
+        return np.searchsorted(self.passages["document"], np.arange(len(self))).astype(np.int64)
+
+    @cached_property
+    def _postings(self) -> Mapping[str, tuple[bytes, bytes]]:
+        table = read_table(self._file("postings"))
+        pairs = zip(table["rows"], table["weights"], strict=True)
+        return dict(zip(table["term"], pairs, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.columns["path"])
+
+    def row(self, path: str, kind: str) -> int:
+        """The row of the document of that path and kind."""
+        return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)
+
+    def member(self, row: int) -> Member:
+        """A document as one line of its owner's page."""
+        columns = self.columns
+        return Member(
+            path=str(columns["path"][row]),
+            kind=str(columns["kind"][row]),
+            signature=str(columns["signature"][row]),
+            summary=str(columns["summary"][row]),
+        )
+
+    def implements(self, path: str) -> list[str]:
+        """The traits that a type implements, in alphabetical order."""
+        table = self.relations
+        chosen = (table["subject"] == path) & (table["predicate"] == "implements")
+        return sorted(set(table["object"][chosen].tolist()))
+
+    def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]] | None:
+        """The documents that hold a term, with the term's weight in each."""
+        found = self._postings.get(term)
+        if found is None:
+            return None
+        return np.frombuffer(found[0], np.int32), np.frombuffer(found[1], np.float32)
+
+    def attributes(self, row: int) -> dict[str, Any]:
+        """The attributes of a document."""
+        attributes: dict[str, Any] = json.loads(self.columns["attributes"][row])
+        return attributes
+
+    def document(self, row: int) -> Document:
+        """A whole document, its text read from the table."""
+        text = read_table(self._file("documents"), ("text",), where="row = ?", parameters=(row,))[
+            "text"
+        ][0]
+        at = {name: str(column[row]) for name, column in self.columns.items()}
+        return Document(
+            path=at["path"],
+            kind=at["kind"],
+            title=at["title"],
+            signature=at["signature"],
+            text=text,
+            url=at["url"],
+            parent=at["parent"],
+            attributes=self.attributes(row),
+        )
+
+    def find(self, path: str) -> tuple[int, ...]:
+        """Rows of a path or of any alias of it, members of aliased owners included."""
+        found = self.rows_by_path.get(path)
+        if found:
+            return found
+        head, tail = path, ""
+        while head:
+            canonical = self.aliases.get(head)
+            if canonical is not None and canonical + tail in self.rows_by_path:
+                return self.rows_by_path[canonical + tail]
+            head, _, last = head.rpartition("::")
+            tail = f"::{last}{tail}"
+        return ()
+
+    def names(self) -> Iterator[str]:
+        """Every path and alias that finds something."""
+        yield from self.rows_by_path
+        yield from self.aliases
+
+    def nbytes(self) -> int:
+        """Memory that the index takes once loaded, in bytes; an estimate from its file sizes.
+
+        Text unpacks to about six times its compressed size, and Python strings weigh as much
+        again as their indexes; vectors (float16 in the file, float32 here) merely double.
+        """
+        return 6 * sum(self.snapshot.sizes.values())

@@ -1,0 +1,116 @@
+"""The write path: a fetched file becomes documents, tables and a published snapshot.
+
+This room knows the order of the steps. What each step does is known in its own room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from docstow.chunk import CHUNKER, first_sentence
+from docstow.errors import UnreadableInput
+from docstow.layout import tabulate
+from docstow.model import LOCAL, Document, File, Recipe, Revision, Snapshot, Source
+from docstow.readers import rustdoc
+from docstow.snapshots import Snapshots
+from docstow.tables import write_table
+from docstow.words import WORDS
+
+if TYPE_CHECKING:
+    from docstow.embed import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """What the write path needs: where snapshots go and what makes vectors."""
+
+    snapshots: Snapshots
+    embedder: Embedder
+
+    @property
+    def recipe(self) -> Recipe:
+        """The versions of everything that shapes the tables."""
+        return Recipe(rustdoc.READER, CHUNKER, WORDS, self.embedder.id)
+
+    def crate(
+        self, revision: Revision, file: File, release: Mapping[str, Any] | None = None
+    ) -> Snapshot:
+        """Stow a crate's rustdoc JSON as the revision that it was fetched for.
+
+        Args:
+            revision: what the file is.
+            file: the rustdoc JSON, decompressed.
+            release: what the index says of this version; becomes part of the facts.
+        """
+        docs = rustdoc.read(file.body, name=revision.source.name, version=revision.version)
+        return self._publish(revision, docs, release or {})
+
+    def file(self, file: File, *, version: str = "") -> Snapshot:
+        """Stow a rustdoc JSON file under the name and version that it says it has.
+
+        Args:
+            file: the rustdoc JSON, decompressed.
+            version: for files that do not say theirs.
+
+        Raises:
+            UnreadableInput: the file does not say its version, and none is given.
+        """
+        docs = rustdoc.read(file.body, version=version)
+        if not docs.version:
+            raise UnreadableInput(f"{file.path} does not say its crate's version; give --version.")
+        revision = Revision(
+            Source(LOCAL, docs.name, docs.version), docs.version, origin="file", url=file.url
+        )
+        return self._publish(revision, docs, {})
+
+    def _publish(
+        self, revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]
+    ) -> Snapshot:
+        """Make the tables and publish them.
+
+        Publishing is the last step and swaps one object: a crash before it changes nothing that
+        a reader can see. The same file with the same recipe publishes the same snapshot.
+        """
+        tables = tabulate(docs.documents, docs.relations, self.embedder)
+        counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
+        kinds = Counter(document.kind for document in docs.documents)
+        with TemporaryDirectory(prefix="docstow-") as scratch:
+            files = {name: Path(scratch, f"{name}.parquet") for name in tables}
+            for name, columns in tables.items():
+                write_table(columns, files[name])
+            return self.snapshots.publish(
+                revision,
+                self.recipe,
+                files,
+                [document.digest() for document in docs.documents],
+                counts={**counts, **{f"kind:{kind}": n for kind, n in sorted(kinds.items())}},
+                facts={**docs.facts, **release, **_outline(docs.documents)},
+                now=datetime.now(UTC),
+            )
+
+
+def _outline(documents: Sequence[Document]) -> dict[str, Any]:
+    """Address and first level of the crate, so that a summary need not read a table."""
+    roots = [document for document in documents if not document.parent]
+    root = next((document for document in roots if document.kind == "module"), None)
+    if root is None:
+        return {"modules": []}
+    sizes = Counter(
+        "::".join(document.path.split("::")[:2]) for document in documents if document is not root
+    )
+    modules = [
+        {
+            "path": document.path,
+            "summary": first_sentence(document.text),
+            "items": sizes[document.path] - 1,
+        }
+        for document in documents
+        if document.kind == "module" and document.parent == root.path
+    ]
+    return {"url": root.url, "summary": first_sentence(root.text), "modules": modules}

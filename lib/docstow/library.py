@@ -1,0 +1,292 @@
+"""From a crate's name to its loaded index: what is stowed, and what must be stowed first.
+
+This room knows which version answers a request and when the upstream is asked. It does not
+know how answers are shown, nor how bytes are fetched and read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import CrateNotFound, Ingesting, UpstreamError, UpstreamTimeout
+from docstow.model import CRATE, LOCAL, Head, Revision, Snapshot, Source
+from docstow.versions import Version, choose
+
+if TYPE_CHECKING:
+    from docstow.embed import Embedder
+    from docstow.index import Index
+    from docstow.ingest import Ingest
+    from docstow.lease import Leases
+    from docstow.origins.crate import CrateOrigin
+    from docstow.queue import LocalQueue
+    from docstow.snapshots import Snapshots
+
+log = logging.getLogger(__name__)
+
+#: Pause between looks at a head that another process is about to publish, in seconds.
+POLL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Stowed:
+    """A crate's version that answers a request.
+
+    Attributes:
+        asked: the version or requirement as the caller gave it; ``latest`` for none.
+        snapshot: what answers.
+        notice: what the caller should know of how it was chosen; empty when all is as asked.
+        substituted: another version may have answered if the upstream could have been asked.
+    """
+
+    asked: str
+    snapshot: Snapshot
+    notice: str = ""
+    substituted: bool = False
+
+    @property
+    def name(self) -> str:
+        """The crate's name as it spells itself."""
+        return self.snapshot.revision.source.name
+
+    @property
+    def version(self) -> str:
+        """The version that answers."""
+        return self.snapshot.revision.version
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The versions of a crate, newest first, and the one that a request resolves to."""
+
+    name: str
+    resolved: str
+    versions: Sequence[Mapping[str, Any]]
+
+
+class Library:
+    """Everything stowed, and the way to stow what is asked for.
+
+    A crate that was stowed from a file answers for its name: neither docs.rs nor the index is
+    asked about it, unless a version is wanted that no file holds. So the name of a private
+    crate never leaves the machine.
+
+    Args:
+        snapshots: published snapshots.
+        leases: keep two processes from doing one ingest twice.
+        origin: makes the docs.rs origin when it is first needed.
+        ingest: makes the write path when it is first needed.
+        embedder: the model that queries are embedded with.
+        queue: runs ingests beside the caller.
+        wait_s: how long a caller waits for an ingest, in seconds.
+        lease_s: how long an ingest may hold its lease, in seconds.
+        target: compilation target of the docs; empty for each crate's default.
+        memory_bytes: bound of the loaded indexes.
+        pause: sleeps; given so that tests need not.
+    """
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        leases: Leases,
+        origin: Callable[[], CrateOrigin],
+        ingest: Callable[[], Ingest],
+        embedder: Callable[[], Embedder],
+        queue: LocalQueue[Snapshot],
+        *,
+        wait_s: float,
+        lease_s: float,
+        target: str,
+        memory_bytes: int,
+        pause: Callable[[float], object],
+    ) -> None:
+        self._snapshots = snapshots
+        self._leases = leases
+        self._origin = origin
+        self._ingest = ingest
+        self.embedder = embedder
+        self._queue = queue
+        self._wait_s = wait_s
+        self._lease_s = lease_s
+        self._target = target
+        self._pause = pause
+        self._indexes = IndexCache(memory_bytes)
+
+    def crate(self, name: str, requirement: str = "") -> Stowed:
+        """The snapshot that answers for a crate, stowed now if it is not yet.
+
+        Args:
+            name: the crate; ``-`` and ``_`` may be mixed up.
+            requirement: an exact version, a Cargo requirement, or empty for the latest.
+
+        Raises:
+            Ingesting: stowing takes longer than a caller should wait.
+            CrateNotFound, VersionYanked, CrateNotDocumented, UpstreamError, UpstreamTimeout,
+            UnsupportedFormat, TooLarge: as the upstream or the reader says.
+        """
+        asked = requirement or "latest"
+        if (local := self._stowed_version(LOCAL, _lib_name(name), requirement)) is not None:
+            return Stowed(asked, local)
+        try:
+            revision = self._origin().resolve(name, requirement, target=self._target)
+        except (UpstreamError, UpstreamTimeout) as error:
+            return self._without_index(name, requirement, error)
+        return Stowed(asked, self._current(revision.source) or self._stow_and_wait(revision))
+
+    def stow(self, name: str, requirement: str = "", *, target: str = "") -> Snapshot:
+        """Fetch and stow a crate now, however long it takes, even if it is stowed already."""
+        revision = self._origin().resolve(name, requirement, target=target or self._target)
+        return self._fetch_and_ingest(revision)
+
+    def versions(self, name: str, requirement: str = "") -> Listing:
+        """Every version of a crate, newest first, and the one that a requirement resolves to.
+
+        Raises:
+            CrateNotFound: the crate is unknown, or no version matches the requirement.
+            UpstreamError, UpstreamTimeout: the index could not be asked.
+        """
+        if local := self._stowed_heads(LOCAL, _lib_name(name)):
+            rows = [{"version": v, "yanked": False, "stowed": True} for v in local]
+            return _listing(_lib_name(name), requirement, rows, choose(requirement, local))
+        origin = self._origin()
+        spelling, releases = origin.releases(name)
+        stowed = self._stowed_heads(CRATE, spelling)
+        rows = [
+            {
+                "version": release.version,
+                "yanked": release.yanked,
+                "stowed": release.version in stowed,
+                **({"rust_version": release.rust_version} if release.rust_version else {}),
+                **({"published": release.published} if release.published else {}),
+            }
+            for release in releases
+        ]
+        return _listing(spelling, requirement, rows, origin.resolve(name, requirement).version)
+
+    def index(self, snapshot: Snapshot) -> Index:
+        """The loaded tables of a snapshot, from memory, the local cache or the store."""
+        return self._indexes.get(snapshot.id, lambda: self._load(snapshot))
+
+    def close(self) -> None:
+        """Wait for running ingests."""
+        self._queue.close()
+
+    def _load(self, snapshot: Snapshot) -> Index:
+        from docstow.index import Index
+
+        self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
+
+        return Index(snapshot, lambda name: self._snapshots.fetch(snapshot, [name])[name])
+
+    def _current(self, source: Source) -> Snapshot | None:
+        head = self._snapshots.head(source)
+        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+
+    def _stowed_heads(self, kind: str, name: str) -> dict[str, Head]:
+        return {
+            head.source.version: head
+            for head in self._snapshots.heads(kind, name)
+            if head.snapshot_id and head.source.target == self._target
+        }
+
+    def _stowed_version(self, kind: str, name: str, requirement: str) -> Snapshot | None:
+        """The best version among those that the store has, no upstream asked."""
+        heads = self._stowed_heads(kind, name)
+        best = choose(requirement, heads)
+        return self._snapshots.load(heads[best].snapshot_id) if best is not None else None
+
+    def _without_index(self, name: str, requirement: str, error: Exception) -> Stowed:
+        """Answer from what is stowed while the index cannot be asked, and say so."""
+        for spelling in dict.fromkeys((name, name.replace("_", "-"), name.replace("-", "_"))):
+            snapshot = self._stowed_version(CRATE, spelling, requirement)
+            if snapshot is not None:
+                notice = "the index of crates could not be asked; the best stowed version answers"
+                return Stowed(requirement or "latest", snapshot, notice, substituted=True)
+        raise error
+
+    def _stow_and_wait(self, revision: Revision) -> Snapshot:
+        key = revision.source.key
+        future = self._queue.send(key, lambda: self._stow_once(revision))
+        if not wait([future], self._wait_s).done:
+            raise Ingesting(
+                f"{revision.source.name} {revision.version} is being stowed; ask again in a few "
+                "seconds.",
+                job_id=hashlib.sha256(key.encode()).hexdigest()[:16],
+                retry_after_s=5,
+            )
+        return future.result()
+
+    def _stow_once(self, revision: Revision) -> Snapshot:
+        """Stow under a lease; while another process holds it, wait for what that one publishes."""
+        key = revision.source.key
+        while (lease := self._leases.acquire(key, self._lease_s)) is None:
+            if (snapshot := self._current(revision.source)) is not None:
+                return snapshot
+            self._pause(POLL_S)
+        with self._leases.kept(lease):
+            return self._current(revision.source) or self._fetch_and_ingest(revision)
+
+    def _fetch_and_ingest(self, revision: Revision) -> Snapshot:
+        log.info("stowing %s", revision.source.key)
+        origin = self._origin()
+        file = origin.fetch(revision)
+        release = origin.release(revision)
+        return self._ingest().crate(revision, file, release.facts() if release else None)
+
+
+class IndexCache:
+    """Loaded indexes, bounded by bytes; the one least recently used goes first.
+
+    Args:
+        limit: bytes. One index may exceed it alone: a caller needs it now.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._loaded: OrderedDict[str, Index] = OrderedDict()
+        self._loading: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str, load: Callable[[], Index]) -> Index:
+        """The index of that key; of callers that come at once, one loads and the others wait."""
+        with self._lock:
+            if (found := self._loaded.get(key)) is not None:
+                self._loaded.move_to_end(key)
+                return found
+            loading = self._loading.setdefault(key, threading.Lock())
+        with loading:
+            with self._lock:
+                if (found := self._loaded.get(key)) is not None:
+                    return found
+            index = load()
+            with self._lock:
+                self._loaded[key] = index
+                self._loading.pop(key, None)
+                self._shrink()
+        return index
+
+    def _shrink(self) -> None:
+        total = sum(index.nbytes() for index in self._loaded.values())
+        while total > self._limit and len(self._loaded) > 1:
+            _, oldest = self._loaded.popitem(last=False)
+            total -= oldest.nbytes()
+
+
+def _listing(
+    name: str, requirement: str, rows: list[dict[str, Any]], resolved: str | None
+) -> Listing:
+    if resolved is None:
+        raise CrateNotFound(f"No stowed version of {name} matches {requirement}.")
+    newest_first = sorted(rows, key=lambda row: Version.parse(row["version"]), reverse=True)
+    return Listing(name, resolved, newest_first)
+
+
+def _lib_name(name: str) -> str:
+    """A file names the library, which Rust spells with ``_`` whatever its package does."""
+    return name.replace("-", "_")

@@ -1,0 +1,79 @@
+"""From the path that a caller wrote to the rows that are meant, or to names that come near.
+
+This room knows the slips people and models make in paths. It does not know how items are shown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docstow.errors import ItemNotFound
+from docstow.index import Index
+
+#: Suggestions below this similarity help nobody.
+LEAST_SCORE = 0.6
+MOST_SUGGESTIONS = 5
+
+_GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
+
+
+def normalise(path: str) -> str:
+    """A path as it is written in Rust, without what may surround it: ``Vec::<T>::new()``."""
+    path = path.strip().strip("`").strip()
+    previous = ""
+    while previous != path:
+        previous, path = path, _GENERICS.sub("", path)
+    path = path.removesuffix("()").removesuffix("!").replace(".", "::").replace("#", "::")
+    path = re.sub(r"(?<![a-z0-9_])r::(?=[a-z])", "", path)
+    return re.sub(r"\s*::\s*", "::", path).strip(":")
+
+
+def find(index: Index, path: str) -> tuple[int, ...]:
+    """Rows of the items that a path means.
+
+    Tried in order: the path or an alias as written; the same below the crate's root; any case,
+    with ``-`` for ``_``; a tail that only one item has.
+
+    Raises:
+        ItemNotFound: none of these; near names are suggested.
+    """
+    wanted = normalise(path)
+    root = str(index.columns["path"][0]).split("::")[0]
+    head, _, tail = wanted.partition("::")
+    candidates = [wanted, f"{root}::{wanted}"]
+    if head.replace("-", "_") == root or head in {"crate", "self"}:
+        candidates.insert(1, f"{root}::{tail}" if tail else root)
+    for candidate in candidates:
+        if rows := index.find(candidate):
+            return rows
+    folded = {candidate.replace("-", "_").lower() for candidate in candidates}
+    slips = [name for name in index.names() if name.lower() in folded]
+    if slips:
+        return index.find(slips[0])
+    owners = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")}
+    if len(owners) == 1:
+        return owners.pop()
+    raise _not_found(index, wanted, root)
+
+
+def _not_found(index: Index, wanted: str, root: str) -> ItemNotFound:
+    from rapidfuzz import fuzz, process
+
+    full = wanted if wanted.split("::")[0] == root else f"{root}::{wanted}"
+    near = process.extract(
+        full,
+        list(index.names()),
+        scorer=fuzz.ratio,
+        processor=str.lower,
+        score_cutoff=LEAST_SCORE * 100,
+        limit=MOST_SUGGESTIONS,
+    )
+    suggestions: list[dict[str, Any]] = [
+        {"item_path": name, "score": round(score / 100, 3)} for name, score, _ in near
+    ]
+    version = index.snapshot.revision.version
+    advice = "See the suggestions." if suggestions else "Look for it with search_items."
+    return ItemNotFound(
+        f"There is no item {wanted!r} in {root} {version}. {advice}", suggestions=suggestions
+    )

@@ -1,0 +1,144 @@
+"""An item's page as Markdown: header, facts, docs, members.
+
+This room knows how a page looks. It does not know where documents come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from docstow.model import Document
+
+#: Characters that a token of English and code takes on average, for bounding a page.
+CHARACTERS_PER_TOKEN = 4
+
+#: Members are listed in this order, under these headings.
+HEADINGS = {
+    "re-export": "Re-exports",
+    "module": "Modules",
+    "macro": "Macros",
+    "attribute_macro": "Attribute macros",
+    "derive_macro": "Derive macros",
+    "struct": "Structs",
+    "enum": "Enums",
+    "union": "Unions",
+    "trait": "Traits",
+    "trait_alias": "Trait aliases",
+    "type_alias": "Type aliases",
+    "function": "Functions",
+    "constant": "Constants",
+    "static": "Statics",
+    "primitive": "Primitive types",
+    "variant": "Variants",
+    "field": "Fields",
+    "assoc_type": "Associated types",
+    "assoc_const": "Associated constants",
+    "method": "Methods",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One line in the list of an item's members."""
+
+    path: str
+    kind: str
+    signature: str
+    summary: str
+
+
+def page(
+    document: Document, provenance: str, members: Sequence[Member], implements: Sequence[str]
+) -> str:
+    """The whole page.
+
+    Args:
+        document: the item.
+        provenance: a line that says which version answers and where it comes from.
+        members: what the item owns, in the order of their paths.
+        implements: the traits that the type implements.
+    """
+    blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
+    if document.signature:
+        blocks.append(f"```rust\n{document.signature}\n```")
+    blocks += _facts(document)
+    if document.text:
+        blocks.append(document.text.strip())
+    order = list(HEADINGS)
+    listed = sorted(members, key=lambda member: order.index(member.kind))
+    for kind, group in groupby(listed, key=lambda member: member.kind):
+        blocks.append("\n".join([f"## {HEADINGS[kind]}", "", *map(_line, group)]))
+    if implements:
+        blocks.append("## Implements\n\n" + ", ".join(f"`{trait}`" for trait in implements))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _facts(document: Document) -> list[str]:
+    attributes = document.attributes
+    facts = []
+    if (deprecated := attributes.get("deprecated")) is not None:
+        since = f" since {deprecated['since']}" if deprecated.get("since") else ""
+        note = f": {deprecated['note']}" if deprecated.get("note") else ""
+        facts.append(f"**Deprecated{since}**{note}")
+    if attributes.get("features"):
+        facts.append("Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"]))
+    elif attributes.get("cfg"):
+        facts.append(f"Available on `{attributes['cfg']}` only")
+    if attributes.get("target"):
+        url = attributes.get("target_url", "")
+        facts.append(f"Re-exported from `{attributes['target']}`" + (f": <{url}>" if url else ""))
+    if attributes.get("aliases"):
+        facts.append("Also at: " + ", ".join(f"`{alias}`" for alias in attributes["aliases"]))
+    if attributes.get("source"):
+        facts.append(f"Source: `{attributes['source']}`")
+    return facts
+
+
+def _line(member: Member) -> str:
+    first = member.signature.splitlines()[0] if member.signature else member.path
+    more = " …" if "\n" in member.signature else ""
+    summary = f" — {member.summary}" if member.summary else ""
+    name = member.path.rpartition("::")[2]
+    return f"- **{name}**: `{first}{more}`{summary}"
+
+
+def bounded(text: str, max_tokens: int) -> str:
+    """The text, cut between paragraphs where it is longer than ``max_tokens``.
+
+    A code block is kept whole or left out. A token is counted as four characters.
+    """
+    limit = max_tokens * CHARACTERS_PER_TOKEN
+    if len(text) <= limit:
+        return text
+    kept: list[str] = []
+    size = 0
+    for block in _blocks(text):
+        if kept and size + len(block) > limit:
+            break
+        kept.append(block)
+        size += len(block)
+    left = (len(text) - size) // CHARACTERS_PER_TOKEN
+    whole = len(text) // CHARACTERS_PER_TOKEN + 1
+    return (
+        "".join(kept).rstrip()
+        + f"\n\n*Cut here: about {left} tokens more. Ask with max_tokens={whole} for all.*\n"
+    )
+
+
+def _blocks(text: str) -> list[str]:
+    """Paragraphs and whole fenced blocks, each with its blank lines; joined they are the text."""
+    blocks: list[str] = []
+    fence = ""
+    begin = True
+    for line in text.splitlines(keepends=True):
+        bare = line.lstrip()
+        if begin and not fence:
+            blocks.append("")
+        blocks[-1] += line
+        if bare.startswith(("```", "~~~")):
+            mark = bare[:3]
+            fence = "" if fence == mark else fence or mark
+        begin = not bare.strip()
+    return blocks

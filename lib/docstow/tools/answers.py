@@ -1,0 +1,109 @@
+"""What the answers of all toolsets have in common: provenance, cursors and their schemas.
+
+This room knows the members that every list has. It does not know what is listed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from docstow.library import Stowed
+
+TEXT = {"type": "string"}
+COUNT = {"type": "integer", "minimum": 0}
+CURSOR = {"type": ["string", "null"], "description": "give it back for the next page"}
+
+
+def list_schema(result: Mapping[str, Any], **members: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of an answer with a list: provenance, ``results`` and ``cursor``.
+
+    Args:
+        result: schema of one result.
+        members: further members of the answer.
+    """
+    return {
+        "type": "object",
+        "properties": {
+            "crate": TEXT,
+            "asked": TEXT,
+            "answered": TEXT,
+            "substituted": {"type": "boolean"},
+            "snapshot": TEXT,
+            "url": TEXT,
+            "notice": TEXT,
+            **members,
+            "results": {"type": "array", "items": result},
+            "cursor": CURSOR,
+        },
+        "required": ["asked", "answered", "substituted", "results", "cursor"],
+    }
+
+
+def result_schema(required: Mapping[str, Any], **optional: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of one result."""
+    return {
+        "type": "object",
+        "properties": {**required, **optional},
+        "required": list(required),
+    }
+
+
+def provenance(stowed: Stowed) -> dict[str, Any]:
+    """Which version was asked for, which one answers, and where it comes from."""
+    members = {
+        "crate": stowed.name,
+        "asked": stowed.asked,
+        "answered": stowed.version,
+        "substituted": stowed.substituted,
+        "snapshot": stowed.snapshot.id,
+        "url": stowed.snapshot.facts.get("url", ""),
+    }
+    return members | ({"notice": stowed.notice} if stowed.notice else {})
+
+
+def provenance_line(stowed: Stowed, url: str) -> str:
+    """The same for a page: one line of Markdown."""
+    notice = f"; {stowed.notice}" if stowed.notice else ""
+    return (
+        f"*{stowed.name} {stowed.version} (asked: {stowed.asked}{notice}) · <{url}> · "
+        f"snapshot {stowed.snapshot.id[:12]} · third-party text*"
+    )
+
+
+def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, Any]:
+    """The members ``results`` and ``cursor``: the page of a list that a cursor points to.
+
+    Args:
+        rows: the list, whole or at least one row longer than the page.
+        cursor: from an earlier answer; empty for the first page.
+        scope: what the list belongs to (a snapshot); a cursor of another scope is refused.
+        size: rows a page.
+
+    Raises:
+        InvalidParameter: the cursor is not one of this scope.
+    """
+    begin = offset(cursor, scope)
+    end = begin + size
+    following = base64.urlsafe_b64encode(json.dumps([end, scope]).encode()).decode()
+    return {"results": list(rows[begin:end]), "cursor": following if len(rows) > end else None}
+
+
+def offset(cursor: str, scope: str) -> int:
+    """Where the page of a cursor begins."""
+    if not cursor:
+        return 0
+    try:
+        begin, of = json.loads(base64.urlsafe_b64decode(cursor))
+    except (ValueError, TypeError):
+        begin, of = None, None
+    if type(begin) is not int or begin < 0 or of != scope:
+        raise InvalidParameter(
+            "cursor", "is not a cursor of this list, or the docs have changed; start without it"
+        )
+    return begin

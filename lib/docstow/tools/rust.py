@@ -1,0 +1,291 @@
+"""The toolset ``rust``: what an agent asks about a crate.
+
+This room knows the tools' parameters and the shape of their answers. It does not know how a
+crate is found, stowed or ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+from docstow.lockfile import locked_version
+from docstow.pages import HEADINGS
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    list_schema,
+    offset,
+    paged,
+    provenance,
+    provenance_line,
+    result_schema,
+)
+from docstow.tools.parameters import Parameter
+from docstow.tools.registry import Answer, Tool
+
+if TYPE_CHECKING:
+    from docstow.index import Index
+    from docstow.library import Library, Stowed
+    from docstow.model import Hit
+
+Arguments = Mapping[str, Any]
+
+#: Longest header in a list, in characters; the page has the whole.
+HEADER = 400
+MODULES_PER_PAGE = 100
+
+KINDS = tuple(HEADINGS)
+CRATE = Parameter("crate", "string", "Crate name", required=True, max_length=64)
+VERSION = Parameter(
+    "version",
+    "string",
+    "Exact version or Cargo requirement; default: latest",
+    default="",
+    max_length=100,
+)
+LOCKFILE = Parameter(
+    "lockfile", "string", "Text of a Cargo.lock that fixes the version", default=""
+)
+CURSOR = Parameter("cursor", "string", "From the previous page", default="", max_length=400)
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tools, bound to a library."""
+    return [
+        _get_crate_summary(library),
+        _search_items(library),
+        _get_item_doc(library),
+        _list_versions(library),
+    ]
+
+
+def _get_crate_summary(library: Library) -> Tool:
+    module = result_schema({"path": TEXT, "summary": TEXT, "items": COUNT})
+    return Tool(
+        name="get_crate_summary",
+        toolset="rust",
+        title="Summary of a Rust crate",
+        description=(
+            "What a Rust crate is for, which version answers, its features, MSRV, modules and "
+            "item counts. Start here with an unfamiliar crate. Not for one item's docs "
+            "(get_item_doc) nor for finding an item (search_items). "
+            'Example: {"crate": "tokio", "module": "tokio::sync"}.'
+        ),
+        parameters=(
+            CRATE,
+            VERSION,
+            LOCKFILE,
+            Parameter("module", "string", "Start at this module, not the root", default=""),
+            Parameter("depth", "integer", "Module levels", default=1, minimum=1, maximum=8),
+            CURSOR,
+        ),
+        run=partial(_summarise, library),
+        output_schema=list_schema(
+            module,
+            summary=TEXT,
+            description=TEXT,
+            rust_version=TEXT,
+            features={"type": "object"},
+            items={"type": "object", "additionalProperties": COUNT},
+        ),
+    )
+
+
+def _search_items(library: Library) -> Tool:
+    item = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "header": TEXT,
+            "snippet": TEXT,
+            "url": TEXT,
+        },
+        features={"type": "array", "items": TEXT},
+        deprecated={"type": "boolean"},
+        explanation={"type": "object"},
+    )
+    return Tool(
+        name="search_items",
+        toolset="rust",
+        title="Search a Rust crate",
+        description=(
+            "Finds functions, types, traits, macros and methods of a Rust crate by meaning, "
+            "name or path, best first, each with its signature and a snippet. Use it when you "
+            "do not know the exact path. Not for reading docs (get_item_doc). "
+            'Example: {"crate": "tokio", "query": "run blocking code without stalling"}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "What it does, or a name", required=True, max_length=500),
+            CRATE,
+            VERSION,
+            LOCKFILE,
+            Parameter("k", "integer", "Number of results", default=5, minimum=1, maximum=50),
+            Parameter("type_filter", "array", "Only these kinds of items", choices=KINDS),
+            Parameter("module", "string", "Only items below this module", default=""),
+            CURSOR,
+            Parameter("explain", "boolean", "Show how each was ranked", default=False),
+        ),
+        run=partial(_search, library),
+        output_schema=list_schema(item),
+    )
+
+
+def _get_item_doc(library: Library) -> Tool:
+    return Tool(
+        name="get_item_doc",
+        toolset="rust",
+        title="Documentation of a Rust item",
+        description=(
+            "The whole documentation of one item as Markdown: signature, docs with examples, "
+            "members, required features. Takes its path; any public path and Type::method "
+            "work. Not for finding a path (search_items). "
+            'Example: {"item_path": "tokio::sync::Mutex::lock", "version": "1.40"}.'
+        ),
+        parameters=(
+            Parameter("item_path", "string", "Path of the item", required=True, max_length=500),
+            Parameter("crate", "string", "Crate; default: first segment", default=""),
+            VERSION,
+            LOCKFILE,
+            Parameter(
+                "max_tokens", "integer", "Cut after", default=8000, minimum=100, maximum=25000
+            ),
+        ),
+        run=partial(_read, library),
+    )
+
+
+def _list_versions(library: Library) -> Tool:
+    version = result_schema(
+        {"version": TEXT, "yanked": {"type": "boolean"}, "stowed": {"type": "boolean"}},
+        rust_version=TEXT,
+        published=TEXT,
+    )
+    return Tool(
+        name="list_versions",
+        toolset="rust",
+        title="Versions of a Rust crate",
+        description=(
+            "All published versions of a crate, newest first, with yanked flags, dates, MSRV "
+            "and which are stowed; and what a Cargo requirement resolves to. Not for what "
+            'changed between versions. Example: {"crate": "serde", "requirement": "^1"}.'
+        ),
+        parameters=(
+            CRATE,
+            Parameter("requirement", "string", "Cargo requirement to resolve", default=""),
+            CURSOR,
+        ),
+        run=partial(_versions, library),
+        output_schema=list_schema(version, total=COUNT),
+    )
+
+
+def _stowed(library: Library, name: str, arguments: Arguments) -> Stowed:
+    """The crate in the version that the caller asked for, by number or by lock file."""
+    version = arguments["version"].strip()
+    if arguments["lockfile"]:
+        if version:
+            raise InvalidParameter("lockfile", "give either version or lockfile, not both")
+        version = locked_version(arguments["lockfile"], name)
+    return library.crate(name, version)
+
+
+def _summarise(library: Library, arguments: Arguments) -> Answer:
+    stowed = _stowed(library, arguments["crate"], arguments)
+    facts = dict(stowed.snapshot.facts)
+    if arguments["module"] or arguments["depth"] > 1:
+        from docstow import outline
+
+        index = library.index(stowed.snapshot)
+        own, modules = outline.modules(index, arguments["module"], arguments["depth"])
+        facts |= own
+    else:
+        modules = facts.get("modules", [])
+    counts = stowed.snapshot.counts.items()
+    names = ("description", "features", "rust_version", "published", "format_version", "target")
+    return Answer(
+        provenance(stowed)
+        | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
+        | {name: facts[name] for name in names if facts.get(name)}
+        | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
+        | paged(modules, arguments["cursor"], stowed.snapshot.id, MODULES_PER_PAGE)
+    )
+
+
+def _search(library: Library, arguments: Arguments) -> Answer:
+    from docstow.search import Filters, search
+
+    query = arguments["query"].strip()
+    if not query:
+        raise InvalidParameter("query", "must say what is looked for")
+    stowed = _stowed(library, arguments["crate"], arguments)
+    index = library.index(stowed.snapshot)
+    limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
+    filters = Filters(tuple(arguments["type_filter"] or ()), arguments["module"].strip())
+    hits = search(index, library.embedder(), query, limit=limit, filters=filters)
+    answer = provenance(stowed) | paged(
+        [_result(index, hit, explain=arguments["explain"]) for hit in hits],
+        arguments["cursor"],
+        stowed.snapshot.id,
+        arguments["k"],
+    )
+    if not hits:
+        kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
+        answer["notice"] = f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
+    return Answer(answer)
+
+
+def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
+    attributes = index.attributes(index.row(hit.path, hit.kind))
+    header = hit.signature if len(hit.signature) <= HEADER else hit.signature[: HEADER - 2] + " …"
+    result: dict[str, Any] = {
+        "score": round(hit.score, 5),
+        "item_path": hit.path,
+        "item_type": hit.kind,
+        "header": header,
+        "snippet": hit.snippet,
+        "url": hit.url,
+    }
+    if attributes.get("features"):
+        result["features"] = attributes["features"]
+    if attributes.get("deprecated") is not None:
+        result["deprecated"] = True
+    if explain:
+        result["explanation"] = dict(hit.details)
+    return result
+
+
+def _read(library: Library, arguments: Arguments) -> Answer:
+    from docstow import lookup, pages
+
+    path = lookup.normalise(arguments["item_path"])
+    if not path:
+        raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
+    stowed = _stowed(library, arguments["crate"] or path.split("::")[0], arguments)
+    index = library.index(stowed.snapshot)
+    texts = []
+    for row in lookup.find(index, path):
+        document = index.document(row)
+        members = [index.member(child) for child in index.rows_by_parent.get(document.path, ())]
+        line = provenance_line(stowed, document.url)
+        texts.append(pages.page(document, line, members, index.implements(document.path)))
+    return Answer(text=pages.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))
+
+
+def _versions(library: Library, arguments: Arguments) -> Answer:
+    requirement = arguments["requirement"].strip()
+    listing = library.versions(arguments["crate"], requirement)
+    page = paged(listing.versions, arguments["cursor"], listing.name, size=100)
+    return Answer(
+        {
+            "crate": listing.name,
+            "asked": requirement or "latest",
+            "answered": listing.resolved,
+            "substituted": False,
+            "total": len(listing.versions),
+        }
+        | page
+    )

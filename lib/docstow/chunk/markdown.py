@@ -59,6 +59,7 @@ def _simple_paragraphs(text: str) -> Iterator[Piece]:
 
 
 def parsed(text: str) -> Iterator[Piece]:
+    """The blocks of any text, by the parser."""
     tokens = _parser().parse(text)
     item_open = False
     row: list[str] = []

@@ -170,7 +170,7 @@ class Fetcher:
                 body=self._body(response, call) if status == httpx.codes.OK else b"",
             )
         if status in _REDIRECTS and "location" in response.headers:
-            return _redirect(response)
+            return redirected(response.url, response.headers["location"])
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
             wait = retry_after(response.headers.get("retry-after", ""), self._now())
             raise _Fault(_unable(host, status, wait), wait or 0.0)
@@ -245,11 +245,15 @@ class _Fault(Exception):
         self.wait_s = wait_s
 
 
-def _redirect(response: httpx.Response) -> httpx.URL:
-    here, location = response.url, response.headers["location"]
+def redirected(here: httpx.URL, location: str) -> httpx.URL:
+    """The address that a redirect leads to.
+
+    Raises:
+        UpstreamError: it is no http address, or it leaves https for a host other than loopback.
+    """
     try:
         there = here.join(location)
-    except httpx.InvalidURL as error:
+    except (httpx.InvalidURL, ValueError) as error:
         raise UpstreamError(
             f"{_host(here)} redirects to an address that cannot be read.", host=_host(here)
         ) from error

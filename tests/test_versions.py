@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.versions import Requirement, Version
+from docstow.errors import InvalidParameter
+from docstow.versions import Requirement, Version, choose, exact
 
 NUMBERS = st.integers(min_value=0, max_value=4)
 IDENTIFIERS = st.one_of(
@@ -270,3 +271,64 @@ def test_only_an_equals_with_three_numbers_is_exact(text: str, exact: Version | 
 def test_what_is_no_requirement_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"version|wildcard|prerelease|parts|leading zero"):
         Requirement.parse(text)
+
+
+OFFERED = ["0.9.0", "1.0.0", "1.2.3", "1.10.0+native", "2.0.0-rc.1", "nonsense"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [
+        ("", "1.10.0+native"),
+        (" latest ", "1.10.0+native"),
+        ("newest", "1.10.0+native"),
+        ("*", "1.10.0+native"),
+        ("1.2.3", "1.2.3"),
+        ("1.2.3+any", "1.2.3"),
+        ("1.10.0", "1.10.0+native"),
+        ("1.2.2", None),
+        ("=1.2.3", "1.2.3"),
+        ("^1.2.2", "1.10.0+native"),
+        ("1", "1.10.0+native"),
+        ("~1.2", "1.2.3"),
+        ("0", "0.9.0"),
+        (">=1, <1.2", "1.0.0"),
+        (">1", None),
+        ("2", None),
+        ("2.0.0-rc.1", "2.0.0-rc.1"),
+        ("2.0.0-alpha", None),
+        ("^2.0.0-alpha", "2.0.0-rc.1"),
+    ],
+)
+def test_the_best_version_is_chosen(asked: str, chosen: str | None) -> None:
+    assert choose(asked, OFFERED) == chosen
+    assert choose(asked, reversed(OFFERED)) == chosen
+
+
+def test_prereleases_answer_where_there_is_nothing_else() -> None:
+    assert choose("", ["1.0.0-alpha", "1.0.0-beta.2", "1.0.0-beta.11"]) == "1.0.0-beta.11"
+    assert choose("", []) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("1.2.3", Version(1, 2, 3)),
+        ("=1.2.3", Version(1, 2, 3)),
+        ("1.2", None),
+        ("^1.2.3", None),
+        ("", None),
+        ("latest", None),
+    ],
+)
+def test_a_full_version_is_asked_for_by_number(asked: str, named: Version | None) -> None:
+    assert exact(asked) == named
+
+
+@pytest.mark.parametrize("asked", ["1.2.3.4", "v1.2.3", "the newest", "1 || 2"])
+def test_what_cannot_be_read_as_a_version_says_what_could(asked: str) -> None:
+    for read in (exact, lambda text: choose(text, OFFERED)):
+        with pytest.raises(InvalidParameter) as caught:
+            read(asked)
+        assert caught.value.details["field"] == "version"
+        assert "give an exact version such as 1.2.3" in caught.value.details["reason"]

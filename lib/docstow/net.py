@@ -23,7 +23,6 @@ from docstow.errors import DocstowError, UpstreamError, UpstreamTimeout
 from docstow.patience import Patience, backoff, retry_after
 from docstow.unpack import Limits, unpack
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
@@ -169,8 +168,8 @@ class Fetcher:
                 headers={name.lower(): value for name, value in response.headers.items()},
                 body=self._body(response, call) if status == httpx.codes.OK else b"",
             )
-        if status in _REDIRECTS and "location" in response.headers:
-            return redirected(response.url, response.headers["location"])
+        if response.next_request is not None:
+            return followed(response.url, response.next_request.url)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
             wait = retry_after(response.headers.get("retry-after", ""), self._now())
             raise _Fault(_unable(host, status, wait), wait or 0.0)
@@ -245,22 +244,15 @@ class _Fault(Exception):
         self.wait_s = wait_s
 
 
-def redirected(here: httpx.URL, location: str) -> httpx.URL:
-    """The address that a redirect leads to.
+def followed(here: httpx.URL, there: httpx.URL) -> httpx.URL:
+    """The address that a redirect leads to, if it may be followed.
 
     Raises:
         UpstreamError: it is no http address, or it leaves https for a host other than loopback.
     """
-    try:
-        there = here.join(location)
-    except (httpx.InvalidURL, ValueError) as error:
+    if there.scheme not in {"http", "https"}:
         raise UpstreamError(
-            f"{_host(here)} redirects to an address that cannot be read.", host=_host(here)
-        ) from error
-    if there.scheme not in {"http", "https"} or not there.host:
-        raise UpstreamError(
-            f"{_host(here)} redirects to a {there.scheme or 'nameless'} address, which is not"
-            " followed.",
+            f"{_host(here)} redirects to an address other than http, which is not followed.",
             host=_host(here),
         )
     if here.scheme == "https" and there.scheme == "http" and not _loopback(there.host):

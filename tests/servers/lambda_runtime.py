@@ -19,6 +19,8 @@ from uuid import uuid4
 API = "/2018-06-01/runtime"
 ARN = "arn:aws:lambda:eu-central-1:123456789012:function:under-test"
 
+ENDED = "Runtime.ExitError"
+
 
 class FunctionError(Exception):
     """The function failed; ``body`` is what it reported: errorType, errorMessage and so on."""
@@ -119,11 +121,14 @@ class LambdaRuntime:
         self._server.events.put(json.dumps(event).encode())
         outcome = self._server.outcomes.get()
         if isinstance(outcome, FunctionError):
+            if outcome.body["errorType"] == ENDED:
+                # No event will ever be answered again; the next caller must not wait for it.
+                self._server.outcomes.put(outcome)
             raise outcome
         return outcome
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        ended = {"errorType": "Runtime.ExitError", "errorMessage": f"exit status {process.wait()}"}
+        ended = {"errorType": ENDED, "errorMessage": f"exit status {process.wait()}"}
         self._server.outcomes.put(FunctionError(ended))
 
     def __exit__(

@@ -229,7 +229,7 @@ def _name_of(value: Any) -> str:
         case str():
             return f"{value[:40]!r}"
         case int() | float():
-            return "a number"
+            return f"{value}" if abs(value) < LIMIT else "a number out of range"
         case None:
             return "null"
         case list():

@@ -1,0 +1,193 @@
+"""Intra-doc links in Markdown, turned into ordinary ones or into plain text.
+
+This room knows Markdown's link syntax and keeps its hands off code. It does not know what a link
+means: callers say which link texts are items, and where those are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+_FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
+_LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_DEFINITION = re.compile(
+    r"""^[\s>]*\[(?P<label>(?:[^\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?P<dest><[^>\n]*>|\S+)
+        (?:[ \t]+(?:"[^"]*"|'[^']*'|\([^)]*\)))?[ \t]*(?:\n|\Z)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_DESTINATION = re.compile(
+    r"""\(\s*(?P<dest><[^>\n]*>|(?:[^\s()]|\([^\s()]*\))*)
+        (?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)""",
+    re.VERBOSE,
+)
+_INTERESTING = re.compile(r"[\\`\[<]")
+_TICKS = re.compile(r"`+")
+_TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
+
+Links = Mapping[str, str]
+
+
+def resolve(text: str, links: Links) -> str:
+    """Replace every link whose text or destination is a key of ``links``.
+
+    Args:
+        text: Markdown.
+        links: link text (or destination) exactly as written to a URL; an empty URL turns the
+            link into its bare text.
+
+    Returns:
+        Markdown in which those links are inline, so that a part of it still links after a split;
+        code and all other links are as they were.
+    """
+    if not links or "[" not in text:
+        return text
+    pieces = list(_pieces(text))
+    defined: dict[str, str] = {}
+    for is_code, piece in pieces:
+        if not is_code:
+            for found in _DEFINITION.finditer(piece):
+                defined.setdefault(_label(found["label"]), found["dest"].strip("<>"))
+    scanner = _Scanner(links, defined)
+    return "".join(piece if is_code else scanner.prose(piece) for is_code, piece in pieces)
+
+
+def _label(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """Split into (is code, text), prose by paragraphs, whose code spans cannot reach further."""
+    fence = ""
+    held: list[str] = []
+    in_list, after_blank = False, True
+    for line in text.splitlines(keepends=True):
+        blank = not line.strip()
+        if fence:
+            yield True, line
+            mark = line.strip().lstrip("> ")
+            fence = "" if mark.startswith(fence) and not mark.strip(fence[0]) else fence
+            continue
+        opening = _FENCE.match(line)
+        indented = after_blank and not blank and line.startswith(("    ", "\t")) and not in_list
+        if (opening or blank or indented) and held:
+            yield False, "".join(held)
+            held = []
+        if opening:
+            fence = opening[1]
+        if opening or blank or indented:
+            yield True, line
+            after_blank = blank or indented
+            continue
+        after_blank = False
+        in_list = bool(_LIST_ITEM.match(line)) or (in_list and line.startswith(" "))
+        held.append(line)
+    if held:
+        yield False, "".join(held)
+
+
+class _Scanner:
+    """Reads a paragraph from left to right.
+
+    Args:
+        links: see :func:`resolve`.
+        defined: reference labels to destinations.
+    """
+
+    def __init__(self, links: Links, defined: Mapping[str, str]) -> None:
+        self.links = links
+        self.defined = defined
+
+    def prose(self, text: str) -> str:
+        text = _DEFINITION.sub(
+            lambda found: "" if self._url(found["dest"].strip("<>")) is not None else found[0], text
+        )
+        out: list[str] = []
+        at = 0
+        while found := _INTERESTING.search(text, at):
+            out.append(text[at : found.start()])
+            piece, at = self._step(text, found.start())
+            out.append(piece)
+        out.append(text[at:])
+        return "".join(out)
+
+    def _step(self, text: str, at: int) -> tuple[str, int]:
+        """What stands at a character that may begin something, and where to go on."""
+        mark = text[at]
+        if mark == "\\":
+            return text[at : at + 2], at + 2
+        if mark == "`":
+            end = _code_span(text, at)
+            return text[at:end], end
+        if mark == "<":
+            tag = _TAG.match(text, at)
+            end = tag.end() if tag else at + 1
+            return text[at:end], end
+        return self._link(text, at)
+
+    def _link(self, text: str, at: int) -> tuple[str, int]:
+        end = _closing(text, at)
+        if end < 0:
+            return "[", at + 1
+        label = text[at + 1 : end]
+        following = text[end + 1 : end + 2]
+        if following == "(" and (found := _DESTINATION.match(text, end + 1)):
+            url = self._url(found["dest"].strip("<>"))
+            if url is not None:
+                return _shown(self.prose(label) if "[" in label else label, url), found.end()
+            return ("[", at + 1) if "[" in label else (text[at : found.end()], found.end())
+        if following == "[" and (close := _closing(text, end + 1)) > 0:
+            key = text[end + 2 : close] or label
+            url = self._reference(key)
+            if url is not None:
+                return _shown(label, url), close + 1
+            if _label(key) in self.defined:
+                return text[at : close + 1], close + 1
+        url = self._reference(label)
+        return (_shown(label, url), end + 1) if url is not None else ("[", at + 1)
+
+    def _reference(self, key: str) -> str | None:
+        """URL of ``[key]``: by its definition if there is one, else as a link in itself."""
+        dest = self.defined.get(_label(key))
+        return self._url(dest if dest is not None else key)
+
+    def _url(self, dest: str) -> str | None:
+        url = self.links.get(dest)
+        if url is None:
+            url = self.links.get(" ".join(dest.split()))
+        if url and "#" in dest and "#" not in url:
+            return f"{url}#{dest.partition('#')[2]}"
+        return url
+
+
+def _shown(label: str, url: str) -> str:
+    return f"[{label}]({url})" if url else label
+
+
+def _code_span(text: str, at: int) -> int:
+    """The end of the code span that opens here; if none closes it, the end of its ticks."""
+    ticks = _TICKS.match(text, at)
+    if ticks is None:
+        return at + 1
+    for found in _TICKS.finditer(text, ticks.end()):
+        if len(found[0]) == len(ticks[0]):
+            return found.end()
+    return ticks.end()
+
+
+def _closing(text: str, at: int) -> int:
+    """The bracket that closes the one here, over code spans and escapes; -1 if there is none."""
+    depth = 0
+    while at < len(text):
+        mark = text[at]
+        if mark == "`":
+            at = _code_span(text, at)
+            continue
+        if mark == "\\":
+            at += 2
+            continue
+        depth += (mark == "[") - (mark == "]")
+        if depth == 0:
+            return at
+        at += 1
+    return -1

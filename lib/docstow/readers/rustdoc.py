@@ -1,0 +1,265 @@
+"""Rustdoc JSON to documents and relations: what a crate shows to its users, and nothing twice.
+
+This room puts the parts together: the file, the public view, the drafts, and last the texts,
+whose links need everything else. It does no I/O and knows nothing of where the bytes came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from docstow.model import Document, Relation
+from docstow.readers import doc_links, doc_pages
+from docstow.readers.doc_pages import External
+from docstow.readers.drafts import Anchor, Draft
+from docstow.readers.items import Items
+from docstow.readers.public_paths import walk
+from docstow.readers.rustdoc_file import NEWEST, RustdocFile, decoding, format_version
+from docstow.readers.rustdoc_format import Id
+
+__all__ = ["READER", "CrateDocs", "format_version", "read"]
+
+READER = "rustdoc/1"
+
+_NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|", ">")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class CrateDocs:
+    """All that a file says to users of the crate.
+
+    Attributes:
+        name: the package.
+        version: its version.
+        format_version: of the file.
+        target: triple for which it was documented; empty before format 44.
+        facts: lib, description, crate_version, externals, counts by kind and so on; JSON values.
+        documents: sorted by path and kind, unique by both.
+        relations: sorted; ``alias``, ``implements``, ``re-exports``, ``links-to`` and
+            ``requires-feature``.
+    """
+
+    name: str
+    version: str
+    format_version: int
+    target: str
+    facts: Mapping[str, Any]
+    documents: list[Document]
+    relations: list[Relation]
+
+
+def read(
+    body: bytes, *, name: str = "", version: str = "", base_url: str = "https://docs.rs"
+) -> CrateDocs:
+    """Read a rustdoc JSON file of any format from 15 to 61; newer ones are tried.
+
+    Args:
+        body: the JSON, decompressed.
+        name: the package; the library's name if left out, which differs in ``-`` and ``_``.
+        version: the package's version; the file's own if left out.
+        base_url: the site that the documents' URLs point to.
+
+    Raises:
+        UnsupportedFormat: older than 15, or newer than 61 and different beyond understanding.
+        UnreadableInput: not rustdoc JSON, or broken.
+    """
+    file = RustdocFile(body)
+    with decoding(file.format_version):
+        return _Reading(file, name, version, base_url).result()
+
+
+class _Reading:
+    """One run over one file."""
+
+    def __init__(self, file: RustdocFile, name: str, version: str, base_url: str) -> None:
+        self.file = file
+        self.name = name or file.lib
+        self.version = version or file.crate.crate_version or ""
+        self.target = file.crate.target.triple if file.crate.target is not None else ""
+        self.externals = {
+            number: doc_pages.external(each, self.target)
+            for number, each in file.crate.external_crates.items()
+        }
+        root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
+        self.items = Items(file, root, self.externals)
+        self.in_degrees: Counter[Id] = Counter()
+
+    def result(self) -> CrateDocs:
+        view = walk(self.file)
+        self.items.add(view)
+        relations = set(self.items.relations(view))
+        relations.update(self.items.members.relations(self._path_of))
+        drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
+        texts = [self._text(draft, relations) for draft in drafts]
+        degrees = self._degrees_by_path()
+        documents = [
+            self._document(draft, text, degrees) for draft, text in zip(drafts, texts, strict=True)
+        ]
+        relations.update(self._required_features(drafts))
+        ordered = sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+        facts = self._facts(documents)
+        return CrateDocs(
+            self.name,
+            self.version,
+            self.file.format_version,
+            self.target,
+            facts,
+            documents,
+            ordered,
+        )
+
+    def _text(self, draft: Draft, relations: set[Relation]) -> str:
+        """The docs with their links resolved; links and mentions are counted on the way."""
+        used = {each for each in draft.mentioned if each in self.items.drafts.anchors}
+        texts: list[tuple[str, str]] = []
+        for part in draft.parts:
+            text = "\n\n".join(self._linked(part.sources, draft, used, relations))
+            texts.append((part.header, text))
+        if draft.kind == "re-export":
+            target = draft.attributes["target"]
+            version = draft.attributes.get("target_version", "")
+            relations.add(Relation(draft.path, "re-exports", target, version))
+        blocks = _joined(texts)
+        for header, impl_id in draft.impl_docs:
+            (text,) = self._linked((impl_id,), draft, used, relations)
+            blocks.append(f"### `{header}`\n\n{text}")
+        anchors = self.items.drafts.anchors
+        others = {anchors[each].document for each in used} - {draft.path, draft.parent}
+        self.in_degrees.update(each for each in used if anchors[each].document in others)
+        return "\n\n".join(blocks)
+
+    def _linked(
+        self, sources: tuple[Id, ...], draft: Draft, used: set[Id], relations: set[Relation]
+    ) -> Iterator[str]:
+        """The non-empty docs of these items."""
+        for source in sources:
+            item = self.file.index[source]
+            if not item.docs:
+                continue
+            if bytes(item.links) == b"{}":
+                yield item.docs
+                continue
+            urls: dict[str, str] = {}
+            for key, target in self.file.links(item).items():
+                path, url = self._link(target)
+                urls[key] = url
+                if path and path != draft.path:
+                    relations.add(Relation(draft.path, "links-to", path))
+                if target in self.items.drafts.anchors:
+                    used.add(target)
+            yield doc_links.resolve(item.docs, urls)
+
+    def _link(self, target: Id) -> tuple[str, str]:
+        """Path and URL of a link's target; both empty where the file does not say."""
+        anchor = self._anchor(target)
+        if anchor is not None:
+            return anchor.document, anchor.url
+        summary = self.file.paths.get(target)
+        if summary is None or summary.crate_id == 0:
+            return "", ""
+        return "::".join(summary.path), doc_pages.external_page(summary, self.externals)
+
+    def _anchor(self, target: Id) -> Anchor | None:
+        return self.items.drafts.anchors.get(target)
+
+    def _path_of(self, target: Id | None) -> str:
+        """The public path of a local item, or the definition path of another crate's."""
+        if target is None:
+            return ""
+        anchor = self._anchor(target)
+        if anchor is not None:
+            return anchor.document
+        summary = self.file.paths.get(target)
+        return "::".join(summary.path) if summary is not None else ""
+
+    def _degrees_by_path(self) -> Counter[str]:
+        degrees: Counter[str] = Counter()
+        for target, count in self.in_degrees.items():
+            degrees[self.items.drafts.anchors[target].document] += count
+        return degrees
+
+    def _document(self, draft: Draft, text: str, degrees: Counter[str]) -> Document:
+        attributes = draft.attributes
+        if "trait" in attributes:
+            attributes["trait"] = self._path_of(attributes["trait"])
+        attributes["depth"] = draft.path.count("::") + 1
+        if degrees[draft.path]:
+            attributes["in_degree"] = degrees[draft.path]
+        return Document(
+            path=draft.path,
+            kind=draft.kind,
+            title=draft.title,
+            signature=_signature(draft),
+            text=text,
+            url=draft.url,
+            parent=draft.parent,
+            attributes=attributes,
+        )
+
+    def _required_features(self, drafts: list[Draft]) -> Iterator[Relation]:
+        """One relation for each feature that an item needs beyond its owner."""
+        needed = {draft.path: set(draft.attributes.get("features", ())) for draft in drafts}
+        for draft in drafts:
+            inherited = needed.get(draft.parent, set())
+            for feature in draft.attributes.get("features", ()):
+                if feature not in inherited:
+                    yield Relation(draft.path, "requires-feature", feature)
+
+    def _facts(self, documents: list[Document]) -> dict[str, Any]:
+        root = next(each for each in documents if not each.parent)
+        named = [each for each in self.externals.values() if each.package]
+        facts: dict[str, Any] = {
+            "lib": self.file.lib,
+            "description": _description(root.text),
+            "crate_version": self.file.crate.crate_version,
+            "format_version": self.file.format_version,
+            "target": self.target,
+            "externals": {
+                each.lib: {"package": each.package, "version": each.version, "url": each.url}
+                for each in sorted(named, key=_external_key)
+            },
+            "counts": dict(sorted(Counter(each.kind for each in documents).items())),
+        }
+        if self.file.format_version > NEWEST:
+            facts["format_untested"] = True
+        return facts
+
+
+def _external_key(crate: External) -> tuple[str, str]:
+    return crate.lib, crate.version
+
+
+def _joined(texts: list[tuple[str, str]]) -> list[str]:
+    """Texts of the parts of a document, under their impl blocks where they differ."""
+    distinct = list(dict.fromkeys(text for _, text in texts if text))
+    if len(distinct) <= 1:
+        return distinct
+    return [f"### `{header}`\n\n{text}" if header else text for header, text in texts if text]
+
+
+def _signature(draft: Draft) -> str:
+    """The declaration; several are shown in their impl blocks."""
+    if len(draft.parts) == 1:
+        return draft.parts[0].signature
+    shown = []
+    for part in draft.parts:
+        inside = part.signature.replace("\n", "\n    ")
+        shown.append(f"{part.header} {{\n    {inside}\n}}" if part.header else part.signature)
+    return "\n\n".join(dict.fromkeys(shown))
+
+
+def _description(text: str) -> str:
+    """The first paragraph of prose, as plain text on one line."""
+    for paragraph in text.split("\n\n"):
+        stripped = paragraph.strip()
+        if not stripped or stripped.startswith(_NO_PROSE):
+            continue
+        plain = " ".join(_LINK.sub(r"\1", stripped).split())
+        if plain and ":" not in plain[:1]:
+            return plain
+    return ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise, repeat
 
 import httpx
@@ -18,6 +17,7 @@ from docstow.errors import DocstowError, TooLarge, UnreadableInput, UpstreamErro
 from docstow.net import Fetcher, followed
 from docstow.patience import Patience
 from docstow.unpack import Limits
+from servers.clock import Clock
 from servers.loopback import (
     Handler,
     Loopback,
@@ -31,24 +31,6 @@ from servers.loopback import (
 
 BODY = b'{"root": 0}' * 1000
 MIB = 1024 * 1024
-
-
-@dataclass
-class Clock:
-    """A clock that only sleeping (or a test) moves."""
-
-    now: float = 1000.0
-    naps: list[float] = field(default_factory=list)
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.naps.append(seconds)
-        self.now += seconds
-
-    def today(self) -> datetime:
-        return datetime(2026, 11, 21, tzinfo=UTC) + timedelta(seconds=self.now)
 
 
 def fetcher_on(clock: Clock, patience: Patience) -> Fetcher:

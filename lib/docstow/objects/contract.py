@@ -18,7 +18,7 @@ from docstow.errors import InvalidParameter
 LONGEST_SEGMENT = 240
 LONGEST_KEY = 800
 EMPTY_SEGMENT = "~"
-_ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.$")
+_ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.\Z")
 _NOT_IN_A_KEY = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 

@@ -232,23 +232,27 @@ class S3Store:
             yield
         except (BotoCoreError, ClientError) as fault:
             address = f"s3://{self.bucket}/{self.prefix}{key}"
-            raise StoreError(f"Cannot {action} {address}: {fault} {_advice(fault)}") from fault
+            reason = str(fault).rstrip(".")
+            raise StoreError(f"Cannot {action} {address}: {reason}. {_advice(fault)}") from fault
 
 
 def _advice(fault: BotoCoreError | ClientError) -> str:
-    from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
+    from botocore.exceptions import (
+        ClientError,
+        ConnectionError,  # noqa: A004 - botocore's name
+        HTTPClientError,
+        NoCredentialsError,
+    )
 
     if isinstance(fault, NoCredentialsError):
         return "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role."
-    if isinstance(fault, HTTPClientError):
+    if isinstance(fault, (ConnectionError, HTTPClientError)):
         return "Check the network and the S3 endpoint; the store did not answer."
     if not isinstance(fault, ClientError):
         return "Check the AWS configuration and credentials."
-    code, status = _code(fault), _status(fault)
-    if code == "NoSuchBucket":
+    status = _status(fault)
+    if _code(fault) == "NoSuchBucket":
         return "Create the bucket, or correct its name in the store setting."
-    if code in ("PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraint"):
-        return "The bucket is in another region; set the region to the bucket's."
     if status in (401, 403):
         return (
             "Check the credentials; they need s3:GetObject, s3:PutObject, s3:DeleteObject and"

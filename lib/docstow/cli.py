@@ -6,6 +6,7 @@ This room knows words of the shell. It does not know how anything is done.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -45,10 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream=sys.stderr,
             format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         )
+        logging.getLogger("httpx").setLevel(logging.WARNING)
         from docstow.runtime import Runtime
 
         command: Callable[[Runtime, argparse.Namespace], int] = options.command
-        return command(Runtime(settings), options)
+        with contextlib.closing(Runtime(settings)) as runtime:
+            return command(runtime, options)
     except DocstowError as error:
         print(f"docstow: {error.code}: {error.message}", file=sys.stderr)
         return 1

@@ -173,10 +173,6 @@ class Library:
         """The loaded tables of a snapshot, from memory, the local cache or the store."""
         return self._indexes.get(snapshot.id, lambda: self._load(snapshot))
 
-    def close(self) -> None:
-        """Wait for running ingests."""
-        self._queue.close()
-
     def _load(self, snapshot: Snapshot) -> Index:
         from docstow.index import Index
 

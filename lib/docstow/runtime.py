@@ -5,6 +5,7 @@ This room alone knows which implementation stands behind which contract.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -66,6 +67,7 @@ class Runtime:
             platformdirs.user_data_path("docstow", appauthor=False)
         )
         self._lock = threading.RLock()
+        self._closing = contextlib.ExitStack()
         self._started = time.monotonic()
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
@@ -87,13 +89,15 @@ class Runtime:
     def library(self) -> Library:
         """Everything stowed, and the way to stow more."""
         settings = self.settings
+        queue: LocalQueue[Snapshot] = LocalQueue(settings.workers)
+        self._closing.callback(queue.close)
         return Library(
             self.snapshots,
             Leases(self.store, f"{socket.gethostname()}/{os.getpid()}"),
             lambda: self.crate_origin,
             lambda: self.ingest,
             lambda: self.embedder,
-            LocalQueue(settings.workers),
+            queue,
             wait_s=settings.wait_s,
             lease_s=settings.lease_s,
             target=settings.target,
@@ -126,7 +130,9 @@ class Runtime:
             retries=settings.retries,
         )
         return CrateOrigin(
-            Fetcher(settings.contact_url, patience=patience),
+            self._closing.enter_context(
+                contextlib.closing(Fetcher(settings.contact_url, patience=patience))
+            ),
             settings.docs_rs_url,
             settings.crates_index_url,
             limits=self.limits,
@@ -176,13 +182,7 @@ class Runtime:
         """MCP over this server's tools."""
         from docstow.mcp import Protocol
 
-        return Protocol(
-            self.toolbox,
-            name="docstow",
-            title="docstow",
-            version=__version__,
-            instructions=INSTRUCTIONS,
-        )
+        return Protocol("docstow", __version__, INSTRUCTIONS, self.toolbox)
 
     @cached_property
     def app(self) -> FastAPI:
@@ -195,6 +195,10 @@ class Runtime:
             allowed_hosts=(*LOOPBACK_HOSTS, self.settings.host, *self.settings.allowed_hosts),
             allowed_origins=self.settings.allowed_origins,
         )
+
+    def close(self) -> None:
+        """Wait for running ingests and drop connections."""
+        self._closing.close()
 
     def health(self) -> dict[str, Any]:
         """What ``GET /health`` answers; touches neither store nor model."""

@@ -1,0 +1,144 @@
+"""The MCP function under the real runtime client: full API Gateway events, a real S3 API."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from docstow.runtime import SAMPLE
+from servers import s3
+from servers.docs_rs import DocsRs
+from servers.lambda_runtime import LambdaRuntime
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def event(method: str, path: str, body: Any = None, *, encoded: bool = False) -> dict[str, Any]:
+    """An API Gateway HTTP API event, payload version 2.0, as the ``$default`` stage sends it."""
+    text = "" if body is None else json.dumps(body)
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {
+            "accept": "application/json, text/event-stream",
+            "content-length": str(len(text)),
+            "content-type": "application/json",
+            "host": "abcde12345.execute-api.eu-central-1.amazonaws.com",
+            "mcp-protocol-version": "2025-11-25",
+            "user-agent": "an-agent/1.0",
+            "x-amzn-trace-id": "Root=1-69207d35-5d2b0a3c1e6f47b089a1c2d3",
+            "x-forwarded-for": "203.0.113.7",
+            "x-forwarded-port": "443",
+            "x-forwarded-proto": "https",
+        },
+        "requestContext": {
+            "accountId": "123456789012",
+            "apiId": "abcde12345",
+            "domainName": "abcde12345.execute-api.eu-central-1.amazonaws.com",
+            "domainPrefix": "abcde12345",
+            "http": {
+                "method": method,
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "203.0.113.7",
+                "userAgent": "an-agent/1.0",
+            },
+            "requestId": "JKJaXmPLvHcESHA=",
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": "21/Nov/2026:10:00:00 +0000",
+            "timeEpoch": 1795255200000,
+        },
+        "body": base64.b64encode(text.encode()).decode() if encoded else text,
+        "isBase64Encoded": encoded,
+    }
+
+
+@pytest.fixture(scope="module")
+def function(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaRuntime]:
+    folder = tmp_path_factory.mktemp("function")
+    place = folder / "crates" / "stowage" / "0.1.0"
+    place.mkdir(parents=True)
+    shutil.copy(SAMPLE, place / "rustdoc.json.zst")
+    credentials = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
+    with s3.moto() as endpoint, DocsRs(folder / "crates") as upstream:
+        boto3.client(
+            "s3",
+            endpoint_url=endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="k",
+            aws_secret_access_key="s",
+        ).create_bucket(Bucket="stow")
+        environment = {
+            **credentials,
+            "DOCSTOW_STORE": "s3://stow/docs",
+            "DOCSTOW_S3_ENDPOINT": endpoint,
+            "DOCSTOW_DOCS_RS_URL": upstream.url,
+            "DOCSTOW_CRATES_INDEX_URL": upstream.index_url,
+            "DOCSTOW_UPSTREAM_INTERVAL_S": "0",
+            "DOCSTOW_CACHE": str(folder / "cache"),
+            "DOCSTOW_WAIT_S": "60",
+        }
+        with LambdaRuntime("functions/mcp/handler.handler", REPOSITORY, environment) as running:
+            yield running
+
+
+def body_of(answer: dict[str, Any]) -> Any:
+    text = answer["body"]
+    return json.loads(base64.b64decode(text) if answer["isBase64Encoded"] else text)
+
+
+def test_a_crate_is_stowed_and_searched_twice_warm(function: LambdaRuntime) -> None:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "tools/call",
+        "params": {
+            "name": "search_items",
+            "arguments": {"crate": "stowage", "query": "put cargo into the hold"},
+        },
+    }
+    first = function.invoke(event("POST", "/mcp", call))
+    second = function.invoke(event("POST", "/mcp", call, encoded=True))
+    assert first["statusCode"] == second["statusCode"] == 200
+    assert first["headers"]["content-type"] == "application/json"
+    assert body_of(first)["result"] == body_of(second)["result"]
+    found = body_of(first)["result"]["structuredContent"]
+    assert (found["answered"], len(found["results"])) == ("0.1.0", 5)
+
+
+def test_initialize_and_discovery_are_answered_twice(function: LambdaRuntime) -> None:
+    initialize = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "c", "version": "1"},
+        },
+    }
+    answers = [function.invoke(event("POST", "/mcp", initialize)) for _ in range(2)]
+    assert [body_of(a)["result"]["protocolVersion"] for a in answers] == ["2025-06-18"] * 2
+
+
+def test_streams_are_refused_at_once(function: LambdaRuntime) -> None:
+    assert function.invoke(event("GET", "/mcp"))["statusCode"] == 405
+    assert function.invoke(event("DELETE", "/mcp"))["statusCode"] == 405
+
+
+def test_plain_routes_answer(function: LambdaRuntime) -> None:
+    assert body_of(function.invoke(event("GET", "/health")))["status"] == "ok"
+    answer = function.invoke(event("POST", "/mcp/tools/list_versions", {"crate": "stowage"}))
+    assert body_of(answer)["answered"] == "0.1.0"
+    missing = function.invoke(event("POST", "/mcp/tools/get_item_doc", {"item_path": "stowage::x"}))
+    assert (missing["statusCode"], body_of(missing)["error"]) == (404, "item_not_found")

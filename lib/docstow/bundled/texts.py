@@ -18,17 +18,17 @@ from docstow.chunk import split
 
 
 def rustdoc_crates(folder: Path, *, leave_out: Collection[str]) -> list[Path]:
-    """The rustdoc JSON file of each crate's last version in ``<crate>/<version>/rustdoc.json.zst``.
+    """One file of each crate, the last by name of ``<crate>/<version>/rustdoc.json.zst``.
 
     Args:
         folder: holds one folder per crate.
         leave_out: crates that evaluation asks about, which must not be learned from.
     """
-    newest = []
+    files: list[Path] = []
     for crate in sorted(folder.iterdir()):
         if crate.is_dir() and crate.name not in leave_out:
-            newest += sorted(crate.glob("*/rustdoc.json.zst"))[-1:]
-    return newest
+            files += sorted(crate.glob("*/rustdoc.json.zst"))[-1:]
+    return files
 
 
 def rustdoc_passages(file: Path) -> Iterator[str]:

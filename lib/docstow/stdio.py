@@ -24,8 +24,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 def run(protocol: Protocol, selection: Selection = DEFAULT) -> None:
     """Serve this process's stdin until it ends.
 
-    Stdout carries the protocol and nothing else: whatever a library prints, or has printed and
-    not yet flushed, goes to stderr.
+    Stdout carries the protocol and nothing else: whatever a library prints goes to stderr.
     """
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as writer:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

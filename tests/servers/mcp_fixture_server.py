@@ -136,6 +136,11 @@ def _break(arguments: Mapping[str, Any]) -> Answer:
     raise RuntimeError("the secret is /etc/shadow")
 
 
+def _print(arguments: Mapping[str, Any]) -> Answer:
+    print("a library that prints", flush=True)
+    return Answer(text="printed")
+
+
 def _list_versions(arguments: Mapping[str, Any]) -> Answer:
     return Answer({"crate": arguments["crate"], "requirement": arguments["requirement"]})
 
@@ -187,7 +192,6 @@ def main() -> None:
     parser.add_argument("--port", type=int)
     port = parser.parse_args().port
     if port is None:
-        print("this line is for people, not for the client")
         stdio.run(fixture_protocol())
     else:
         uvicorn.run(fixture_app(), host="127.0.0.1", port=port)

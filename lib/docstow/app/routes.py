@@ -127,7 +127,8 @@ class _Faces:
     async def health(self, request: Request) -> Response:
         """``GET /health``."""
         del request
-        return JSONResponse(await self._in_thread(self._health))
+        # Not a tool call: it is answered even when all those have to wait.
+        return JSONResponse(await to_thread.run_sync(self._health))
 
     async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
         outcome = await self._in_thread(

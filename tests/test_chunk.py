@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,14 @@ def test_snippet_shows_the_sentences_with_most_terms() -> None:
 
 def test_short_texts_are_their_own_snippet() -> None:
     assert snippet(" A short text.\n", ["absent"]) == "A short text."
+
+
+@pytest.mark.parametrize(
+    "text", ["<!--" * 50_000, " " * 100_000 + "x", "`" * 50_000 + "[" * 50_000]
+)
+def test_hostile_texts_take_no_long_time(text: str) -> None:
+    started = time.process_time()
+    snippet("x" + text, ["x"])
+    split(text)
+    examples(text)
+    assert time.process_time() - started < 2

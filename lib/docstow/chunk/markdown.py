@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
 # Texts that need no parser, which are most of an API's: paragraphs whose lines begin with a word,
 # with no markup but simple code spans and links.
 _CODE = r"`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"

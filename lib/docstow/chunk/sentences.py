@@ -15,7 +15,7 @@ _ELLIPSIS = "\u2026"
 _SENTENCE_END = re.compile(
     r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?])"
     r"[)\"'*_]*[ \t]+(?=[^a-z\s])"
-    r"|\s*\n\s*"
+    r"|(?<!\s)\s*\n\s*"
 )
 
 

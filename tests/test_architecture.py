@@ -16,22 +16,11 @@ FUNCTIONS = LIB.parent.parent / "functions"
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
     {"model", "errors", "settings"},
-    {"readers", "chunk", "words", "rank", "versions", "unpack", "patience"},
+    {"readers", "chunk", "words", "rank", "versions", "unpack", "patience", "pages"},
     {"net", "objects", "tables", "embed", "queue", "bundled"},
-    {
-        "unpack",
-        "patience",
-        "lockfile",
-        "pages",
-        "layout",
-        "index",
-        "lookup",
-        "outline",
-        "cache",
-        "records",
-    },
+    {"lockfile", "layout", "index", "lookup", "outline", "cache", "records"},
     {"origins"},
-    {"heads", "snapshots", "lease", "upkeep"},
+    {"heads", "snapshots", "lease"},
     {"ingest", "search"},
     {"library"},
     {"tools", "mcp"},
@@ -53,7 +42,7 @@ OWNERS = {
     "fastapi": {"app"},
     "starlette": {"app"},
     "mangum": {"functions"},
-    "zstandard": {"unpack"},
+    "zstandard": {"unpack", "bundled"},
     "uvicorn": {"server"},
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from docstow import chunk
 from docstow.model import Document
 
 #: Characters that a token of English and code takes on average, for bounding a page.
@@ -65,7 +66,7 @@ def page(
         blocks.append(f"```rust\n{document.signature}\n```")
     blocks += _facts(document)
     if document.text:
-        blocks.append(document.text.strip())
+        blocks.append(chunk.shown(document.text).strip())
     order = list(HEADINGS)
     listed = sorted(members, key=lambda member: order.index(member.kind))
     for kind, group in groupby(listed, key=lambda member: member.kind):

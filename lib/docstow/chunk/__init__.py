@@ -9,23 +9,17 @@ inline code keeps its backticks, so that ``Vec<T>`` and ``*const T`` stay what t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from docstow.chunk.blocks import language, visible
 from docstow.chunk.markdown import Piece, pieces
 from docstow.chunk.sentences import sentences, snippet
+from docstow.chunk.shown import shown
 
-__all__ = ["CHUNKER", "Block", "examples", "first_sentence", "plain", "snippet", "split"]
+__all__ = ["CHUNKER", "Block", "examples", "first_sentence", "plain", "shown", "snippet", "split"]
 
 CHUNKER = "chunk/1"
-
-# Words of rustdoc's info strings that say how to test a block, not what language it is in.
-_RUSTDOC_WORD = re.compile(
-    r"ignore(-.*)?|should_panic|no_run|compile_fail|test_harness|standalone(_crate)?|allow_fail"
-    r"|edition\d{4}|E\d{4}|custom|[{.].*|.*}"
-)
-_LANGUAGE_ALIASES = {"rs": "rust", "none": "text", "plain": "text", "plaintext": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +84,11 @@ def examples(text: str, *, default_language: str = "rust") -> list[Block]:
         elif piece.info is None:
             *_, sentence = sentences(piece.text)
         else:
-            language = _language(piece.info, default_language)
-            code = _without_hidden_lines(piece.text) if language == "rust" else piece.text
+            named = language(piece.info, default_language)
+            lines = piece.text.split("\n")
+            code = "\n".join(visible(lines) if named == "rust" else lines)
             if code.strip():
-                blocks.append(Block(language, code.strip("\n"), sentence or heading))
+                blocks.append(Block(named, code.strip("\n"), sentence or heading))
     return blocks
 
 
@@ -143,25 +138,3 @@ def _within(section: Sequence[Piece], limit_words: int) -> Iterator[Piece]:
             words = sentence.split()
             for first in range(0, len(words), limit_words):
                 yield Piece(" ".join(words[first : first + limit_words]), tight=True)
-
-
-def _language(info: str, default: str) -> str:
-    """The language that an info string names, in lower case."""
-    words = [word for word in re.split(r"[\s,]+", info.strip()) if word]
-    names = [word for word in words if not _RUSTDOC_WORD.fullmatch(word)]
-    if names:
-        name = names[0].lower()
-        return _LANGUAGE_ALIASES.get(name, name)
-    return "rust" if words else default
-
-
-def _without_hidden_lines(code: str) -> str:
-    """Leave out what rustdoc compiles but does not show: ``# use x;``; ``##`` stands for ``#``."""
-    lines = []
-    for line in code.split("\n"):
-        bare = line.strip()
-        if bare.startswith("##"):
-            lines.append(line.replace("##", "#", 1))
-        elif bare != "#" and not bare.startswith("# "):
-            lines.append(line)
-    return "\n".join(lines)

@@ -58,9 +58,14 @@ def _simple_paragraphs(text: str) -> Iterator[Piece]:
         yield Piece(" ".join(_CODE_OR_LINK.sub(r"\1\2", paragraph).split()))
 
 
+def parse(text: str) -> list[Token]:
+    """The parser's tokens."""
+    return _parser().parse(text)
+
+
 def parsed(text: str) -> Iterator[Piece]:
     """The blocks of any text, by the parser."""
-    tokens = _parser().parse(text)
+    tokens = parse(text)
     item_open = False
     row: list[str] = []
     for position, token in enumerate(tokens):

@@ -148,6 +148,12 @@ def test_arguments_that_are_no_json_object_are_refused(client: httpx.Client, bod
     assert (response.json()["error"], response.json()["field"]) == ("invalid_parameter", "body")
 
 
+def test_a_name_that_no_text_can_have_is_refused_like_any_other(client: httpx.Client) -> None:
+    body = rb'{"a": 1, "\ud800": 2}'
+    response = client.post("/mcp/tools/add", content=body, headers=JSON)
+    assert (response.status_code, response.json()["field"]) == (400, "\ud800")
+
+
 def test_versions_are_a_resource_too(client: httpx.Client) -> None:
     path = "/mcp/resources/versions"
     found = client.get(path, params={"crate": "tokio", "requirement": "^1"})

@@ -57,6 +57,7 @@ def _install() -> str:
         timeout=240,
     )
     if done.returncode:
-        return f"npm ci could not install the judges: {str(done.stderr)[-2000:]}"
+        errors = [line for line in str(done.stderr).splitlines() if "npm error" in line]
+        return f"npm ci could not install the judges: {' '.join(errors[:4])}"
     stamp.write_text(wanted)
     return ""

@@ -165,6 +165,7 @@ def fixture_tools() -> list[Tool]:
         _tool("test_logging_tool", _content(TEXT)),
         _tool("json_schema_2020_12_tool", _content(TEXT)),
         _tool("add", _add, a, b, output_schema=ADDITION, open_world=False),
+        _tool("print", _print),
         _tool("wait", _wait, toolset="trouble"),
         _tool("limit", _limit, toolset="trouble"),
         _tool("break", _break, toolset="trouble"),

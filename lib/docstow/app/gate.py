@@ -7,6 +7,7 @@ of its own; hence neither a foreign ``Host`` nor a foreign ``Origin`` gets throu
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import time
@@ -15,7 +16,7 @@ from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docstow.errors import DocstowError, Forbidden
@@ -38,7 +39,9 @@ def error_response(error: DocstowError) -> Response:
     headers = {}
     if (wait := error.details.get("retry_after_s")) is not None:
         headers["Retry-After"] = str(math.ceil(wait))
-    return JSONResponse(error.body(), error.status, headers)
+    # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
+    body = json.dumps(error.body())
+    return Response(body, error.status, headers, media_type="application/json")
 
 
 class Gate:

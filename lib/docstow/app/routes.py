@@ -160,15 +160,11 @@ class _Faces:
 
     async def _capped_body(self, request: Request) -> bytes:
         limit = self._max_body_bytes
-        refusal = TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
-        declared = request.headers.get("content-length", "")
-        if declared.isdecimal() and int(declared) > limit:
-            raise refusal
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
             if len(body) > limit:
-                raise refusal
+                raise TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
         return bytes(body)
 
 

@@ -82,26 +82,22 @@ def reexport(root: str, module: str, name: str) -> str:
     return f"{page(root, module, 'module')}#reexport.{name}"
 
 
-def external(crate: ExternalCrate, target: str) -> External:
-    """Read package and version out of the URL that docs.rs gave to the compiler.
+def external(crate: ExternalCrate) -> External:
+    """Read package and version out of the URL that docs.rs gives to the compiler.
 
-    Args:
-        crate: an entry of ``external_crates``.
-        target: this file's target; a folder of that name at the URL's end is left out, since it
-            is the default there as well.
+    Its last folder, the target, is left out: it is the default one there as here.
     """
     url = crate.html_root_url or (f"{_STD_ROOT}/stable/" if crate.name in STD else "")
     url = url if not url or url.endswith("/") else url + "/"
-    if target and url.endswith(f"/{target}/"):
-        url = url[: -len(target) - 1]
-    parts = [each for each in urlsplit(url).path.split("/") if each]
     if url.startswith(_STD_ROOT):
         if crate.name not in STD:  # a private dependency of std, documented nowhere
             return External(crate.name, "", "", "")
-        return External(crate.name, crate.name, parts[0] if parts else "", url)
-    if len(parts) >= 2:
-        return External(crate.name, parts[0], parts[1], url)
-    return External(crate.name, "", "", url)
+        return External(crate.name, crate.name, urlsplit(url).path.strip("/"), url)
+    parts = urlsplit(url)
+    package, version = [*parts.path.strip("/").split("/"), "", ""][:2]
+    if parts.hostname != "docs.rs" or not version[:1].isdigit():
+        return External(crate.name, "", "", url)
+    return External(crate.name, package, version, f"https://docs.rs/{package}/{version}/")
 
 
 def external_page(summary: Summary, crates: Mapping[int, External]) -> str:

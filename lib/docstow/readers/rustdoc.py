@@ -25,7 +25,7 @@ __all__ = ["READER", "CrateDocs", "format_version", "read"]
 
 READER = "rustdoc/1"
 
-_NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|", ">")
+_NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 
 
@@ -82,8 +82,7 @@ class _Reading:
         self.version = version or file.crate.crate_version or ""
         self.target = file.crate.target.triple if file.crate.target is not None else ""
         self.externals = {
-            number: doc_pages.external(each, self.target)
-            for number, each in file.crate.external_crates.items()
+            number: doc_pages.external(each) for number, each in file.crate.external_crates.items()
         }
         root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
         self.items = Items(file, root, self.externals)
@@ -120,7 +119,7 @@ class _Reading:
         for part in draft.parts:
             text = "\n\n".join(self._linked(part.sources, draft, used, relations))
             texts.append((part.header, text))
-        if draft.kind == "re-export":
+        if "target_crate" in draft.attributes:
             target = draft.attributes["target"]
             version = draft.attributes.get("target_version", "")
             relations.add(Relation(draft.path, "re-exports", target, version))
@@ -256,10 +255,8 @@ def _signature(draft: Draft) -> str:
 def _description(text: str) -> str:
     """The first paragraph of prose, as plain text on one line."""
     for paragraph in text.split("\n\n"):
-        stripped = paragraph.strip()
+        stripped = paragraph.strip().lstrip("> ")
         if not stripped or stripped.startswith(_NO_PROSE):
             continue
-        plain = " ".join(_LINK.sub(r"\1", stripped).split())
-        if plain and ":" not in plain[:1]:
-            return plain
+        return " ".join(_LINK.sub(r"\1", stripped).replace("**", "").split())
     return ""

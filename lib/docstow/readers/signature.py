@@ -26,7 +26,7 @@ _KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         "abstract as async await become box break const continue do dyn else enum extern "
-        "final fn for gen if impl in let loop macro match mod move mut override priv pub ref "
+        "final fn for if impl in let loop macro match mod move mut override priv pub ref "
         "return static struct trait try type typeof unsafe unsized use virtual where while "
         "yield ",
     )

@@ -1,0 +1,97 @@
+"""An ingest that is killed at any step leaves the old snapshot, and the next one succeeds."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+from servers import loopback
+from servers.docs_rs import DocsRs
+
+from docstow.runtime import SAMPLE, Runtime
+from docstow.settings import load
+
+# Runs the command line and kills its own process when one of the write path's functions is
+# called, or returns, for the n-th time.
+PROGRAM = """
+import os, signal, sys
+from docstow.cli import main
+
+step, moment, number = sys.argv[1:4]
+seen = 0
+
+def watch(frame, event, argument):
+    global seen
+    name = frame.f_globals.get("__name__", "") + ":" + frame.f_code.co_name
+    if event == moment and name == step:
+        seen += 1
+        if seen == int(number):
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+sys.setprofile(watch)
+sys.exit(main(sys.argv[4:]))
+"""
+
+STEPS = [
+    ("docstow.origins.crate:resolve", 1),
+    ("docstow.origins.crate:fetch", 1),
+    ("docstow.readers.rustdoc:read", 1),
+    ("docstow.layout:tabulate", 1),
+    ("docstow.embed:embed", 1),
+    *(("docstow.tables:write_table", number) for number in range(1, 6)),
+    ("docstow.snapshots:publish", 1),
+]
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Iterator[DocsRs]:
+    place = tmp_path / "crates" / "stowage" / "0.1.0"
+    place.mkdir(parents=True)
+    (place / "rustdoc.json.zst").write_bytes(SAMPLE.read_bytes())
+    with DocsRs(tmp_path / "crates") as server:
+        yield server
+
+
+def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "docs_rs_url": upstream.url,
+        "crates_index_url": upstream.index_url,
+        "upstream_interval_s": "0",
+    }
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in flags.items()]
+
+    def ingest(step: str = "", moment: str = "", number: int = 1) -> int:
+        command = [sys.executable, "-c", PROGRAM, step, moment, str(number)]
+        command += ["ingest", "crate", "stowage", *words]
+        return subprocess.run(command, capture_output=True, timeout=60).returncode
+
+    def page() -> str:
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            return runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+
+    assert ingest() == 0
+    before = page()
+    assert "ship" in before
+    body = zstandard.ZstdDecompressor().decompress(SAMPLE.read_bytes())
+    upstream.always(
+        "/crate/stowage/0.1.0/json", loopback.content(body.replace(b"ship", b"boat"))
+    )
+    for step, number in STEPS:
+        for moment in ("call", "return"):
+            killed = ingest(step, moment, number)
+            if (step, moment) == STEPS[-1][:1] + ("return",):
+                # The last step had been done, and nothing but a line of output was lost.
+                break
+            assert killed not in (0, 1), f"{step} was not reached"
+            assert page() == before, f"killed at the {moment} of {step}"
+    assert ingest() == 0
+    after = page()
+    assert "boat" in after
+    assert "ship" not in after

@@ -99,9 +99,9 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     runtime.stow_sample()
     if options.stdio:
-        from docstow.stdio import serve
+        from docstow.stdio import run as run_stdio
 
-        serve(runtime.protocol, sys.stdin.buffer, sys.stdout.buffer)
+        run_stdio(runtime.protocol)
         return 0
     from docstow.server import listen, run
 

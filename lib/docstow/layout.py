@@ -46,13 +46,15 @@ def tabulate(
     """
     passages: list[Passage] = []
     examples: list[Example] = []
+    summaries: list[str] = []
+    # One document at a time: parsed Markdown is remembered only for a while.
     for row, document in enumerate(documents):
+        summaries.append(chunk.first_sentence(document.text))
         passages += _passages(row, document)
         examples += [
             Example(row, ordinal, block.language, block.code, block.context)
             for ordinal, block in enumerate(chunk.examples(document.text))
         ]
-    summaries = [chunk.first_sentence(document.text) for document in documents]
     return {
         "documents": _document_columns(documents, summaries),
         "passages": _passage_columns(documents, passages, embedder),

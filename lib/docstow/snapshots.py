@@ -204,8 +204,12 @@ class Snapshots:
                 f"The snapshot {snapshot.id} has no table {', '.join(missing)}; it has"
                 f" {', '.join(snapshot.tables)}. Stow its source again."
             )
-        pairs = [(snapshot.tables[name], snapshot.sizes[name]) for name in wanted]
-        return dict(zip(wanted, _in_parallel(self._local, pairs), strict=True))
+        files = {
+            name: self._at_hand(snapshot.tables[name], snapshot.sizes[name]) for name in wanted
+        }
+        absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
+        found = dict(zip(absent, _in_parallel(self._obtain, list(absent.items())), strict=True))
+        return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
@@ -239,13 +243,16 @@ class Snapshots:
     def _stored_size(self, digest: str) -> int | None:
         return next((entry.size for entry in self._store.list(blob_key(digest))), None)
 
-    def _local(self, blob: tuple[str, int]) -> Path:
-        """The file of a blob: the store's own if it is on this machine, or the cache's."""
-        digest, size = blob
+    def _at_hand(self, digest: str, size: int) -> Path | None:
+        """The file of a blob if it is here: the store's own on this machine, or the cache's."""
         if isinstance(self._store, LocalFiles):
             path = self._store.local_path(blob_key(digest))
             if self._cache.is_sound(path, digest, size):
                 return path
+        return self._cache.find(digest, size)
+
+    def _obtain(self, blob: tuple[str, int]) -> Path:
+        digest, size = blob
         return self._cache.obtain(digest, size, lambda: self._download(digest))
 
     def _download(self, digest: str) -> bytes:

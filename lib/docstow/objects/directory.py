@@ -206,7 +206,7 @@ def _remove_leftovers(folder: Path) -> None:
     """Remove what killed writers left behind; what is younger may belong to a living one."""
     oldest = time.time() - LEFTOVER_AGE_S
     for path in folder.iterdir():
-        with contextlib.suppress(FileNotFoundError, PermissionError):
+        with contextlib.suppress(OSError):  # gone by now, in use, or on a read-only disk
             if path.stat().st_mtime < oldest:
                 path.unlink()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docstow.errors import StoreError
 from docstow.lease import Lease, Leases
 from docstow.objects import DirectoryStore
 
@@ -105,9 +106,11 @@ def test_one_of_eight_takes_an_expired_lease(store: DirectoryStore, clock: Clock
     assert len(taken) == 1
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"{}", b'{"until": 5}', b'{"until": "soon"}', b'{"until": null}']
-)
+DAMAGED = [b"", b"{", b"[]", b"{}", b'{"until": 5}', b'{"until": "soon"}', b'{"until": null}']
+ENDLESS = [b'{"until": "2926-11-21T00:00:00+00:00"}', b'{"until": "9999-12-31T23:59:59+00:00"}']
+
+
+@pytest.mark.parametrize("body", [*DAMAGED, *ENDLESS])
 def test_a_damaged_lease_stands_in_nobodys_way(
     store: DirectoryStore, mine: Leases, body: bytes
 ) -> None:
@@ -123,3 +126,66 @@ def test_people_can_read_who_holds_a_lease(store: DirectoryStore, mine: Leases) 
     held = store.get("leases/crate/tokio/1.24.2%40wasm32.json")
     assert held is not None
     assert held.body == b'{"owner": "mine", "until": "2026-11-21T00:01:00+00:00"}'
+
+
+class Beats(DirectoryStore):
+    """A store that tells of every renewal, and can fail."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.fails = False
+        self.beats = {True: threading.Semaphore(0), False: threading.Semaphore(0)}
+
+    def swap(self, key: str, body: bytes, etag: str) -> str:
+        fails = self.fails
+        try:
+            if fails:
+                raise StoreError("The store is away.")
+            return super().swap(key, body, etag)
+        finally:
+            self.beats[fails].release()
+
+    def wait_for_beats(self, count: int, *, failing: bool = False) -> None:
+        for _ in range(count):
+            assert self.beats[failing].acquire(timeout=30)
+
+
+def test_a_lease_is_kept_while_the_work_goes_on(tmp_path: Path, clock: Clock) -> None:
+    store = Beats(tmp_path)
+    mine, theirs = Leases(store, "mine", clock=clock), Leases(store, "theirs", clock=clock)
+    with mine.kept(take(mine, 0.1)):
+        clock.pass_s(100)
+        store.wait_for_beats(2)
+        assert theirs.acquire(KEY, 60) is None
+    take(theirs)
+
+
+def test_a_store_that_fails_while_a_lease_is_kept_does_no_harm_to_the_work(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = Beats(tmp_path)
+    mine, theirs = Leases(store, "mine", clock=clock), Leases(store, "theirs", clock=clock)
+    with mine.kept(take(mine, 0.1)):
+        store.fails = True
+        store.wait_for_beats(3, failing=True)
+        store.fails = False
+        clock.pass_s(100)
+        store.wait_for_beats(2)
+        assert theirs.acquire(KEY, 60) is None
+        store.fails = True
+    store.fails = False
+    assert theirs.acquire(KEY, 60) is None
+    clock.pass_s(100)
+    take(theirs)
+
+
+def test_a_lease_that_was_taken_over_is_not_kept(tmp_path: Path, clock: Clock) -> None:
+    store = Beats(tmp_path)
+    mine, theirs = Leases(store, "mine", clock=clock), Leases(store, "theirs", clock=clock)
+    lease = take(mine, 0.1)
+    clock.pass_s(100)
+    take(theirs)
+    store.wait_for_beats(1)
+    with mine.kept(lease):
+        store.wait_for_beats(1)
+    assert mine.acquire(KEY, 60) is None

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from docstow.errors import StoreError
 from docstow.objects import AlreadyThere, Conflict, ObjectStore, escape
 
 SKEW_S = 5.0
+LONGEST = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ class Leases:
         """
         place = _place(key)
         current = self._store.get(place)
-        if current is not None and self._clock() < _until(current.body) + self._skew:
+        # A lease that ends in the far future was written by a broken clock: it would never end.
+        now = self._clock()
+        if current is not None and now - self._skew < _until(current.body) < now + LONGEST:
             return None
         return self._write(key, seconds, current.etag if current else "")
 
@@ -85,7 +89,8 @@ class Leases:
     def kept(self, lease: Lease) -> Iterator[None]:
         """Renew a lease beside the work that it stands for, and release it afterwards.
 
-        A holder that dies stops renewing, so the lease can be short.
+        A holder that dies stops renewing, so the lease can be short. A store that fails here
+        costs at most the lease, never the work.
         """
         done = threading.Event()
         current = lease
@@ -93,10 +98,11 @@ class Leases:
         def beat() -> None:
             nonlocal current
             while not done.wait(lease.seconds / 3):
-                renewed = self.renew(current)
-                if renewed is None:
-                    return
-                current = renewed
+                with contextlib.suppress(StoreError):  # the next beat may come through
+                    renewed = self.renew(current)
+                    if renewed is None:
+                        return
+                    current = renewed
 
         beater = threading.Thread(target=beat, name=f"lease {lease.key}", daemon=True)
         beater.start()
@@ -105,7 +111,8 @@ class Leases:
         finally:
             done.set()
             beater.join()
-            self.release(current)
+            with contextlib.suppress(StoreError):  # it will run out by itself
+                self.release(current)
 
     def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
         until = self._clock() + timedelta(seconds=seconds)

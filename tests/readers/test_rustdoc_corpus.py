@@ -118,13 +118,14 @@ class Plain:
             return {"macro"}
         if foreign:
             return {"type", "value"} if kind == "variant" else {"type"}
-        if kind == "variant" or (kind == "struct" and self._is_unit(item_id)):
+        if kind == "variant" or (kind == "struct" and self._is_value(item_id)):
             return {"type", "value"}
         return {kind} if kind == "primitive" else {"type"}
 
-    def _is_unit(self, item_id: str) -> bool:
+    def _is_value(self, item_id: str) -> bool:
         inner = self.inner(self.index[item_id])
-        return bool(inner.get("struct_type", inner.get("kind")) == "unit")
+        kind = inner.get("struct_type", inner.get("kind"))
+        return kind in {"unit", "tuple"} or "tuple" in kind
 
     def _seen(
         self,

@@ -63,8 +63,10 @@ def crate_root(base_url: str, package: str, version: str, lib: str) -> str:
 
 
 def page(root: str, path: str, kind: str) -> str:
-    """The page of a module-level item below ``root``."""
+    """The page of a module-level item below ``root``; a variant is on its enum's."""
     segments = path.split("::")
+    if kind == "variant" and len(segments) > 2:
+        return page(root, "::".join(segments[:-1]), "enum") + anchor("variant", segments[-1])
     if kind == "module":
         return f"{root}{'/'.join(segments)}/index.html"
     name = f"{_PREFIXES.get(kind, kind)}.{segments[-1]}.html"
@@ -108,9 +110,4 @@ def external_page(summary: Summary, crates: Mapping[int, External]) -> str:
     crate = crates.get(summary.crate_id)
     if crate is None or not crate.url:
         return ""
-    kind = document_kind(summary.kind)
-    path = "::".join(summary.path)
-    if kind == "variant" and len(summary.path) > 1:
-        owner = "::".join(summary.path[:-1])
-        return page(crate.url, owner, "enum") + anchor("variant", summary.path[-1])
-    return page(crate.url, path, kind)
+    return page(crate.url, "::".join(summary.path), document_kind(summary.kind))

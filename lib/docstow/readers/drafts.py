@@ -14,7 +14,8 @@ from docstow.readers import rust_cfg
 from docstow.readers.item_facts import facts, words
 from docstow.readers.rust_cfg import Cfg
 from docstow.readers.rustdoc_file import RustdocFile
-from docstow.readers.rustdoc_format import Id, Item
+from docstow.readers.rustdoc_format import Item
+from docstow.readers.rustdoc_types import Id
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from docstow.readers.drafts import Draft, Drafts, Part
 from docstow.readers.members import Members, function_words
 from docstow.readers.public_paths import Place, PublicView
 from docstow.readers.rustdoc_file import RustdocFile
-from docstow.readers.rustdoc_format import Id, Item
+from docstow.readers.rustdoc_format import Item
+from docstow.readers.rustdoc_types import Id
 from docstow.readers.signature import SignaturePrinter
 
 _PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
@@ -66,7 +67,7 @@ class Items:
     def _local(self, target: Id, places: list[Place]) -> None:
         item = self.file.index[target]
         place = places[0]
-        kind, signature, words = self._declaration(item)
+        kind = self._kind(item)
         home = next((each for each in places if each.has_page), place)
         conditions = self.drafts.conditions(place.through)
         sources = (place.use, target) if place.use is not None else (target,)
@@ -77,8 +78,8 @@ class Items:
                 title=place.path.rpartition("::")[2],
                 parent=place.path.rpartition("::")[0],
                 url=doc_pages.page(self.root, home.path, kind),
-                parts=[Part("", signature, sources)],
-                attributes=self.drafts.attributes(item, conditions) | words,
+                parts=[Part("", self._signature(item), sources)],
+                attributes=self.drafts.attributes(item, conditions) | self._words(item, kind),
                 mentioned=self.printer.mentioned,
             ),
             target,
@@ -100,47 +101,25 @@ class Items:
             draft.attributes["aliases"] = list(paths)
         self.aliases.update(dict.fromkeys((path, draft.path) for path in paths))
 
-    def _declaration(self, item: Item) -> tuple[str, str, dict[str, Any]]:  # noqa: C901
-        """Document kind, header and further attributes of a module-level item."""
+    def _kind(self, item: Item) -> str:
         kind = self.file.kind(item)
-        printer, inner = self.printer, self.file.inner
-        printer.mentioned = set()
-        match kind:
-            case "module":
-                is_crate = item is self.file.index[self.file.crate.root]
-                return kind, f"{'crate' if is_crate else 'pub mod'} {item.name}", {}
-            case "function":
-                function = inner(item, fmt.Function)
-                header = printer.function(item, function)
-                return kind, header, function_words(function)
-            case "struct":
-                return kind, printer.struct(item, inner(item, fmt.StructInner)), {}
-            case "enum":
-                return kind, printer.enum(item, inner(item, fmt.EnumInner)), {}
-            case "union":
-                return kind, printer.union(item, inner(item, fmt.UnionInner)), {}
-            case "trait":
-                trait = inner(item, fmt.Trait)
-                words = {"unsafe": True} if trait.is_unsafe else {}
-                return kind, printer.trait(item, trait), words
-            case "trait_alias":
-                return kind, printer.trait_alias(item, inner(item, fmt.TraitAlias)), {}
-            case "type_alias":
-                return kind, printer.type_alias(item, inner(item, fmt.TypeAlias)), {}
-            case "constant":
-                return kind, printer.constant(item, inner(item, fmt.ConstantInner)), {}
-            case "static":
-                return kind, printer.static(item, inner(item, fmt.Static)), {}
-            case "variant":
-                return kind, printer.variant(item, inner(item, fmt.Variant)), {}
-            case "macro":
-                return kind, printer.macro(item), {}
-            case "proc_macro":
-                macro = inner(item, fmt.ProcMacro)
-                return _PROC_MACROS[macro.kind], printer.proc_macro(item, macro), {}
-            case "extern_type":
-                return kind, f"pub type {item.name};", {}
-        return kind, item.name or "", {}
+        if kind == "proc_macro":
+            return _PROC_MACROS[self.file.inner(item, fmt.ProcMacro).kind]
+        return kind
+
+    def _signature(self, item: Item) -> str:
+        self.printer.mentioned = set()
+        if item is self.file.index[self.file.crate.root]:
+            return f"crate {item.name}"
+        return self.printer.item(item)
+
+    def _words(self, item: Item, kind: str) -> dict[str, Any]:
+        """Attributes that come from the declaration itself."""
+        if kind == "function":
+            return function_words(self.file.inner(item, fmt.Function))
+        if kind == "trait" and self.file.inner(item, fmt.Trait).is_unsafe:
+            return {"unsafe": True}
+        return {}
 
     def _foreign(self, places: list[Place]) -> None:
         """What this crate only re-exports: the file has neither its docs nor its header."""
@@ -149,7 +128,7 @@ class Items:
         name = place.path.rpartition("::")[2]
         target, kind, crate = self._target(item)
         parent = place.path.rpartition("::")[0]
-        if place.has_page and kind:
+        if place.has_page and kind and kind != "variant":
             url = doc_pages.page(self.root, place.path, kind)
         else:
             url = doc_pages.reexport(self.root, parent, name)

@@ -11,11 +11,13 @@ from typing import Any
 
 from docstow.model import Relation
 from docstow.readers import rustdoc_format as fmt
+from docstow.readers import rustdoc_types as types
 from docstow.readers.doc_pages import anchor
 from docstow.readers.drafts import Anchor, Draft, Drafts, Part
 from docstow.readers.rust_cfg import Cfg
 from docstow.readers.rustdoc_file import RustdocFile
-from docstow.readers.rustdoc_format import Id, Item
+from docstow.readers.rustdoc_format import Item
+from docstow.readers.rustdoc_types import Id
 from docstow.readers.signature import SignaturePrinter
 
 _INTERNAL = frozenset(
@@ -85,7 +87,7 @@ class Members:
     def _subject(self, impl: fmt.Impl, path_of: Callable[[Id | None], str]) -> str:
         """The type that an implementation is for, by its path if it has one."""
         target = _behind_references(impl.blanket_impl or impl.target)
-        if isinstance(target, fmt.Type) and target.resolved_path is not None:
+        if isinstance(target, types.Type) and target.resolved_path is not None:
             path = path_of(target.resolved_path.id)
             if path:
                 return path
@@ -183,7 +185,7 @@ class Members:
 
     def _is_for(self, impl: fmt.Impl, owner: Draft) -> bool:
         target = _behind_references(impl.target)
-        if not isinstance(target, fmt.Type) or target.resolved_path is None:
+        if not isinstance(target, types.Type) or target.resolved_path is None:
             return owner.kind == "primitive" and owner.title == _primitive(impl.target)
         path = target.resolved_path
         return path.id is not None and self.drafts.path_of(path.id) == owner.path
@@ -264,13 +266,13 @@ def _field_ids(kind: fmt.StructKind | str) -> list[Id]:
     return kind.plain.fields if kind.plain is not None else []
 
 
-def _behind_references(value: fmt.Ty) -> fmt.Ty:
-    while isinstance(value, fmt.Type) and value.borrowed_ref is not None:
+def _behind_references(value: types.Ty) -> types.Ty:
+    while isinstance(value, types.Type) and value.borrowed_ref is not None:
         value = value.borrowed_ref.type
     return value
 
 
-def _primitive(value: fmt.Ty) -> str:
+def _primitive(value: types.Ty) -> str:
     """The name of the primitive page on which a type's implementations stand."""
     if isinstance(value, str):
         return ""

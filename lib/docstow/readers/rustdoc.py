@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from docstow.model import Document, Relation
@@ -19,7 +19,7 @@ from docstow.readers.drafts import Anchor, Draft
 from docstow.readers.items import Items
 from docstow.readers.public_paths import walk
 from docstow.readers.rustdoc_file import NEWEST, RustdocFile, decoding, format_version
-from docstow.readers.rustdoc_format import Id
+from docstow.readers.rustdoc_types import Id
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
 
@@ -42,6 +42,8 @@ class CrateDocs:
         documents: sorted by path and kind, unique by both.
         relations: sorted; ``alias``, ``implements``, ``re-exports``, ``links-to`` and
             ``requires-feature``.
+        definitions: paths at which items are defined, and users cannot write them, to the paths
+            of their documents: other crates' files name items in this way.
     """
 
     name: str
@@ -51,6 +53,7 @@ class CrateDocs:
     facts: Mapping[str, Any]
     documents: list[Document]
     relations: list[Relation]
+    definitions: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -95,10 +98,7 @@ class _Reading:
         relations.update(self.items.members.relations(self._path_of))
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         texts = [self._text(draft, relations) for draft in drafts]
-        degrees = self._degrees_by_path()
-        documents = [
-            self._document(draft, text, degrees) for draft, text in zip(drafts, texts, strict=True)
-        ]
+        documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
         ordered = sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
         facts = self._facts(documents)
@@ -110,7 +110,17 @@ class _Reading:
             facts,
             documents,
             ordered,
+            self._definitions(),
         )
+
+    def _definitions(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for item_id, summary in self.file.paths.items():
+            anchor = self._anchor(item_id) if summary.crate_id == 0 else None
+            defined = "::".join(summary.path)
+            if anchor is not None and anchor.document != defined:
+                found[defined] = anchor.document
+        return found
 
     def _text(self, draft: Draft, relations: set[Relation]) -> str:
         """The docs with their links resolved; links and mentions are counted on the way."""
@@ -176,19 +186,14 @@ class _Reading:
         summary = self.file.paths.get(target)
         return "::".join(summary.path) if summary is not None else ""
 
-    def _degrees_by_path(self) -> Counter[str]:
-        degrees: Counter[str] = Counter()
-        for target, count in self.in_degrees.items():
-            degrees[self.items.drafts.anchors[target].document] += count
-        return degrees
-
-    def _document(self, draft: Draft, text: str, degrees: Counter[str]) -> Document:
+    def _document(self, draft: Draft, text: str) -> Document:
         attributes = draft.attributes
         if "trait" in attributes:
             attributes["trait"] = self._path_of(attributes["trait"])
         attributes["depth"] = draft.path.count("::") + 1
-        if degrees[draft.path]:
-            attributes["in_degree"] = degrees[draft.path]
+        in_degree = sum(self.in_degrees[part.sources[-1]] for part in draft.parts)
+        if in_degree:
+            attributes["in_degree"] = in_degree
         return Document(
             path=draft.path,
             kind=draft.kind,

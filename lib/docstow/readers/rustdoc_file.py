@@ -13,8 +13,10 @@ import msgspec
 
 from docstow.errors import UnreadableInput, UnsupportedFormat
 from docstow.readers import rustdoc_format as fmt
-from docstow.readers.rustdoc_format import Id, Item
+from docstow.readers import rustdoc_types as types
+from docstow.readers.rustdoc_format import Item
 from docstow.readers.rustdoc_legacy import KINDS, upgrade
+from docstow.readers.rustdoc_types import Id
 
 OLDEST, NEWEST = 15, 61
 _LEGACY_BELOW, _INTEGER_IDS = 37, 35
@@ -57,7 +59,7 @@ _by_tag: dict[type[Any], msgspec.json.Decoder[Any]] = {
         fmt.UnionInner,
         fmt.Use,
         fmt.Variant,
-        fmt.Type,
+        types.Type,
         str,
     )
 }
@@ -126,10 +128,10 @@ class RustdocFile:
         content = msgspec.json.decode(item.inner)
         if not item.kind:
             content = next(iter(content.values()))
-        elif shape is fmt.Type:
+        elif shape is types.Type:
             content = {"type": content}
         content = upgrade(self.kind(item), content, self._traits)
-        if item.kind and shape is fmt.Type:
+        if item.kind and shape is types.Type:
             content = content["type"]
         return msgspec.convert(content, shape)
 

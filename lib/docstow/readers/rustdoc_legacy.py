@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from docstow.readers.rustdoc_format import Id
+from docstow.readers.rustdoc_types import Id
 
 KINDS = {"import": "use", "typedef": "type_alias", "method": "function", "opaque_ty": "type_alias"}
 

@@ -6,11 +6,13 @@ This room knows how declarations are laid out. It does not know documentation, p
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from docstow.readers import rustdoc_format as fmt
+from docstow.readers import rustdoc_types as types
 from docstow.readers.rustdoc_file import RustdocFile
-from docstow.readers.rustdoc_format import Id, Item
+from docstow.readers.rustdoc_format import Item
+from docstow.readers.rustdoc_types import Id
 from docstow.readers.type_text import TypePrinter, constant
 
 WIDTH = 100
@@ -41,11 +43,33 @@ class SignaturePrinter(TypePrinter):
         file: where the parts of an item (fields, variants, trait items) are looked up.
     """
 
-    __slots__ = ("file",)
+    __slots__ = ("_printers", "file")
 
     def __init__(self, file: RustdocFile) -> None:
         super().__init__()
         self.file = file
+        inner = file.inner
+        self._printers: dict[str, Callable[[Item], str]] = {
+            "module": lambda item: f"pub mod {_ident(item)}",
+            "function": lambda item: self.function(item, inner(item, fmt.Function)),
+            "struct": lambda item: self.struct(item, inner(item, fmt.StructInner)),
+            "enum": lambda item: self.enum(item, inner(item, fmt.EnumInner)),
+            "union": lambda item: self.union(item, inner(item, fmt.UnionInner)),
+            "variant": lambda item: self.variant(item, inner(item, fmt.Variant)),
+            "trait": lambda item: self.trait(item, inner(item, fmt.Trait)),
+            "trait_alias": lambda item: self.trait_alias(item, inner(item, fmt.TraitAlias)),
+            "type_alias": lambda item: self.type_alias(item, inner(item, fmt.TypeAlias)),
+            "extern_type": lambda item: f"pub type {_ident(item)};",
+            "constant": lambda item: self.constant(item, inner(item, fmt.ConstantInner)),
+            "static": lambda item: self.static(item, inner(item, fmt.Static)),
+            "macro": lambda item: inner(item, str),
+            "proc_macro": lambda item: self.proc_macro(item, inner(item, fmt.ProcMacro)),
+        }
+
+    def item(self, item: Item) -> str:
+        """The header of a module-level item; of a kind without one, its name."""
+        printer = self._printers.get(self.file.kind(item))
+        return printer(item) if printer is not None else item.name or ""
 
     def function(self, item: Item, value: fmt.Function, *, public: bool = True) -> str:
         """``pub const fn name<T>(a: T) -> U where T: Bound``."""
@@ -66,10 +90,10 @@ class SignaturePrinter(TypePrinter):
         """A struct with its public fields."""
         head = f"pub struct {_ident(item)}{self.params(value.generics.params)}"
         if isinstance(value.kind, str):
-            return head + self._where(value.generics, head) + ";"
+            return _ended(head + self._where(value.generics, head))
         if value.kind.positions is not None:
             line = f"{head}({', '.join(self._positions(value.kind.positions))})"
-            return line + self._where(value.generics, line) + ";"
+            return _ended(line + self._where(value.generics, line))
         fields = value.kind.plain or fmt.PlainFields()
         head += self._where(value.generics, head)
         return _block(head, self._fields(fields.fields), "fields", fields.has_stripped_fields)
@@ -108,7 +132,7 @@ class SignaturePrinter(TypePrinter):
     def field(self, item: Item, *, public: bool = True) -> str:
         """``pub name: Type``."""
         head = "pub " if public else ""
-        return f"{head}{_ident(item)}: {self.type(self.file.inner(item, fmt.Type))}"
+        return f"{head}{_ident(item)}: {self.type(self.file.inner(item, types.Type))}"
 
     def trait(self, item: Item, value: fmt.Trait) -> str:
         """A trait: what must be implemented in full, what is provided by name."""
@@ -121,13 +145,13 @@ class SignaturePrinter(TypePrinter):
         required, provided = [], []
         for each in self._items(value.items):
             if self.file.kind(each) != "function":
-                required.append(self.member(each) + ";")
+                required.append(_ended(self.member(each)))
                 continue
             method = self.file.inner(each, fmt.Function)
             if method.has_body:
                 provided.append(each.name or "")
             else:
-                required.append(self.function(each, method, public=False) + ";")
+                required.append(_ended(self.function(each, method, public=False)))
         if provided:
             required.append(f"// provided: {', '.join(provided)}")
         return _block(head, required, "items", stripped=False)
@@ -136,7 +160,7 @@ class SignaturePrinter(TypePrinter):
         """``pub trait Alias = Bounds;``."""
         head = f"pub trait {_ident(item)}{self.params(value.generics.params)}"
         head += f" = {self.bounds(value.params)}"
-        return head + self._where(value.generics, head) + ";"
+        return _ended(head + self._where(value.generics, head))
 
     def type_alias(self, item: Item, value: fmt.TypeAlias) -> str:
         """``pub type Alias<T> = Type;``."""
@@ -182,10 +206,6 @@ class SignaturePrinter(TypePrinter):
         predicates = self.predicates(value.generics.where_predicates)
         return f"{head} where {', '.join(predicates)}" if predicates else head
 
-    def macro(self, item: Item) -> str:
-        """``macro_rules! name { … }`` with the bodies elided, as rustdoc writes it."""
-        return self.file.inner(item, str)
-
     def proc_macro(self, item: Item, value: fmt.ProcMacro) -> str:
         """How the macro is called."""
         if value.kind == "attr":
@@ -197,20 +217,20 @@ class SignaturePrinter(TypePrinter):
             )
         return f"{_ident(item)}!(…)"
 
-    def _input(self, name: str, value: fmt.Ty) -> str:
+    def _input(self, name: str, value: types.Ty) -> str:
         """An argument; receivers in their short forms."""
         text = self.type(value)
         if name != "self":
-            return f"{name}: {text}" if name else text
+            return f"{_raw(name)}: {text}" if name else text
         if text == "Self":
             return "self"
-        if isinstance(value, fmt.Type) and value.borrowed_ref is not None:
+        if isinstance(value, types.Type) and value.borrowed_ref is not None:
             target = value.borrowed_ref.type
-            if isinstance(target, fmt.Type) and target.generic == "Self":
+            if isinstance(target, types.Type) and target.generic == "Self":
                 return text[: -len("Self")] + "self"
         return f"self: {text}"
 
-    def _where(self, generics: fmt.Generics, head: str) -> str:
+    def _where(self, generics: types.Generics, head: str) -> str:
         """The where clause: on the same line if everything fits, else as rustfmt lays it out."""
         predicates = self.predicates(generics.where_predicates)
         if not predicates:
@@ -221,11 +241,13 @@ class SignaturePrinter(TypePrinter):
         return "\nwhere\n" + "\n".join(f"    {each}," for each in predicates)
 
     def _positions(self, positions: Sequence[Id | None], *, public: bool = True) -> list[str]:
+        if positions and not any(each is not None for each in positions):
+            return ["/* private fields */"]
         head = "pub " if public else ""
         texts = []
         for each in positions:
             item = self.file.index.get(each) if each is not None else None
-            shown = "_" if item is None else head + self.type(self.file.inner(item, fmt.Type))
+            shown = "_" if item is None else head + self.type(self.file.inner(item, types.Type))
             texts.append(shown)
         return texts
 
@@ -236,8 +258,16 @@ class SignaturePrinter(TypePrinter):
         return [self.file.index[each] for each in ids if each in self.file.index]
 
 
+def _ended(declaration: str) -> str:
+    """With its semicolon, which takes the place of a where clause's last comma."""
+    return declaration.removesuffix(",") + ";"
+
+
 def _ident(item: Item) -> str:
-    name = item.name or ""
+    return _raw(item.name or "")
+
+
+def _raw(name: str) -> str:
     return f"r#{name}" if name in _KEYWORDS else name
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from docstow.readers import rustdoc_format as fmt
-from docstow.readers.rustdoc_format import Id
+from docstow.readers import rustdoc_types as types
+from docstow.readers.rustdoc_types import Id
 
 DEEPEST = 64
 """Nesting beyond which a type is cut to ``…``; combinator types reach hundreds of levels."""
@@ -27,7 +27,7 @@ class TypePrinter:
     def __init__(self) -> None:
         self.mentioned: set[Id] = set()
 
-    def type(self, value: fmt.Ty, depth: int = 0) -> str:
+    def type(self, value: types.Ty, depth: int = 0) -> str:
         """One type."""
         if isinstance(value, str):
             return "_"
@@ -51,7 +51,7 @@ class TypePrinter:
             return f"[{self.type(value.element, depth + 1)}]"
         return self._rare_type(value, depth)
 
-    def _rare_type(self, value: fmt.Type, depth: int) -> str:
+    def _rare_type(self, value: types.Type, depth: int) -> str:
         if value.array is not None:
             return f"[{self.type(value.array.type, depth + 1)}; {value.array.len}]"
         if value.raw_pointer is not None:
@@ -67,7 +67,7 @@ class TypePrinter:
             return self._function_pointer(value.function_pointer, depth)
         return self.type(value.pat.type, depth + 1) if value.pat is not None else "…"
 
-    def path(self, path: fmt.Path, depth: int = 0) -> str:
+    def path(self, path: types.Path, depth: int = 0) -> str:
         """The last segment of a path with its arguments."""
         if path.id is not None:
             self.mentioned.add(path.id)
@@ -76,7 +76,7 @@ class TypePrinter:
             name = name[name.rindex("::") + 2 :]
         return name + self.args(path.args, depth) if path.args is not None else name
 
-    def args(self, args: fmt.GenericArgs | str | None, depth: int = 0) -> str:
+    def args(self, args: types.GenericArgs | str | None, depth: int = 0) -> str:
         """``<…>`` or ``(…) -> …``; empty where there are none."""
         if args is None:
             return ""
@@ -91,56 +91,56 @@ class TypePrinter:
         parts += [self._constraint(each, depth) for each in args.angle_bracketed.constraints]
         return f"<{', '.join(parts)}>" if parts else ""
 
-    def output(self, output: fmt.Ty | None, depth: int = 0) -> str:
+    def output(self, output: types.Ty | None, depth: int = 0) -> str:
         """``-> T`` with its leading space; empty for ``()``."""
-        if output is None or (isinstance(output, fmt.Type) and output.parts == []):
+        if output is None or (isinstance(output, types.Type) and output.parts == []):
             return ""
         return f" -> {self.type(output, depth)}"
 
-    def bounds(self, bounds: Iterable[fmt.GenericBound], depth: int = 0) -> str:
+    def bounds(self, bounds: Iterable[types.GenericBound], depth: int = 0) -> str:
         """``A + B + 'a``."""
         return " + ".join([self._bound(each, depth) for each in bounds])
 
-    def params(self, params: Iterable[fmt.GenericParam]) -> str:
+    def params(self, params: Iterable[types.GenericParam]) -> str:
         """``<'a, T: Bound, const N: usize>`` without the params that stand for ``impl Trait``."""
         parts = [self._param(each) for each in params if not _synthetic(each)]
         return f"<{', '.join(parts)}>" if parts else ""
 
-    def predicates(self, predicates: Iterable[fmt.WherePredicate]) -> list[str]:
+    def predicates(self, predicates: Iterable[types.WherePredicate]) -> list[str]:
         """The predicates of a where clause, one string each."""
         return [text for each in predicates if (text := self._predicate(each))]
 
-    def qualifiers(self, header: fmt.FunctionHeader) -> str:
+    def qualifiers(self, header: types.FunctionHeader) -> str:
         """``const async unsafe extern "C" `` with a trailing space, as far as they apply."""
         words = "const " if header.is_const else ""
         words += "async " if header.is_async else ""
         words += "unsafe " if header.is_unsafe else ""
         return words + _abi(header.abi)
 
-    def _pointee(self, value: fmt.Ty, depth: int) -> str:
+    def _pointee(self, value: types.Ty, depth: int) -> str:
         """The type behind ``&`` or ``*``; a sum of bounds needs parentheses there."""
         text = self.type(value, depth + 1)
-        if isinstance(value, fmt.Type):
+        if isinstance(value, types.Type):
             dyn = value.dyn_trait
             several = dyn is not None and len(dyn.traits) + bool(dyn.lifetime) > 1
             if several or (value.impl_trait is not None and len(value.impl_trait) > 1):
                 return f"({text})"
         return text
 
-    def _dyn(self, value: fmt.DynTrait, depth: int) -> str:
+    def _dyn(self, value: types.DynTrait, depth: int) -> str:
         parts = [
             self._for(each.generic_params) + self.path(each.trait, depth + 1)
             for each in value.traits
         ]
         return "dyn " + " + ".join(parts + ([value.lifetime] if value.lifetime else []))
 
-    def _qualified(self, value: fmt.QualifiedPath, depth: int) -> str:
+    def _qualified(self, value: types.QualifiedPath, depth: int) -> str:
         owner = self.type(value.self_type, depth + 1)
         name = value.name + self.args(value.args, depth)
         trait = self.path(value.trait, depth + 1) if value.trait is not None else ""
         return f"<{owner} as {trait}>::{name}" if trait else f"{owner}::{name}"
 
-    def _function_pointer(self, value: fmt.FunctionPointer, depth: int) -> str:
+    def _function_pointer(self, value: types.FunctionPointer, depth: int) -> str:
         inputs = [
             self.type(each, depth + 1) if name in {"", "_"} else f"{name}: {self.type(each, depth)}"
             for name, each in value.sig.inputs
@@ -149,10 +149,10 @@ class TypePrinter:
         head = self._for(value.generic_params) + self.qualifiers(value.header)
         return f"{head}fn({', '.join(inputs)}){self.output(value.sig.output, depth + 1)}"
 
-    def _for(self, params: list[fmt.GenericParam]) -> str:
+    def _for(self, params: list[types.GenericParam]) -> str:
         return f"for{self.params(params)} " if params else ""
 
-    def _arg(self, arg: fmt.GenericArg | str, depth: int) -> str:
+    def _arg(self, arg: types.GenericArg | str, depth: int) -> str:
         if isinstance(arg, str):
             return "_"
         if arg.type is not None:
@@ -161,7 +161,7 @@ class TypePrinter:
             return arg.lifetime
         return constant(arg.const) if arg.const is not None else "_"
 
-    def _constraint(self, constraint: fmt.Constraint, depth: int) -> str:
+    def _constraint(self, constraint: types.Constraint, depth: int) -> str:
         name = constraint.name + self.args(constraint.args, depth)
         if constraint.binding.constraint is not None:
             return f"{name}: {self.bounds(constraint.binding.constraint, depth + 1)}"
@@ -169,12 +169,12 @@ class TypePrinter:
             return name
         return f"{name} = {self._term(constraint.binding.equality, depth)}"
 
-    def _term(self, term: fmt.Term, depth: int) -> str:
+    def _term(self, term: types.Term, depth: int) -> str:
         if term.type is not None:
             return self.type(term.type, depth + 1)
         return constant(term.constant) if term.constant is not None else "_"
 
-    def _bound(self, bound: fmt.GenericBound, depth: int) -> str:
+    def _bound(self, bound: types.GenericBound, depth: int) -> str:
         if bound.trait_bound is not None:
             trait = bound.trait_bound
             modifier = _MODIFIERS.get(trait.modifier, "")
@@ -187,7 +187,7 @@ class TypePrinter:
         ]
         return f"use<{', '.join(names)}>"
 
-    def _param(self, param: fmt.GenericParam) -> str:
+    def _param(self, param: types.GenericParam) -> str:
         kind = param.kind
         if kind.lifetime is not None:
             outlives = " + ".join(kind.lifetime.outlives)
@@ -201,7 +201,7 @@ class TypePrinter:
         default = f" = {self.type(kind.type.default)}" if kind.type.default is not None else ""
         return param.name + bounds + default
 
-    def _predicate(self, predicate: fmt.WherePredicate) -> str:
+    def _predicate(self, predicate: types.WherePredicate) -> str:
         if predicate.bound_predicate is not None:
             bound = predicate.bound_predicate
             head = self._for(bound.generic_params) + self.type(bound.type)
@@ -215,14 +215,14 @@ class TypePrinter:
         return ""
 
 
-def constant(value: fmt.Constant) -> str:
+def constant(value: types.Constant) -> str:
     """A constant expression: the source if literal, else the value that rustdoc computed."""
     if value.is_literal or value.value is None:
         return value.expr or "_"
     return value.value if value.expr == "_" else value.expr
 
 
-def _synthetic(param: fmt.GenericParam) -> bool:
+def _synthetic(param: types.GenericParam) -> bool:
     return param.kind.type is not None and param.kind.type.is_synthetic
 
 

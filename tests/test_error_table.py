@@ -239,6 +239,8 @@ def test_a_fault_nobody_foresaw_says_nothing_of_the_inside(tmp_path: Path) -> No
             answer = httpx.post(f"{url2}/mcp/tools/get_crate_summary", json={"crate": "stowage"})
     body = answer.json()
     assert answer.status_code == 500
-    assert body["error"] in {"internal_error", "store_error"}
+    assert body["error"] == "internal_error"
+    assert body["request_id"] == answer.headers["X-Request-Id"]
+    assert str(tmp_path) not in answer.text
     assert "Traceback" not in answer.text
     assert "site-packages" not in answer.text

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from servers import loopback
-from servers.docs_rs import DocsRs
 
 from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import load
+from servers import loopback
+from servers.docs_rs import DocsRs
 
 # Runs the command line and kills its own process when one of the write path's functions is
 # called, or returns, for the n-th time.
@@ -80,9 +80,7 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
     before = page()
     assert "ship" in before
     body = zstandard.ZstdDecompressor().decompress(SAMPLE.read_bytes())
-    upstream.always(
-        "/crate/stowage/0.1.0/json", loopback.content(body.replace(b"ship", b"boat"))
-    )
+    upstream.always("/crate/stowage/0.1.0/json", loopback.content(body.replace(b"ship", b"boat")))
     for step, number in STEPS:
         for moment in ("call", "return"):
             killed = ingest(step, moment, number)

@@ -151,8 +151,6 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
 
 
 def _call(runtime: Runtime, options: argparse.Namespace) -> int:
-    from docstow.tools.registry import Answer
-
     runtime.stow_sample()
     text = sys.stdin.read() if options.json == "-" else options.json
     try:
@@ -161,12 +159,12 @@ def _call(runtime: Runtime, options: argparse.Namespace) -> int:
         raise InvalidParameter("JSON", f"the arguments are not JSON ({error})") from error
     if not isinstance(arguments, dict):
         raise InvalidParameter("JSON", 'the arguments must be an object such as {"crate": "x"}')
-    answer = runtime.toolbox.attempt(options.tool, arguments, "command-line")
-    if isinstance(answer, Answer):
-        print(answer.render())
-        return 0
-    print(json.dumps(answer.body(), ensure_ascii=False))
-    return 1
+    try:
+        print(runtime.toolbox.call(options.tool, arguments).render())
+    except DocstowError as error:
+        print(json.dumps(error.body(), ensure_ascii=False))
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

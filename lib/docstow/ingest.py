@@ -6,7 +6,7 @@ This room knows the order of the steps. What each step does is known in its own 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from docstow.chunk import CHUNKER, first_sentence
 from docstow.errors import UnreadableInput
 from docstow.layout import tabulate
-from docstow.model import LOCAL, Document, File, Recipe, Revision, Snapshot, Source
+from docstow.model import LOCAL, Document, File, Recipe, Revision, Snapshot, Source, snapshot_id
 from docstow.readers import rustdoc
+from docstow.readers.siblings import Sibling, gather, graft
 from docstow.snapshots import Snapshots
 from docstow.tables import write_table
 from docstow.words import WORDS
@@ -39,7 +40,11 @@ class Ingest:
         return Recipe(rustdoc.READER, CHUNKER, WORDS, self.embedder.id)
 
     def crate(
-        self, revision: Revision, file: File, release: Mapping[str, Any] | None = None
+        self,
+        revision: Revision,
+        file: File,
+        release: Mapping[str, Any],
+        fetch: Callable[[str, str], File | None],
     ) -> Snapshot:
         """Stow a crate's rustdoc JSON as the revision that it was fetched for.
 
@@ -47,9 +52,18 @@ class Ingest:
             revision: what the file is.
             file: the rustdoc JSON, decompressed.
             release: what the index says of this version; becomes part of the facts.
+            fetch: gives the file of a sibling by package and exact version, or None where there
+                is none.
         """
+
+        def read(sibling: Sibling) -> rustdoc.CrateDocs | None:
+            part = fetch(sibling.package, sibling.version)
+            if part is None:
+                return None
+            return rustdoc.read(part.body, name=sibling.package, version=sibling.version)
+
         docs = rustdoc.read(file.body, name=revision.source.name, version=revision.version)
-        return self._publish(revision, docs, release or {})
+        return self._publish(revision, graft(docs, gather(docs, read)), release)
 
     def file(self, file: File, *, version: str = "") -> Snapshot:
         """Stow a rustdoc JSON file under the name and version that it says it has.
@@ -75,8 +89,13 @@ class Ingest:
         """Make the tables and publish them.
 
         Publishing is the last step and swaps one object: a crash before it changes nothing that
-        a reader can see. The same file with the same recipe publishes the same snapshot.
+        a reader can see. The same file with the same recipe is the same snapshot, and finds its
+        tables already there.
         """
+        digests = [document.digest() for document in docs.documents]
+        known = self.snapshots.stowed(snapshot_id(revision, digests, self.recipe))
+        if known is not None:
+            return self.snapshots.republish(known, now=datetime.now(UTC))
         tables = tabulate(docs.documents, docs.relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
         kinds = Counter(document.kind for document in docs.documents)
@@ -88,7 +107,7 @@ class Ingest:
                 revision,
                 self.recipe,
                 files,
-                [document.digest() for document in docs.documents],
+                digests,
                 counts={**counts, **{f"kind:{kind}": n for kind, n in sorted(kinds.items())}},
                 facts={**docs.facts, **release, **_outline(docs.documents)},
                 now=datetime.now(UTC),

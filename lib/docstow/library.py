@@ -15,8 +15,16 @@ from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import CrateNotFound, Ingesting, UpstreamError, UpstreamTimeout
-from docstow.model import CRATE, LOCAL, Head, Revision, Snapshot, Source
+from docstow.errors import (
+    CrateNotDocumented,
+    CrateNotFound,
+    Ingesting,
+    TooLarge,
+    UpstreamError,
+    UpstreamTimeout,
+    VersionYanked,
+)
+from docstow.model import CRATE, LOCAL, File, Head, Revision, Snapshot, Source
 from docstow.versions import Version, choose
 
 if TYPE_CHECKING:
@@ -231,9 +239,18 @@ class Library:
     def _fetch_and_ingest(self, revision: Revision) -> Snapshot:
         log.info("stowing %s", revision.source.key)
         origin = self._origin()
-        file = origin.fetch(revision)
         release = origin.release(revision)
-        return self._ingest().crate(revision, file, release.facts() if release else None)
+
+        def sibling(package: str, version: str) -> File | None:
+            try:
+                part = origin.resolve(package, version, target=revision.source.target)
+                return origin.fetch(part)
+            except (CrateNotFound, CrateNotDocumented, VersionYanked, TooLarge) as error:
+                log.warning("%s lacks a part: %s", revision.source.key, error.message)
+                return None
+
+        facts = release.facts() if release else {}
+        return self._ingest().crate(revision, origin.fetch(revision), facts, sibling)
 
 
 class IndexCache:

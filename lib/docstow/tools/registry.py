@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docstow.errors import DocstowError, InternalError, InvalidParameter, ToolNotFound
+from docstow.errors import (
+    DocstowError,
+    InternalError,
+    InvalidParameter,
+    StoreError,
+    ToolNotFound,
+)
 from docstow.tools.parameters import Parameter, schema, validate
 
 log = logging.getLogger(__name__)
@@ -155,6 +161,10 @@ class Toolbox:
         """
         try:
             return self.call(name, arguments)
+        except StoreError:
+            # Its advice is for the operator, and names places that are no caller's business.
+            log.exception("tool %s failed, request %s", name, request_id)
+            return internal_error(request_id)
         except DocstowError as error:
             return error
         except Exception:

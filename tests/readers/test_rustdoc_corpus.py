@@ -125,7 +125,7 @@ class Plain:
     def _is_value(self, item_id: str) -> bool:
         inner = self.inner(self.index[item_id])
         kind = inner.get("struct_type", inner.get("kind"))
-        return kind in {"unit", "tuple"} or "tuple" in kind
+        return kind == "unit" or "tuple" in kind
 
     def _seen(
         self,

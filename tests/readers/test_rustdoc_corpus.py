@@ -27,7 +27,7 @@ def _bodies() -> list[Path]:
     found = []
     for crate in sorted(folder.iterdir()) if folder.is_dir() else ():
         files = sorted(crate.glob("*/*.zst")) if crate.is_dir() else []
-        formats = {each.stem.split("-")[0]: each for each in files}
+        formats = {each.stem.split("-")[0]: each for each in files if ".f57" not in each.name}
         found += files[-1:] if crate.name in _GIANTS else sorted(formats.values())
     return found
 
@@ -65,10 +65,10 @@ class Plain:
         explicit: dict[str, dict[str, set[str]]] = {}
         globs: dict[str, list[str]] = {}
         for module, item in self.index.items():
-            if self.kind(item) == "module" and item["crate_id"] == 0:
+            if self.kind(item) == "module":
                 explicit[module], globs[module] = self._explicit(item)
-            elif self.kind(item) == "enum" and item["crate_id"] == 0:
-                variants = [v for v in self.inner(item)["variants"] if self.item(v)]
+            elif self.kind(item) == "enum":
+                variants = [v for v in self.inner(item)["variants"] if str(v) in self.index]
                 explicit[module] = {self.index[str(v)]["name"]: {str(v)} for v in variants}
                 globs[module] = []
         for module in explicit:
@@ -82,7 +82,7 @@ class Plain:
         names: dict[str, set[str]] = {}
         globs = []
         for child_id in self.inner(item)["items"]:
-            child = self.item(child_id)
+            child = self.index.get(str(child_id))
             if child is None or child["visibility"] not in {"public", "default"}:
                 continue
             if self.kind(child) != "use":
@@ -184,7 +184,7 @@ class Plain:
             elif kind in {"struct", "union", "enum", "primitive"} and isinstance(inner, dict):
                 yield from self._named(owner, self._fields(inner))
                 for variant in inner.get("variants", ()):
-                    if self.item(variant):
+                    if str(variant) in self.index:
                         yield owner, "variant", self.index[str(variant)]["name"]
                         yield from self._variant_fields(str(variant))
                 for each in inner["impls"]:
@@ -192,7 +192,7 @@ class Plain:
 
     def _named(self, owner: str, ids: list[Any]) -> Iterator[tuple[str, str, str]]:
         for each in ids:
-            item = self.item(each)
+            item = self.index.get(str(each))
             if item is not None:
                 kind = {"function": "method", "struct_field": "field"}
                 yield owner, kind.get(self.kind(item), self.kind(item)), item["name"]
@@ -224,7 +224,7 @@ class Plain:
         inner = self.inner(item) if item is not None else {}
         if item is None or inner["blanket_impl"] or self.kind(item) != "impl":
             return
-        ids = [str(each) for each in inner["items"] if self.item(each)]
+        ids = [str(each) for each in inner["items"] if str(each) in self.index]
         if inner["trait"] is not None:
             ids = [each for each in ids if self.index[each]["docs"]]
             ids = ids if self._is_for(owner, inner["for"]) else []

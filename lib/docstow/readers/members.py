@@ -179,7 +179,7 @@ class Members:
                 owner.impl_docs.append((header, impl_id))
             inside = [*conditions, *self.drafts.conditions([impl_id])]
             for member_id in impl.items:
-                member = self.file.local(member_id)
+                member = self.file.index.get(member_id)
                 if member is not None:
                     self._impl_item(owner, impl, header, member_id, member, inside)
 

@@ -76,7 +76,7 @@ class ModuleNames:
     def _items(self, module: Id) -> Iterator[tuple[Id, Item]]:
         inner = self.file.inner(self.file.index[module], fmt.Module)
         for item_id in inner.items:
-            item = self.file.local(item_id)
+            item = self.file.index.get(item_id)  # of any crate: format 15 inlined re-exports
             if item is not None and bytes(item.visibility) in {b'"public"', b'"default"'}:
                 yield item_id, item
 

@@ -1,0 +1,24 @@
+"""What the README says of settings is what the settings are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from docstow.settings import FIELDS, MIB
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+
+
+def test_every_setting_is_in_the_table_with_its_default() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (?:`(.*?)`)? *\| (.+) \|$", README.read_text("utf-8"), re.M)
+    listed = {name: (default, text) for name, default, text in rows if name in FIELDS}
+    expected = {}
+    for name, field in FIELDS.items():
+        default = field.default
+        if field.metadata["kind"] == "size":
+            default = f"{default // MIB}MiB"
+        if isinstance(default, tuple):
+            default = ", ".join(default)
+        expected[name] = (str(default), field.metadata["help"])
+    assert listed == expected

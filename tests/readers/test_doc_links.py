@@ -44,12 +44,20 @@ LINKS = {"Foo": "U/Foo", "`Foo`": "U/Foo", "fn@bar": "U/bar", "crate::Foo": "U/F
         ('<a title="[Foo]">[Foo]</a>', '<a title="[Foo]">[Foo](U/Foo)</a>'),
         ("<code>Vec<[Foo]></code>", "<code>Vec<[Foo](U/Foo)></code>"),
         ("[a [Foo] b](http://x)", "[a [Foo](U/Foo) b](http://x)"),
+        ("[a [Foo] b](Foo)", "[a [Foo](U/Foo) b](Foo)"),
+        ("[![badge](a.png)](Foo)", "[![badge](a.png)](U/Foo)"),
         ("![image](Foo.png) [x] [ ] [", "![image](Foo.png) [x] [ ] ["),
         ("| [`Foo`] | a |", "| [`Foo`](U/Foo) | a |"),
     ],
 )
 def test_links(text: str, expected: str) -> None:
     assert resolve(text, LINKS) == expected
+
+
+def test_brackets_without_end_take_no_time_without_end() -> None:
+    text = "[" * 50_000 + "[Foo](Foo" * 5_000 + "]" * 50_000
+
+    assert resolve(text, LINKS) == text.replace("[Foo]", "[Foo](U/Foo)")
 
 
 def test_a_fragment_is_kept() -> None:

@@ -22,6 +22,8 @@ _DESTINATION = re.compile(
     re.VERBOSE,
 )
 _INTERESTING = re.compile(r"[\\`\[<]")
+_BRACKETS = re.compile(r"\\.|[`\[\]]", re.DOTALL)
+_NESTED = re.compile(r"(?<![!\\])\[")
 _TICKS = re.compile(r"`+")
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
@@ -87,7 +89,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 
 class _Scanner:
-    """Reads a paragraph from left to right.
+    """Reads paragraphs from left to right.
 
     Args:
         links: see :func:`resolve`.
@@ -99,44 +101,46 @@ class _Scanner:
         self.defined = defined
 
     def prose(self, text: str) -> str:
+        """One paragraph with its links resolved, and without the definitions of those."""
         text = _DEFINITION.sub(
             lambda found: "" if self._url(found["dest"].strip("<>")) is not None else found[0], text
         )
+        closings = _closings(text)
         out: list[str] = []
         at = 0
         while found := _INTERESTING.search(text, at):
             out.append(text[at : found.start()])
-            piece, at = self._step(text, found.start())
+            piece, at = self._step(text, found.start(), closings)
             out.append(piece)
         out.append(text[at:])
         return "".join(out)
 
-    def _step(self, text: str, at: int) -> tuple[str, int]:
+    def _step(self, text: str, at: int, closings: Mapping[int, int]) -> tuple[str, int]:
         """What stands at a character that may begin something, and where to go on."""
         mark = text[at]
+        if mark == "[":
+            return self._link(text, at, closings)
         if mark == "\\":
-            return text[at : at + 2], at + 2
-        if mark == "`":
+            end = at + 2
+        elif mark == "`":
             end = _code_span(text, at)
-            return text[at:end], end
-        if mark == "<":
+        else:
             tag = _TAG.match(text, at)
             end = tag.end() if tag else at + 1
-            return text[at:end], end
-        return self._link(text, at)
+        return text[at:end], end
 
-    def _link(self, text: str, at: int) -> tuple[str, int]:
-        end = _closing(text, at)
-        if end < 0:
+    def _link(self, text: str, at: int, closings: Mapping[int, int]) -> tuple[str, int]:
+        """A link in one of its forms; a bracket around other links is none."""
+        end = closings.get(at, -1)
+        if end < 0 or _NESTED.search(text, at + 1, end):
             return "[", at + 1
         label = text[at + 1 : end]
-        following = text[end + 1 : end + 2]
-        if following == "(" and (found := _DESTINATION.match(text, end + 1)):
+        if found := _DESTINATION.match(text, end + 1):
             url = self._url(found["dest"].strip("<>"))
-            if url is not None:
-                return _shown(self.prose(label) if "[" in label else label, url), found.end()
-            return ("[", at + 1) if "[" in label else (text[at : found.end()], found.end())
-        if following == "[" and (close := _closing(text, end + 1)) > 0:
+            shown = _shown(label, url) if url is not None else text[at : found.end()]
+            return shown, found.end()
+        close = closings.get(end + 1, -1)
+        if close > 0:
             key = text[end + 2 : close] or label
             url = self._reference(key)
             if url is not None:
@@ -175,19 +179,17 @@ def _code_span(text: str, at: int) -> int:
     return ticks.end()
 
 
-def _closing(text: str, at: int) -> int:
-    """The bracket that closes the one here, over code spans and escapes; -1 if there is none."""
-    depth = 0
-    while at < len(text):
-        mark = text[at]
-        if mark == "`":
-            at = _code_span(text, at)
-            continue
-        if mark == "\\":
-            at += 2
-            continue
-        depth += (mark == "[") - (mark == "]")
-        if depth == 0:
-            return at
-        at += 1
-    return -1
+def _closings(text: str) -> dict[int, int]:
+    """Each opening bracket's closing one, over code spans and escapes."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    at = 0
+    while mark := _BRACKETS.search(text, at):
+        at = mark.end()
+        if mark[0] == "`":
+            at = _code_span(text, mark.start())
+        elif mark[0] == "[":
+            opened.append(mark.start())
+        elif mark[0] == "]" and opened:
+            found[opened.pop()] = mark.start()
+    return found

@@ -44,6 +44,7 @@ LINKS = {"Foo": "U/Foo", "`Foo`": "U/Foo", "fn@bar": "U/bar", "crate::Foo": "U/F
         ('<a title="[Foo]">[Foo]</a>', '<a title="[Foo]">[Foo](U/Foo)</a>'),
         ("<code>Vec<[Foo]></code>", "<code>Vec<[Foo](U/Foo)></code>"),
         ("[a [Foo] b](http://x)", "[a [Foo](U/Foo) b](http://x)"),
+        ("[`[T]::join`](Foo)", "[`[T]::join`](U/Foo)"),
         ("[a [Foo] b](Foo)", "[a [Foo](U/Foo) b](Foo)"),
         ("[![badge](a.png)](Foo)", "[![badge](a.png)](U/Foo)"),
         ("![image](Foo.png) [x] [ ] [", "![image](Foo.png) [x] [ ] ["),

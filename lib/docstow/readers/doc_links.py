@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 _FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
@@ -22,8 +23,7 @@ _DESTINATION = re.compile(
     re.VERBOSE,
 )
 _INTERESTING = re.compile(r"[\\`\[<]")
-_BRACKETS = re.compile(r"\\.|[`\[\]]", re.DOTALL)
-_NESTED = re.compile(r"(?<![!\\])\[")
+_BRACKETS = re.compile(r"\\.|!?\[|[`\]]", re.DOTALL)
 _TICKS = re.compile(r"`+")
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
@@ -132,7 +132,7 @@ class _Scanner:
     def _link(self, text: str, at: int, closings: Mapping[int, int]) -> tuple[str, int]:
         """A link in one of its forms; a bracket around other links is none."""
         end = closings.get(at, -1)
-        if end < 0 or _NESTED.search(text, at + 1, end):
+        if end < 0:
             return "[", at + 1
         label = text[at + 1 : end]
         if found := _DESTINATION.match(text, end + 1):
@@ -179,17 +179,33 @@ def _code_span(text: str, at: int) -> int:
     return ticks.end()
 
 
+@dataclass(slots=True)
+class _Bracket:
+    """An opening bracket: whether an image opens with it, and whether links can be inside."""
+
+    at: int
+    image: bool
+    nested: bool = False
+
+
 def _closings(text: str) -> dict[int, int]:
-    """Each opening bracket's closing one, over code spans and escapes."""
+    """Each opening bracket's closing one, over code spans and escapes.
+
+    Brackets around other brackets are left out, for no link can hold a link; images can be held.
+    """
     found: dict[int, int] = {}
-    opened: list[int] = []
+    opened: list[_Bracket] = []
     at = 0
     while mark := _BRACKETS.search(text, at):
         at = mark.end()
         if mark[0] == "`":
             at = _code_span(text, mark.start())
-        elif mark[0] == "[":
-            opened.append(mark.start())
+        elif mark[0] in {"[", "!["}:
+            opened.append(_Bracket(mark.end() - 1, image=mark[0] == "!["))
         elif mark[0] == "]" and opened:
-            found[opened.pop()] = mark.start()
+            bracket = opened.pop()
+            if not bracket.nested:
+                found[bracket.at] = mark.start()
+            if opened:
+                opened[-1].nested = opened[-1].nested or not bracket.image
     return found

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SEED = 20261121
 DIMENSIONS = 256
 DOCUMENTATION_WORDS = 12_000
+FITTED_WORDS = 32
+"""Passages of more words are not fitted: the teacher takes long for them, and they blur."""
 SIF = 1e-3
 """a of a / (a + p), the weight of a word of probability p: Arora, Liang and Ma, ICLR 2017."""
 
@@ -152,7 +154,8 @@ def build(arguments: argparse.Namespace) -> None:
     vocabulary = make_vocabulary(entries, counts)
     tokenizer = export.tokenizer(vocabulary)
 
-    sample = random.Random(SEED).sample(passages, min(arguments.fit_passages, len(passages)))  # noqa: S311
+    short = [passage for passage in passages if len(passage.split()) <= FITTED_WORDS]
+    sample = random.Random(SEED).sample(short, min(arguments.fit_passages, len(short)))  # noqa: S311
     word_vectors = taught([entry.removeprefix("##") for entry in vocabulary])
     targets = taught(sample) if sample else word_vectors
     axes = principal_axes(targets)
@@ -184,7 +187,7 @@ def main() -> None:
     parser.add_argument(
         "--python", type=Path, nargs="*", default=[], help="folders of Python sources"
     )
-    parser.add_argument("--fit-passages", type=int, default=60_000, help="0 stops after stage 0")
+    parser.add_argument("--fit-passages", type=int, default=24_000, help="0 stops after stage 0")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--into", type=Path, default=Path(__file__).parent)
     build(parser.parse_args())

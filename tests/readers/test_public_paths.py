@@ -39,6 +39,7 @@ def test_every_reexported_item_stands_once_at_its_best_path(crate: Crates) -> No
         ("reexports::deep", "re-export"),
         ("reexports::first", "module"),
         ("reexports::first::Chained", "struct"),
+        ("reexports::more", "module"),
         ("reexports::open", "function"),
         ("reexports::outer", "re-export"),
         ("reexports::prelude", "module"),
@@ -47,6 +48,7 @@ def test_every_reexported_item_stands_once_at_its_best_path(crate: Crates) -> No
         ("reexports::public::nested", "module"),
         ("reexports::public::nested::Twice", "struct"),
         ("reexports::second", "module"),
+        ("reexports::twin", "re-export"),
         ("reexports::wind", "re-export"),
     ]
 
@@ -56,6 +58,7 @@ def test_other_paths_are_aliases(crate: Crates) -> None:
 
     assert aliases(docs) == {
         "reexports::first::Shown": "reexports::Hidden",
+        "reexports::more::twin": "reexports::twin",
         "reexports::prelude::Hidden": "reexports::Hidden",
         "reexports::prelude::Twice": "reexports::public::nested::Twice",
         "reexports::public::open": "reexports::open",
@@ -134,6 +137,21 @@ def test_items_of_other_crates_are_pointers(crate: Crates) -> None:
         one(crate("reexports"), "reexports::outer", "re-export").signature
         == "pub extern crate inner as outer;"
     )
+
+
+def test_a_pointer_can_have_a_target_in_each_namespace(crate: Crates) -> None:
+    twin = one(crate("reexports"), "reexports::twin", "re-export")
+    further = twin.attributes["further_targets"]
+
+    assert twin.signature == "pub use inner::twin;"
+    assert {twin.attributes["target_kind"], *(each["target_kind"] for each in further)} == {
+        "macro",
+        "module",
+    }
+    assert twin.attributes["aliases"] == ["reexports::more::twin"]
+    assert [r for r in crate("reexports").relations if r.subject == twin.path] == [
+        Relation("reexports::twin", "re-exports", "inner::twin", "2.1.0")
+    ]
 
 
 def test_globs_show_what_is_public_and_not_shadowed(crate: Crates) -> None:

@@ -67,8 +67,8 @@ def test_facts(crate: Callable[[str], CrateDocs]) -> None:
         "counts": {
             "function": 1,
             "method": 1,
-            "module": 6,
-            "re-export": 7,
+            "module": 7,
+            "re-export": 8,
             "struct": 4,
             "trait": 1,
         },

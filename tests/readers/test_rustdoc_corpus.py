@@ -22,14 +22,14 @@ _OWNERS = {"struct", "union", "enum", "trait", "primitive", "variant"}
 
 
 def _bodies() -> list[Path]:
-    """The newest file of each crate in each format; of the largest crates only one."""
+    """The newest file of each crate in each format, of the largest only one; and some more."""
     folder = SHARED / "corpus"
     found = []
     for crate in sorted(folder.iterdir()) if folder.is_dir() else ():
         files = sorted(crate.glob("*/*.zst")) if crate.is_dir() else []
         formats = {each.stem.split("-")[0]: each for each in files if ".f57" not in each.name}
         found += files[-1:] if crate.name in _GIANTS else sorted(formats.values())
-    return found
+    return found + sorted((SHARED / "corpus-more").glob("*/*/*.zst"))[::40]
 
 
 def _load(path: Path) -> bytes:

@@ -98,7 +98,8 @@ class Items:
     def _alias(self, draft: Draft, places: list[Place]) -> None:
         paths = dict.fromkeys(each.path for each in places if each.path != draft.path)
         if paths:
-            draft.attributes["aliases"] = list(paths)
+            known = draft.attributes.get("aliases", ())
+            draft.attributes["aliases"] = list(dict.fromkeys([*known, *paths]))
         self.aliases.update(dict.fromkeys((path, draft.path) for path in paths))
 
     def _kind(self, item: Item) -> str:

@@ -97,6 +97,7 @@ class _Reading:
         relations = set(self.items.relations(view))
         relations.update(self.items.members.relations(self._path_of))
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
+        relations.update(each for draft in drafts for each in _pointers(draft))
         texts = [self._text(draft, relations) for draft in drafts]
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
@@ -129,10 +130,6 @@ class _Reading:
         for part in draft.parts:
             text = "\n\n".join(self._linked(part.sources, draft, used, relations))
             texts.append((part.header, text))
-        if "target_crate" in draft.attributes:
-            target = draft.attributes["target"]
-            version = draft.attributes.get("target_version", "")
-            relations.add(Relation(draft.path, "re-exports", target, version))
         blocks = _joined(texts)
         for header, impl_id in draft.impl_docs:
             (text,) = self._linked((impl_id,), draft, used, relations)
@@ -232,6 +229,14 @@ class _Reading:
         if self.file.format_version > NEWEST:
             facts["format_untested"] = True
         return facts
+
+
+def _pointers(draft: Draft) -> Iterator[Relation]:
+    """What a re-export points to; a name can have a target in each namespace."""
+    for each in (draft.attributes, *draft.attributes.get("further_targets", ())):
+        if "target_crate" in each:
+            version = each.get("target_version", "")
+            yield Relation(draft.path, "re-exports", each["target"], version)
 
 
 def _external_key(crate: External) -> tuple[str, str]:

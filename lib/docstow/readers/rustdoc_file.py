@@ -7,6 +7,8 @@ not know what is public, nor how anything is shown.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -149,23 +151,15 @@ class RustdocFile:
         return item if item is not None and item.crate_id == 0 else None
 
 
-class decoding:  # noqa: N801 - reads as a statement: ``with decoding(61):``
+@contextmanager
+def decoding(version: int) -> Iterator[None]:
     """Turns decoding faults into the errors that callers know."""
-
-    def __init__(self, version: int) -> None:
-        self.version = version
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if not isinstance(error, msgspec.DecodeError | RecursionError | UnicodeDecodeError):
-            return
-        if self.version > NEWEST:
-            raise unsupported(self.version) from error
-        raise UnreadableInput(
-            f"the rustdoc JSON of format {self.version} is broken: {error}"
-        ) from error
+    try:
+        yield
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        if version > NEWEST:
+            raise unsupported(version) from error
+        raise UnreadableInput(f"the rustdoc JSON of format {version} is broken: {error}") from error
 
 
 def unsupported(version: int) -> UnsupportedFormat:

@@ -1,29 +1,32 @@
-"""HTTP to the outside: caps, redirects, retries, timeouts and politeness around httpx.
-
-This room knows hosts and status codes. It does not know what is fetched, why, or where it goes.
-"""
+"""The fetcher: one call with its redirects, retries and waits."""
 
 from __future__ import annotations
 
-import math
 import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import ip_address
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import httpx
 
 from docstow import __version__
-from docstow.errors import DocstowError, UpstreamError, UpstreamTimeout
+from docstow.errors import UpstreamError
+from docstow.net.faults import Fault, host_of, timed_out, unable, unreachable
+from docstow.net.parts import PartFile
+from docstow.net.redirects import followed
 from docstow.patience import Patience, backoff, retry_after
 from docstow.unpack import Limits, unpack
 
 _MOST_REDIRECTS = 5
+_WITH_BODY = (
+    httpx.codes.OK,
+    httpx.codes.PARTIAL_CONTENT,
+    httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE,
+)
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
 _DEFAULT_PATIENCE = Patience()
@@ -37,7 +40,7 @@ class Answer:
         status: one of the statuses that the caller expected.
         url: the address that answered, after redirects.
         headers: by lower-case name.
-        body: decompressed; empty unless the status is 200.
+        body: decompressed; empty unless the status is 200, and of a download.
     """
 
     status: int
@@ -47,7 +50,7 @@ class Answer:
 
 
 class Fetcher:
-    """GET requests to the outside, shareable among threads.
+    """Requests to the outside, shareable among threads.
 
     Args:
         project_url: where upstreams can read about this client; part of the User-Agent.
@@ -114,65 +117,118 @@ class Fetcher:
             TooLarge: the body exceeds a limit.
             UnreadableInput: the body is a damaged archive.
         """
-        call = _Call(
-            expected, headers, limits, interval_s, self._monotonic() + self._patience.total_s
+        return self._tried(
+            url, _Call("GET", expected, headers, self._deadline(), limits, interval_s)
         )
+
+    def post(
+        self,
+        url: str,
+        content: bytes,
+        *,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> Answer:
+        """Send bytes and take the answer; sent again after a fault, as :meth:`get` asks again.
+
+        So this is for what may be done twice. Redirects are not followed: the content, and any
+        key among the headers, is meant for this host.
+
+        Args:
+            url: http or https.
+            content: the request's body; its media type is among the headers.
+            headers: further request headers.
+            limits: caps on the answer's body.
+
+        Raises:
+            UpstreamTimeout, UpstreamError, TooLarge, UnreadableInput: as :meth:`get`.
+        """
+        call = _Call("POST", (httpx.codes.OK,), headers, self._deadline(), limits, content=content)
+        return self._tried(url, call)
+
+    def download(
+        self,
+        url: str,
+        path: Path,
+        *,
+        most: int,
+        expected: Collection[int] = (200,),
+    ) -> Answer:
+        """Fetch a URL into a file as it is, going on where an earlier attempt broke off.
+
+        Args:
+            url: http or https.
+            path: the file; bytes that it has already are taken as the beginning. The caller knows
+                whether that is right, and checks the whole.
+            most: the largest size in bytes.
+            expected: statuses that are an answer; those other than 200 leave no file.
+
+        Raises:
+            UpstreamTimeout, UpstreamError, TooLarge: as :meth:`get`; what has arrived stays.
+        """
+        statuses = {*expected, httpx.codes.PARTIAL_CONTENT}
+        statuses.add(httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE)
+        part = PartFile(path, most)
+        return self._tried(url, _Call("GET", statuses, _NO_HEADERS, self._deadline(), part=part))
+
+    def _deadline(self) -> float:
+        return self._monotonic() + self._patience.total_s
+
+    def _tried(self, url: str, call: _Call) -> Answer:
+        """The answer of the first attempt that succeeds."""
         attempt = 0
         while True:
             try:
                 return self._follow(httpx.URL(url), call)
-            except _Fault as fault:
+            except Fault as fault:
                 self._wait_or_give_up(fault, attempt, call)
                 attempt += 1
 
     def _follow(self, address: httpx.URL, call: _Call) -> Answer:
         """One attempt: the address and whatever it redirects to."""
-        for _ in range(1 + _MOST_REDIRECTS):
+        redirects = _MOST_REDIRECTS if call.method == "GET" else 0
+        for _ in range(1 + redirects):
             self._keep_distance(address.host, call.interval_s)
             outcome = self._ask(address, call)
             if isinstance(outcome, Answer):
                 return outcome
             address = outcome
         raise UpstreamError(
-            f"{_host(address)} redirects more than {_MOST_REDIRECTS} times; check the configured"
-            " URL.",
-            host=_host(address),
+            f"{host_of(address)} redirects more than {redirects} times; check the configured URL.",
+            host=host_of(address),
         )
 
     def _ask(self, address: httpx.URL, call: _Call) -> Answer | httpx.URL:
         """One request: its answer, or the address that it redirects to."""
-        host = _host(address)
+        host = host_of(address)
         try:
             with self._client.stream(
-                "GET", address, headers=dict(call.headers), timeout=self._timeout(host, call)
+                call.method,
+                address,
+                headers={**call.headers, **(call.part.headers() if call.part else {})},
+                content=call.content,
+                timeout=self._timeout(host, call),
             ) as response:
                 return self._judge(response, call)
         except httpx.TimeoutException as error:
-            raise _Fault(_timed_out(host)) from error
+            raise Fault(timed_out(host)) from error
         except httpx.TransportError as error:
-            reason = str(error) or type(error).__name__
-            raise _Fault(
-                UpstreamError(
-                    f"{host} cannot be reached or broke off ({reason}); check the network and"
-                    " try again.",
-                    host=host,
-                )
-            ) from error
+            raise Fault(unreachable(host, error)) from error
 
     def _judge(self, response: httpx.Response, call: _Call) -> Answer | httpx.URL:
-        host, status = _host(response.url), response.status_code
+        host, status = host_of(response.url), response.status_code
         if status in call.expected:
             return Answer(
                 status=status,
                 url=str(response.url),
                 headers={name.lower(): value for name, value in response.headers.items()},
-                body=self._body(response, call) if status == httpx.codes.OK else b"",
+                body=self._body(response, call) if status in _WITH_BODY else b"",
             )
         if response.next_request is not None:
             return followed(response.url, response.next_request.url)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
             wait = retry_after(response.headers.get("retry-after", ""), self._now())
-            raise _Fault(_unable(host, status, wait), wait or 0.0)
+            raise Fault(unable(host, status, wait), wait or 0.0)
         raise UpstreamError(
             f"{host} answered {status} for {response.url.path}; check the configured URL.",
             host=host,
@@ -180,6 +236,9 @@ class Fetcher:
         )
 
     def _body(self, response: httpx.Response, call: _Call) -> bytes:
+        if call.part is not None:
+            call.part.take(response, self._in_time(response, call))
+            return b""
         length = response.headers.get("content-length", "")
         return unpack(
             self._in_time(response, call),
@@ -193,12 +252,12 @@ class Fetcher:
         for chunk in response.iter_raw():
             yield chunk
             if self._monotonic() > call.deadline:
-                raise _timed_out(_host(response.url))
+                raise timed_out(host_of(response.url))
 
     def _timeout(self, host: str, call: _Call) -> httpx.Timeout:
         left = call.deadline - self._monotonic()
         if left <= 0:
-            raise _timed_out(host)
+            raise timed_out(host)
         patience = self._patience
         return httpx.Timeout(min(patience.read_s, left), connect=min(patience.connect_s, left))
 
@@ -213,7 +272,7 @@ class Fetcher:
         if slot > now:
             self._sleep(slot - now)
 
-    def _wait_or_give_up(self, fault: _Fault, attempt: int, call: _Call) -> None:
+    def _wait_or_give_up(self, fault: Fault, attempt: int, call: _Call) -> None:
         wait = max(backoff(attempt, self._patience.backoff_s, self._chance()), fault.wait_s)
         if (
             attempt >= self._patience.retries
@@ -228,66 +287,11 @@ class Fetcher:
 class _Call:
     """What stays the same through the redirects and retries of one call."""
 
+    method: str
     expected: Collection[int]
     headers: Mapping[str, str]
-    limits: Limits
-    interval_s: float
     deadline: float
-
-
-class _Fault(Exception):
-    """A failed attempt that another attempt may mend; ``error`` is what to raise otherwise."""
-
-    def __init__(self, error: DocstowError, wait_s: float = 0.0) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.wait_s = wait_s
-
-
-def followed(here: httpx.URL, there: httpx.URL) -> httpx.URL:
-    """The address that a redirect leads to, if it may be followed.
-
-    Raises:
-        UpstreamError: it is no http address, or it leaves https for a host other than loopback.
-    """
-    if there.scheme not in {"http", "https"}:
-        raise UpstreamError(
-            f"{_host(here)} redirects to an address other than http, which is not followed.",
-            host=_host(here),
-        )
-    if here.scheme == "https" and there.scheme == "http" and not _loopback(there.host):
-        raise UpstreamError(
-            f"{_host(here)} redirects from https to plain http on {_host(there)}, which is not"
-            " followed.",
-            host=_host(here),
-        )
-    return there
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _host(address: httpx.URL) -> str:
-    """Host, with the port where it is not the scheme's own; never the user's name or password."""
-    return address.netloc.decode("ascii")
-
-
-def _timed_out(host: str) -> UpstreamTimeout:
-    return UpstreamTimeout(f"{host} did not answer in time; try again later.", host=host)
-
-
-def _unable(host: str, status: int, wait: float | None) -> UpstreamError:
-    """The error for a 429 or 5xx; the time to wait is among its details where it was named."""
-    reason = (
-        "too many requests" if status == httpx.codes.TOO_MANY_REQUESTS else "a fault of its own"
-    )
-    details: dict[str, Any] = {"host": host, "status": status}
-    when = "later"
-    if wait is not None:
-        details["retry_after_s"] = math.ceil(wait)
-        when = f"in {math.ceil(wait)} seconds"
-    return UpstreamError(f"{host} answered {status}, {reason}; retry {when}.", **details)
+    limits: Limits = _DEFAULT_LIMITS
+    interval_s: float = 0.0
+    content: bytes = b""
+    part: PartFile | None = None

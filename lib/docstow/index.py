@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.features import Item
 from docstow.model import Document, Snapshot
 from docstow.pages import Member
 from docstow.tables import read_table, unpack_vectors
 
-_LIGHT = ("path", "kind", "title", "signature", "summary", "url", "parent", "attributes")
+_LIGHT = (
+    *("path", "kind", "title", "signature", "summary", "url", "parent", "attributes"),
+    *("in_degree", "members", "length", "deprecated", "twin", "of_trait"),
+)
 
 
 class Index:
@@ -95,6 +99,22 @@ class Index:
         """The row of the document of that path and kind."""
         return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)
 
+    def item(self, row: int) -> Item:
+        """What the ranking knows of a document."""
+        columns = self.columns
+        return Item(
+            kind=str(columns["kind"][row]),
+            path=str(columns["path"][row]),
+            title=str(columns["title"][row]),
+            summary=str(columns["summary"][row]),
+            in_degree=int(columns["in_degree"][row]),
+            members=int(columns["members"][row]),
+            length=int(columns["length"][row]),
+            deprecated=bool(columns["deprecated"][row]),
+            twin=bool(columns["twin"][row]),
+            of_trait=bool(columns["of_trait"][row]),
+        )
+
     def member(self, row: int) -> Member:
         """A document as one line of its owner's page."""
         columns = self.columns
@@ -110,6 +130,51 @@ class Index:
         table = self.relations
         chosen = (table["subject"] == path) & (table["predicate"] == "implements")
         return sorted(set(table["object"][chosen].tolist()))
+
+    @cached_property
+    def _rows_by_title(self) -> Mapping[str, list[int]]:
+        rows: dict[str, list[int]] = {}
+        for row, title in enumerate(self.columns["title"]):
+            rows.setdefault(_squeezed(title), []).append(row)
+        return rows
+
+    def rows_by_title(self, title: str) -> tuple[list[int], list[int]]:
+        """Rows of that title, and those whose titles begin with it.
+
+        Case, ``_`` and spaces make no difference.
+        """
+        wanted = _squeezed(title)
+        if not wanted:
+            return [], []
+        table = self._rows_by_title
+        longer = (name for name in table if name != wanted and name.startswith(wanted))
+        return table.get(wanted, []), [row for name in longer for row in table[name]]
+
+    def nearest_name(self, word: str, least: float) -> str:
+        """The name or word of the documents most like a misspelt one; empty if none is.
+
+        Args:
+            word: in lower case.
+            least: the least similarity, from 0 to 100 (rapidfuzz's Damerau-Levenshtein ratio).
+        """
+        from rapidfuzz import process
+        from rapidfuzz.distance import DamerauLevenshtein
+
+        for vocabulary in (self._rows_by_title, self._postings):
+            found = process.extractOne(
+                word,
+                vocabulary.keys(),
+                scorer=DamerauLevenshtein.normalized_similarity,
+                score_cutoff=least / 100,
+            )
+            if found is not None:
+                return str(found[0])
+        return ""
+
+    def frequency(self, term: str) -> int:
+        """In how many documents a term occurs."""
+        found = self._postings.get(term)
+        return len(found[0]) // 4 if found is not None else 0
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]] | None:
         """The documents that hold a term, with the term's weight in each."""
@@ -154,6 +219,18 @@ class Index:
             tail = f"::{last}{tail}"
         return ()
 
+    def find_below(self, tail: str) -> tuple[int, ...]:
+        """Rows of the paths that end in a tail of several segments: ``Mutex::lock``."""
+        if "::" not in tail:
+            return ()
+        ending = f"::{tail}".lower()
+        return tuple(
+            row
+            for path, rows in self.rows_by_path.items()
+            if path.lower().endswith(ending)
+            for row in rows
+        )
+
     def names(self) -> Iterator[str]:
         """Every path and alias that finds something."""
         yield from self.rows_by_path
@@ -166,3 +243,7 @@ class Index:
         again as their indexes; vectors (float16 in the file, float32 here) merely double.
         """
         return 6 * sum(self.snapshot.sizes.values())
+
+
+def _squeezed(title: str) -> str:
+    return title.lower().replace("_", "").replace(" ", "")

@@ -6,13 +6,15 @@ This room knows what one row means. It does not know Parquet files, stores or wh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow import chunk, words
+from docstow.features import is_twin
 from docstow.model import Document, Example, Passage, Relation
 from docstow.tables import pack_vectors
 
@@ -32,6 +34,12 @@ FIELDS = {
     "text": (1.0, 0.75),
     "code": (0.5, 0.75),
 }
+
+#: What each field's vector counts in a passage's vector.
+FIELD_VECTORS = {"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3}
+
+#: Field vectors that are weighted at once, to bound memory.
+_AT_ONCE = 8192
 
 
 def tabulate(
@@ -56,8 +64,8 @@ def tabulate(
             for ordinal, block in enumerate(chunk.examples(document.text))
         ]
     return {
-        "documents": _document_columns(documents, summaries),
-        "passages": _passage_columns(documents, passages, embedder),
+        "documents": _document_columns(documents, summaries, passages),
+        "passages": _passage_columns(documents, summaries, passages, embedder),
         "postings": _posting_columns(documents, summaries, passages, examples),
         "examples": {
             "document": np.array([example.document for example in examples], np.int32),
@@ -81,13 +89,64 @@ def _passages(row: int, document: Document) -> list[Passage]:
     return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
 
 
-def embedding_text(document: Document, passage: Passage) -> str:
-    """What stands for a passage in vector space: where it is, its header, its prose; no code."""
+def vectors(
+    documents: Sequence[Document],
+    summaries: Sequence[str],
+    passages: Sequence[Passage],
+    embedder: Embedder,
+) -> NDArray[np.float32]:
+    """One vector a passage: shape (passages, dimensions).
+
+    A model that asks for fields gets each field alone, and the passage's vector is the weighted
+    sum of the fields' unit vectors: its product with a query is then the weighted sum of the
+    fields' cosines. Any other model gets header and prose as one text.
+    """
+    if not embedder.fields:
+        return embedder.embed([_whole_text(documents[p.document], p) for p in passages])
+    texts: dict[str, int] = {}
+    parts: list[tuple[int, int, float]] = []
+    for row, passage in enumerate(passages):
+        summary = summaries[passage.document]
+        for name, text in _fields(documents[passage.document], summary, passage).items():
+            if text:
+                parts.append((row, texts.setdefault(text, len(texts)), FIELD_VECTORS[name]))
+    embedded = embedder.embed(list(texts))
+    result = np.zeros((len(passages), embedder.dimensions), np.float32)
+    rows, fields, weights = (np.array(column) for column in zip(*parts, strict=True))
+    for begin in range(0, len(parts), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        weighted = embedded[fields[part]] * weights[part, None].astype(np.float32)
+        np.add.at(result, rows[part], weighted)
+    return result
+
+
+def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str]:
+    """The fields of a passage; only the first passage of a document speaks for its summary."""
+    first = passage.ordinal == 0
+    return {
+        "path": document.path.replace("::", " "),
+        "title": document.title,
+        "signature": document.signature if first else "",
+        "summary": summary if first else passage.heading_path,
+        "text": passage.text.removeprefix(summary).strip() if first else passage.text,
+    }
+
+
+def _whole_text(document: Document, passage: Passage) -> str:
     parts = [document.path, document.signature, passage.heading_path, passage.text]
     return "\n".join(part for part in parts if part)
 
 
-def _document_columns(documents: Sequence[Document], summaries: Sequence[str]) -> Columns:
+def _document_columns(
+    documents: Sequence[Document], summaries: Sequence[str], passages: Sequence[Passage]
+) -> Columns:
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for document in documents:
+        names[document.parent].add(document.title)
+    lengths = Counter[int]()
+    for passage in passages:
+        lengths[passage.document] += len(passage.text)
+    members = Counter(document.parent for document in documents)
     return {
         "row": np.arange(len(documents), dtype=np.int32),
         "path": [document.path for document in documents],
@@ -98,6 +157,13 @@ def _document_columns(documents: Sequence[Document], summaries: Sequence[str]) -
         "text": [document.text for document in documents],
         "url": [document.url for document in documents],
         "parent": [document.parent for document in documents],
+        # What ranking wants to know of every candidate, so that attributes need not be parsed.
+        "in_degree": _integers(document.attributes.get("in_degree", 0) for document in documents),
+        "members": _integers(members[document.path] for document in documents),
+        "length": _integers(lengths[row] for row in range(len(documents))),
+        "deprecated": [document.attributes.get("deprecated") is not None for document in documents],
+        "twin": [is_twin(document.title, names[document.parent]) for document in documents],
+        "of_trait": ["trait" in document.attributes for document in documents],
         "attributes": [
             json.dumps(dict(document.attributes), sort_keys=True, separators=(",", ":"))
             for document in documents
@@ -105,18 +171,22 @@ def _document_columns(documents: Sequence[Document], summaries: Sequence[str]) -
     }
 
 
+def _integers(values: Iterable[int]) -> NDArray[np.int32]:
+    return np.fromiter(values, np.int32)
+
+
 def _passage_columns(
-    documents: Sequence[Document], passages: Sequence[Passage], embedder: Embedder
+    documents: Sequence[Document],
+    summaries: Sequence[str],
+    passages: Sequence[Passage],
+    embedder: Embedder,
 ) -> Columns:
-    vectors = embedder.embed(
-        [embedding_text(documents[passage.document], passage) for passage in passages]
-    )
     return {
         "document": np.array([passage.document for passage in passages], np.int32),
         "ordinal": np.array([passage.ordinal for passage in passages], np.int32),
         "heading_path": [passage.heading_path for passage in passages],
         "text": [passage.text for passage in passages],
-        "embedding": pack_vectors(vectors),
+        "embedding": pack_vectors(vectors(documents, summaries, passages, embedder)),
     }
 
 

@@ -32,6 +32,7 @@ HEADINGS = {
     "constant": "Constants",
     "static": "Statics",
     "primitive": "Primitive types",
+    "extern_type": "Foreign types",
     "variant": "Variants",
     "field": "Fields",
     "assoc_type": "Associated types",

@@ -1,26 +1,37 @@
-"""From a query to hits over one loaded index: a keyword list and a vector list, fused.
+"""From a query to hits over one loaded index: lists of candidates, fused and ranked again.
 
 This room knows the read path. It does not know where an index came from or how hits are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow import chunk, rank, words
+from docstow import chunk, features, rank, words
 from docstow.index import Index
+from docstow.lookup import normalise
 from docstow.model import Hit
 
 if TYPE_CHECKING:
     from docstow.embed import Embedder
 
-#: How many of each list go into the fusion.
-DEPTH = 200
+#: How many of each list become candidates.
+DEPTH = 60
+
+#: So many results of one owner (the methods of a type, say) stand together; others go first then.
+OF_ONE_OWNER = 3
+
+#: A word that the crate does not have is read as the nearest one that it has, from here on.
+LEAST_SIMILARITY = 80.0
+
+#: A name of more words than this and one is rare; a question that short is not.
+MOST_SPACES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +42,118 @@ class Filters:
     module: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a query brings up, before it is sorted.
+
+    Attributes:
+        terms: the query's terms.
+        similarity: product of every passage's vector with the query's.
+        lists: rows of each list, best first: ``keyword``, ``vector`` and ``name``.
+        features: of each row of any list, its features by name.
+    """
+
+    terms: list[str]
+    similarity: NDArray[np.float32]
+    lists: Mapping[str, NDArray[np.int64]]
+    features: Mapping[int, Mapping[str, float]]
+
+
 def search(
-    index: Index, embedder: Embedder, query: str, *, limit: int, filters: Filters | None = None
+    index: Index,
+    embedder: Embedder | None,
+    query: str,
+    *,
+    limit: int,
+    filters: Filters | None = None,
 ) -> list[Hit]:
     """The best documents for a query, best first.
 
-    Scores are reciprocal rank fusion, k = 60 (Cormack, Clarke and Büttcher, SIGIR 2009), of
-    BM25F over the documents and exact cosine over their passages.
+    Candidates come from BM25F over the documents, exact cosine over their passages, and names
+    that the query spells. They are sorted by a linear model over the features of
+    :mod:`docstow.features`, of which reciprocal rank fusion (k = 60; Cormack, Clarke and
+    Büttcher, SIGIR 2009) is one.
 
     Args:
         index: the loaded snapshot.
-        embedder: the model that made the index's vectors.
-        query: what is looked for; a sentence, an identifier or a path.
+        embedder: the model that made the index's vectors; None: words alone count.
+        query: what is looked for; a sentence, an identifier, a path or an error code.
         limit: the largest number of hits.
         filters: what may be in the list.
     """
+    found = candidates(index, embedder, query, filters or Filters())
+    worth = {row: features.worth(values) for row, values in found.features.items()}
+    ordered = _spread(index, sorted(worth, key=lambda row: (-worth[row], row)))
+    return [_hit(index, row, worth[row], found) for row in ordered[:limit]]
+
+
+def candidates(index: Index, embedder: Embedder | None, query: str, filters: Filters) -> Candidates:
+    """Everything that may answer a query, with the features that ranking weighs."""
+    query = _without_slips(index, query)
     terms = words.tokens(query)
-    allowed = _allowed(index, filters or Filters())
-    keyword = words.score(index.postings, terms, len(index))
-    similarity = index.matrix @ embedder.embed_query(query)
+    allowed = _allowed(index, filters)
+    similarity = np.zeros(len(index.passages["document"]), np.float32)
+    if embedder is not None:
+        similarity = index.matrix @ embedder.embed_query(query)
     vector = np.maximum.reduceat(similarity, index.first_passage)
+    keyword = np.where(allowed, words.score(index.postings, terms, len(index)), 0)
+    spelled = {row: worth for row, worth in _named(index, query).items() if allowed[row]}
     lists = {
         "keyword": _ranking(keyword, allowed & (keyword > 0)),
-        "vector": _ranking(vector, allowed),
+        "vector": _ranking(vector, allowed & (vector != 0)),
+        "name": np.array(sorted(spelled, key=lambda row: (-spelled[row], row)), np.int64),
     }
-    fused = rank.reciprocal_rank_fusion(list(lists.values()))[:limit]
-    ranks = {
-        name: {int(row): place for place, row in enumerate(rows, 1)} for name, rows in lists.items()
-    }
-    return [
-        _hit(index, row, score, similarity, terms, {n: r.get(row) for n, r in ranks.items()})
-        for row, score in fused
-    ]
+    places = {name: _places(rows) for name, rows in lists.items()}
+    asked = features.term_weights({term: index.frequency(term) for term in terms}, len(index))
+    best = float(keyword.max(initial=0.0)), float(vector.max(initial=0.0))
+    known = {}
+    for row in sorted({row for of in places.values() for row in of}):
+        match = features.Match(
+            keyword=float(keyword[row]),
+            keyword_best=best[0],
+            keyword_rank=places["keyword"].get(row, 0),
+            cosine=float(vector[row]),
+            cosine_best=best[1],
+            vector_rank=places["vector"].get(row, 0),
+            named=spelled.get(row, 0.0),
+        )
+        known[row] = features.features(index.item(row), match, asked)
+    return Candidates(terms, similarity, lists, known)
+
+
+def _places(rows: NDArray[np.int64]) -> dict[int, int]:
+    """Each row's place in a list, counted from 1."""
+    return {row: place for place, row in enumerate(rows.tolist(), 1)}
+
+
+def _without_slips(index: Index, query: str) -> str:
+    """The query with words that no document has replaced by the nearest that one has."""
+
+    def mend(match: re.Match[str]) -> str:
+        word = match[0]
+        if len(word) < 4 or any(index.frequency(term) for term in words.tokens(word)):
+            return word
+        return index.nearest_name(word.lower(), LEAST_SIMILARITY) or word
+
+    return re.sub(r"[A-Za-z_]+", mend, query)
+
+
+def _named(index: Index, query: str) -> dict[int, float]:
+    """Rows whose name the query spells, with how well: path, title, or a title's beginning.
+
+    Words with spaces between them spell a title too: ``join handle`` is ``JoinHandle``.
+    """
+    path = normalise(query)
+    *owner, title = path.split("::")
+    if " " in title and (owner or title.count(" ") > MOST_SPACES):
+        return {}
+    found = dict.fromkeys(index.find(path) or index.find_below(path), 2.0)
+    exact, longer = index.rows_by_title(title)
+    for row in () if owner else exact:
+        found.setdefault(row, 1.0)
+    for row in () if owner or " " in title else longer[:DEPTH]:
+        found.setdefault(row, 0.3)
+    return found
 
 
 def _allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
@@ -84,15 +175,22 @@ def _ranking(scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> NDArray
     return best
 
 
-def _hit(
-    index: Index,
-    row: int,
-    score: float,
-    similarity: NDArray[np.float32],
-    terms: Collection[str],
-    ranks: dict[str, int | None],
-) -> Hit:
+def _spread(index: Index, rows: Iterable[int]) -> list[int]:
+    """The same rows; an owner's fourth and further members go behind ten rows of others."""
+    first: list[int] = []
+    later: list[int] = []
+    seen: dict[str, int] = {}
+    for row in rows:
+        owner = str(index.columns["parent"][row])
+        seen[owner] = seen.get(owner, 0) + 1
+        of_type = index.columns["kind"][row] in {"method", "variant", "field", "assoc_const"}
+        (later if of_type and seen[owner] > OF_ONE_OWNER else first).append(row)
+    return first[:10] + later + first[10:]
+
+
+def _hit(index: Index, row: int, worth: float, found: Candidates) -> Hit:
     columns = index.columns
+    similarity = found.similarity
     begin = int(index.first_passage[row])
     end = int(index.first_passage[row + 1]) if row + 1 < len(index) else len(similarity)
     passage = begin + int(np.argmax(similarity[begin:end]))
@@ -102,8 +200,21 @@ def _hit(
         title=str(columns["title"][row]),
         signature=str(columns["signature"][row]),
         heading_path=str(index.passages["heading_path"][passage]),
-        snippet=chunk.snippet(str(index.passages["text"][passage]), terms),
-        score=score,
+        snippet=chunk.snippet(str(index.passages["text"][passage]), found.terms),
+        score=worth,
         url=str(columns["url"][row]),
-        details={"ranks": ranks, "cosine": round(float(similarity[passage]), 4)},
+        details=_explained(row, found),
     )
+
+
+def _explained(row: int, found: Candidates) -> dict[str, object]:
+    """The row's place in each list, and what each feature adds to its score."""
+    weights = features.weights()
+    shares = {
+        name: round(weights.get(name, 0.0) * value, 4)
+        for name, value in found.features[row].items()
+    }
+    return {
+        "ranks": {name: _places(rows).get(row) for name, rows in found.lists.items()},
+        "features": {name: share for name, share in shares.items() if share},
+    }

@@ -53,7 +53,7 @@ def mean(scores: Sequence[Score]) -> Score:
 
 def interval(values: Sequence[float], *, rounds: int = 1000, seed: int = 7) -> tuple[float, float]:
     """The 95 % percentile bootstrap interval of a mean (Efron 1979), over queries."""
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = random.Random(seed)
     means = sorted(sum(chance.choices(values, k=len(values))) / len(values) for _ in range(rounds))
     return means[int(rounds * 0.025)], means[int(rounds * 0.975)]
 

@@ -1,0 +1,196 @@
+"""What is known of a candidate before it is ranked: facts of the item, and how it meets the query.
+
+This room knows names, words and kinds. It does not know where candidates come from, nor what the
+numbers are worth: that is fitted, and kept as data in ``ranking.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from docstow import words
+
+WEIGHTS = Path(__file__).parent / "ranking.json"
+
+#: Kinds that share a feature; any other kind is the base line.
+GROUPS = {
+    "function": "function",
+    "method": "method",
+    "struct": "type",
+    "enum": "type",
+    "union": "type",
+    "type_alias": "type",
+    "primitive": "type",
+    "extern_type": "type",
+    "trait": "trait",
+    "trait_alias": "trait",
+    "macro": "macro",
+    "attribute_macro": "macro",
+    "derive_macro": "macro",
+    "module": "module",
+    "variant": "variant",
+    "field": "field",
+    "assoc_type": "associated",
+    "assoc_const": "associated",
+    "constant": "constant",
+    "static": "constant",
+    "re-export": "pointer",
+}
+
+# Endings and beginnings that make variants of an item: `get_mut` beside `get`.
+_ENDINGS = ("_mut", "_ref", "_unchecked", "_exact", "_raw", "_owned", "_once", "_with", "_by")
+_BEGINNINGS = ("try_", "blocking_", "poll_", "unchecked_", "into_", "r")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What the ranking knows of an item when it is stowed.
+
+    Attributes:
+        kind: the document's kind.
+        path: its path.
+        title: its last name.
+        summary: its first sentence.
+        in_degree: how many other items mention it.
+        members: how many documents it owns.
+        length: characters of its prose.
+        deprecated: whether it is.
+        twin: whether it is a variant of a plainer neighbour.
+        of_trait: whether it implements or belongs to a trait.
+    """
+
+    kind: str
+    path: str
+    title: str
+    summary: str
+    in_degree: int
+    members: int
+    length: int
+    deprecated: bool
+    twin: bool
+    of_trait: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How the lists see a candidate: ranks count from 1, 0 where it is not in the list.
+
+    Attributes:
+        keyword: BM25's score.
+        keyword_best: the best one of the query.
+        keyword_rank: place in the keyword list.
+        cosine: product of the item's best vector with the query's.
+        cosine_best: the best one of the query.
+        vector_rank: place in the vector list.
+        named: how well the query spells the item's name: 2 its path, 1 its title, less the
+            beginning of its title, 0 not at all.
+    """
+
+    keyword: float
+    keyword_best: float
+    keyword_rank: int
+    cosine: float
+    cosine_best: float
+    vector_rank: int
+    named: float
+
+
+def is_twin(title: str, neighbours: Collection[str]) -> bool:
+    """Whether a name is a variant of a plainer one beside it: ``try_send`` beside ``send``."""
+    shorter = {title.removesuffix(ending) for ending in _ENDINGS}
+    shorter |= {title.removeprefix(beginning) for beginning in _BEGINNINGS}
+    return any(name != title and name in neighbours for name in shorter)
+
+
+def term_weights(frequencies: Mapping[str, int], rows: int) -> dict[str, float]:
+    """BM25's inverse document frequency of a query's terms.
+
+    Args:
+        frequencies: of each term, in how many rows it occurs.
+        rows: how many rows there are.
+    """
+    return {
+        term: math.log1p((rows - count + 0.5) / (count + 0.5))
+        for term, count in frequencies.items()
+    }
+
+
+def features(item: Item, match: Match, asked: Mapping[str, float]) -> dict[str, float]:
+    """Every feature of a candidate by name; small numbers that cost microseconds.
+
+    Args:
+        item: what is ranked.
+        match: how the lists see it.
+        asked: the query's terms with their weights (see :func:`term_weights`).
+    """
+    title = _terms(item.title)
+    summary = _terms(item.summary)
+    group = GROUPS.get(item.kind, "")
+    reciprocal = [60 / (60 + rank) if rank else 0.0 for rank in _ranks(match)]
+    steep = [10 / (10 + rank) if rank else 0.0 for rank in _ranks(match)]
+    return {
+        "fusion": sum(reciprocal),
+        "keyword_place": steep[0],
+        "vector_place": steep[1],
+        "keyword": math.log1p(match.keyword),
+        "keyword_share": match.keyword / match.keyword_best if match.keyword_best > 0 else 0.0,
+        "cosine": match.cosine,
+        "cosine_gap": match.cosine - match.cosine_best,
+        "title_covers": _covered(title, asked),
+        "title_meant": _meant(title, asked),
+        "path_covers": _covered(_terms(item.path), asked),
+        "summary_covers": _covered(summary, asked),
+        "summary_meant": _meant(summary, asked),
+        "named": match.named,
+        "depth": float(item.path.count("::") + 1),
+        "in_degree": math.log1p(item.in_degree),
+        "members": math.log1p(item.members),
+        "length": math.log1p(item.length),
+        "title_length": float(len(title)),
+        "bare": float(not item.summary),
+        "deprecated": float(item.deprecated),
+        "twin": float(item.twin),
+        "of_trait": float(item.of_trait),
+        **{f"is_{name}": float(group == name) for name in sorted(set(GROUPS.values()))},
+    }
+
+
+def _ranks(match: Match) -> tuple[int, int]:
+    return match.keyword_rank, match.vector_rank
+
+
+#: A query that spells a name wants that item: no other feature outweighs this.
+NAMED = 10.0
+
+
+@cache
+def weights() -> Mapping[str, float]:
+    """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing."""
+    table: dict[str, float] = json.loads(WEIGHTS.read_text("utf-8"))["weights"]
+    return {**table, "named": NAMED}
+
+
+def worth(values: Mapping[str, float]) -> float:
+    """The weighted sum of a candidate's features: what candidates are sorted by."""
+    table = weights()
+    return sum(table.get(name, 0.0) * value for name, value in values.items())
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(words.tokens(text))
+
+
+def _covered(terms: Collection[str], weighted: Mapping[str, float]) -> float:
+    """The share of the query's weight that the terms cover."""
+    total = sum(weighted.values())
+    return sum(w for term, w in weighted.items() if term in terms) / total if total else 0.0
+
+
+def _meant(terms: Sequence[str], weighted: Mapping[str, float]) -> float:
+    """The share of the terms that the query has."""
+    return sum(term in weighted for term in terms) / len(terms) if terms else 0.0

@@ -1,0 +1,119 @@
+"""Fits the weights of the ranking's features: ``python -m tests.evaluation.fit``.
+
+The questions are our own, over crates that the evaluation does not ask about. The model is linear
+and the loss listwise: the cross-entropy between the relevant candidates and the softmax of all
+candidates' scores (ListNet's top one, Cao et al., ICML 2007), with an L2 penalty on standardised
+features. Every seventh crate is held out to choose nothing but to report.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.features import WEIGHTS
+from docstow.search import Filters, candidates
+from evaluation.crates import Crates
+from evaluation.measures import Score, score, table
+from evaluation.questions import Question, load
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+QUESTIONS = HERE / "questions.jsonl"
+CACHE = REPOSITORY / ".cache" / "evaluation"
+
+PENALTY = 0.003
+STEPS = 400
+RATE = 0.05
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question's candidates: features (candidates, features) and the answers' rows."""
+
+    crate: str
+    rows: list[int]
+    features: Matrix
+    answers: list[set[int]]
+
+    def relevant(self) -> NDArray[np.bool_]:
+        return np.array([any(row in rows for rows in self.answers) for row in self.rows], np.bool_)
+
+
+def cases(questions: Sequence[Question], crates: Crates) -> tuple[list[str], list[Case]]:
+    """The features' names, and every question's candidates."""
+    names: list[str] = []
+    found = []
+    for question in questions:
+        index = crates[question.crate]
+        brought = candidates(index, crates.runtime.embedder, question.text, Filters()).features
+        rows = list(brought)
+        names = list(brought[rows[0]])
+        values = np.array([list(brought[row].values()) for row in rows])
+        found.append(Case(question.crate, rows, values, question.rows(index)))
+    return names, found
+
+
+def fit(training: Sequence[Case]) -> NDArray[np.float64]:
+    """Weights of the raw features: shape (features,)."""
+    usable = [case for case in training if case.relevant().any()]
+    stacked = np.concatenate([case.features for case in usable])
+    scale = stacked.std(axis=0) + 1e-9
+    stacked = (stacked - stacked.mean(axis=0)) / scale
+    wanted = np.concatenate([case.relevant() for case in usable]).astype(np.float64)
+    begins = np.cumsum([0, *(len(case.rows) for case in usable)])[:-1]
+    segment = np.repeat(np.arange(len(usable)), [len(case.rows) for case in usable])
+    wanted /= np.add.reduceat(wanted, begins)[segment]
+    weights = np.zeros(stacked.shape[1])
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, STEPS + 1):  # Adam (Kingma and Ba, ICLR 2015)
+        scores = stacked @ weights
+        share = np.exp(scores - np.maximum.reduceat(scores, begins)[segment])
+        share /= np.add.reduceat(share, begins)[segment]
+        slope = stacked.T @ (share - wanted) / len(usable) + PENALTY * weights
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        weights -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-9)
+    fitted: NDArray[np.float64] = weights / scale
+    return fitted
+
+
+def judge(judged: Sequence[Case], weights: NDArray[np.float64]) -> list[Score]:
+    """What the weights make of each case."""
+    scores = []
+    for case in judged:
+        order = np.argsort(-(case.features @ weights), kind="stable")[:10]
+        ranking = [str(case.rows[place]) for place in order]
+        scores.append(score(ranking, [set(map(str, rows)) for rows in case.answers]))
+    return scores
+
+
+def main(corpus: Path) -> None:
+    """Fit, print what it is worth on crates held out, and write the weights."""
+    crates = Crates([corpus.parent / "corpus-more"], CACHE)
+    names, all_cases = cases(load(QUESTIONS), crates)
+    order = sorted({case.crate for case in all_cases})
+    held = set(order[::7])
+    outside = [case for case in all_cases if case.crate in held]
+    inside = [case for case in all_cases if case.crate not in held]
+    fusion = np.array([float(name == "fusion") for name in names])
+    rows = {"fusion, held out": judge(outside, fusion)}
+    rows["fitted, held out"] = judge(outside, fit(inside))
+    weights = fit(all_cases)
+    rows["fitted on all"] = judge(all_cases, weights)
+    print(table(rows))
+    kept = {name: round(float(value), 5) for name, value in zip(names, weights, strict=True)}
+    model = crates.runtime.embedder.id
+    WEIGHTS.write_text(json.dumps({"model": model, "weights": kept}, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY.parent / "shared" / "corpus")

@@ -1,0 +1,90 @@
+"""Paths as people write them, and the items that they mean."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docstow.errors import ItemNotFound
+from docstow.index import Index
+from docstow.lookup import find, normalise
+from docstow.model import LOCAL, Source
+from docstow.runtime import Runtime
+from docstow.settings import load
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("lookup")
+    flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        runtime.stow_sample()
+        head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
+        assert head is not None
+        snapshot = runtime.snapshots.load(head.snapshot_id)
+        assert snapshot is not None
+        yield runtime.library.index(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("`tokio::spawn`", "tokio::spawn"),
+        ("Vec::<T>::new()", "Vec::new"),
+        ("HashMap<String, Vec<u8>>::get", "HashMap::get"),
+        ("println!", "println"),
+        ("tokio :: sync :: Mutex", "tokio::sync::Mutex"),
+        ("::std::fmt", "std::fmt"),
+        ("Mutex.lock", "Mutex::lock"),
+        ("Mutex#lock", "Mutex::lock"),
+    ],
+)
+def test_what_surrounds_a_path_is_taken_off(written: str, meant: str) -> None:
+    assert normalise(written) == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "stowage::Hold::stow",
+        "Hold::stow",
+        "crate::Hold::stow",
+        "stowage::prelude::Hold::stow",
+        "STOWAGE::hold::Stow",
+        "stowage::Hold::stow()",
+        "Stowage::Hold.stow",
+    ],
+)
+def test_every_way_to_write_it_finds_the_method(index: Index, written: str) -> None:
+    assert {index.columns["path"][row] for row in find(index, written)} == {"stowage::Hold::stow"}
+
+
+def test_a_miss_suggests_what_comes_near_best_first(index: Index) -> None:
+    with pytest.raises(ItemNotFound) as caught:
+        find(index, "stowage::Hodl")
+    suggestions = caught.value.suggestions
+    assert suggestions[0]["item_path"] == "stowage::Hold"
+    scores = [each["score"] for each in suggestions]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) >= 0.6
+
+
+@given(st.text(max_size=40))
+def test_anything_finds_something_or_says_so(index: Index, path: str) -> None:
+    try:
+        rows = find(index, path)
+    except ItemNotFound as error:
+        assert error.body()["error"] == "item_not_found"
+    else:
+        assert rows
+
+
+@given(st.data())
+def test_every_path_and_alias_finds_its_item(index: Index, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(index.names())))
+    canonical = index.aliases.get(name, name)
+    assert {index.columns["path"][row] for row in find(index, name)} == {canonical}

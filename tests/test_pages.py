@@ -1,0 +1,101 @@
+"""Pages as Markdown, whole and cut."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docstow.model import Document
+from docstow.pages import CHARACTERS_PER_TOKEN, Member, bounded, page
+
+DOCUMENT = Document(
+    path="stowage::Hold",
+    kind="struct",
+    title="Hold",
+    signature="pub struct Hold { /* private fields */ }",
+    text="A ship's hold.\n\n```\n# hidden();\nlet hold = 1;\n```",
+    url="https://docs.rs/stowage/0.1.0/stowage/struct.Hold.html",
+    parent="stowage",
+    attributes={
+        "deprecated": {"since": "0.2.0", "note": "use Bay"},
+        "features": ["ships"],
+        "aliases": ["stowage::prelude::Hold"],
+        "source": "src/hold.rs:15",
+    },
+)
+
+PAGE = """\
+# struct `stowage::Hold`
+
+*stowage 0.1.0*
+
+```rust
+pub struct Hold { /* private fields */ }
+```
+
+**Deprecated since 0.2.0**: use Bay
+
+Requires features: `ships`
+
+Also at: `stowage::prelude::Hold`
+
+Source: `src/hold.rs:15`
+
+A ship's hold.
+
+```rust
+let hold = 1;
+```
+
+## Fields
+
+- **weight**: `pub weight: f64`
+
+## Methods
+
+- **stow**: `pub fn stow<T>(&mut self, cargo: T) …` — Puts it in.
+
+## Implements
+
+`core::clone::Clone`
+"""
+
+
+def test_a_page_has_header_facts_docs_and_members() -> None:
+    members = [
+        Member(
+            "stowage::Hold::stow",
+            "method",
+            "pub fn stow<T>(&mut self, cargo: T)\nwhere\n    T: Stowable,",
+            "Puts it in.",
+        ),
+        Member("stowage::Hold::weight", "field", "pub weight: f64", ""),
+    ]
+    assert page(DOCUMENT, "*stowage 0.1.0*", members, ["core::clone::Clone"]) == PAGE
+
+
+def test_a_page_that_fits_is_left_alone() -> None:
+    assert bounded(PAGE, 1000) == PAGE
+
+
+BLOCKS = st.lists(
+    st.sampled_from(
+        ["word " * 30, "```rust\nlet a = 1;\n\nlet b = 2;\n```", "- x\n- y", "# Title"]
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(BLOCKS, st.integers(20, 200))
+def test_a_cut_is_between_blocks_and_says_so(blocks: list[str], tokens: int) -> None:
+    text = "\n\n".join(blocks)
+    cut = bounded(text, tokens)
+    if cut == text:
+        assert len(text) <= tokens * CHARACTERS_PER_TOKEN
+        return
+    kept, _, note = cut.rpartition("\n\n*Cut here: ")
+    assert "max_tokens=" in note
+    assert text.startswith(kept)
+    assert kept.count("```") % 2 == 0
+    assert len(kept) <= max(tokens * CHARACTERS_PER_TOKEN, len(blocks[0]))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from docstow import __version__
 from docstow.errors import DocstowError, InvalidParameter
+from docstow.models import choice
 from docstow.settings import FIELDS, load
 
 if TYPE_CHECKING:
@@ -87,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
     rustdoc.set_defaults(command=_ingest_files)
 
+    model = commands.add_parser("model", help="models by choice")
+    verbs = model.add_subparsers(required=True, metavar="VERB")
+    fetch = verbs.add_parser("fetch", parents=[common], help="fetch a model from the hub")
+    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
+    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
+    fetch.set_defaults(command=_fetch_model)
+
     call = commands.add_parser("call", parents=[common], help="call a tool and print its answer")
     call.add_argument("tool", metavar="TOOL")
     call.add_argument(
@@ -148,6 +156,14 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
             f"{time.monotonic() - begun:.1f} s"
         )
     return 1 if failures else 0
+
+
+def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
+    chosen = choice.parse(options.id, runtime.settings.model_precision)
+    if chosen.kind != "hub":
+        raise InvalidParameter("ID", f"{options.id} is no model of the hub; give OWNER/NAME")
+    print(runtime.fetch_model(chosen, options.into))
+    return 0
 
 
 def _call(runtime: Runtime, options: argparse.Namespace) -> int:

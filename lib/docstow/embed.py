@@ -46,6 +46,10 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Length of every vector."""
 
+    @property
+    def fields(self) -> bool:
+        """Whether a document's fields are embedded one by one, as suits short texts only."""
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages: shape ``(n, dimensions)``, in the order of the texts.
 
@@ -74,6 +78,8 @@ class OnnxEmbedder:
         ConfigurationError: the manifest is missing or not one; at the first text: a file is
             missing, or is not the one that the manifest names.
     """
+
+    fields = True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -5,6 +5,7 @@ This room knows the order of the steps. What each step does is known in its own 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +17,31 @@ from typing import TYPE_CHECKING, Any
 from docstow.chunk import CHUNKER, first_sentence
 from docstow.errors import UnreadableInput
 from docstow.layout import tabulate
-from docstow.model import LOCAL, Document, File, Recipe, Revision, Snapshot, Source, snapshot_id
+from docstow.model import (
+    LOCAL,
+    Document,
+    File,
+    Recipe,
+    Relation,
+    Revision,
+    Snapshot,
+    Source,
+    snapshot_id,
+)
+from docstow.objects import Conflict
 from docstow.readers import rustdoc
 from docstow.readers.siblings import Sibling, gather, graft
+from docstow.renewal import renewed
 from docstow.snapshots import Snapshots
-from docstow.tables import write_table
+from docstow.tables import read_table, write_table
 from docstow.words import WORDS
 
 if TYPE_CHECKING:
     from docstow.embed import Embedder
+
+#: The columns of the documents table that are a document, in the order of its fields.
+_DOCUMENT = ("path", "kind", "title", "signature", "text", "url", "parent", "attributes")
+_RELATION = ("subject", "predicate", "object", "detail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +100,89 @@ class Ingest:
         )
         return self._publish(revision, docs, {})
 
+    def renew(self, snapshot: Snapshot) -> Snapshot:
+        """Make a stowed snapshot's tables anew by today's recipe; it then answers for its source.
+
+        Nothing is fetched: documents and relations are those of the old tables. While this is at
+        work the old snapshot answers, and it is never changed.
+
+        Args:
+            snapshot: what answers for its source now.
+
+        Raises:
+            Conflict: the source was stowed anew meanwhile; what was stowed stays.
+        """
+        head = self.snapshots.head(snapshot.revision.source, fresh=True)
+        if head is None or head.snapshot_id != snapshot.id:
+            raise Conflict(snapshot.revision.source.key)
+        documents, relations = self._stowed(snapshot)
+        return self._stow(
+            snapshot.revision,
+            renewed(snapshot.recipe, self.embedder),
+            documents,
+            relations,
+            snapshot.facts,
+            now=head.checked_at,
+            expected_generation=head.generation,
+        )
+
+    def _stowed(self, snapshot: Snapshot) -> tuple[list[Document], list[Relation]]:
+        """What a snapshot was made from, as its tables have it."""
+        files = self.snapshots.fetch(snapshot, ["documents", "relations"])
+        texts = read_table(files["documents"], _DOCUMENT)
+        documents = [
+            Document(path, kind, title, signature, text, url, parent, json.loads(attributes))
+            for path, kind, title, signature, text, url, parent, attributes in zip(
+                *texts.values(), strict=True
+            )
+        ]
+        edges = read_table(files["relations"], _RELATION)
+        return documents, [Relation(*fields) for fields in zip(*edges.values(), strict=True)]
+
     def _publish(
         self, revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]
+    ) -> Snapshot:
+        facts = {**docs.facts, **release, **_outline(docs.documents)}
+        now = datetime.now(UTC)
+        return self._stow(revision, self.recipe, docs.documents, docs.relations, facts, now=now)
+
+    def _stow(
+        self,
+        revision: Revision,
+        recipe: Recipe,
+        documents: Sequence[Document],
+        relations: Sequence[Relation],
+        facts: Mapping[str, Any],
+        *,
+        now: datetime,
+        expected_generation: int | None = None,
     ) -> Snapshot:
         """Make the tables and publish them.
 
         Publishing is the last step and swaps one object: a crash before it changes nothing that
-        a reader can see. The same file with the same recipe is the same snapshot, and finds its
-        tables already there.
+        a reader can see. The same documents with the same recipe are the same snapshot, and find
+        their tables already there.
         """
-        digests = [document.digest() for document in docs.documents]
-        known = self.snapshots.stowed(snapshot_id(revision, digests, self.recipe))
+        digests = [document.digest() for document in documents]
+        known = self.snapshots.stowed(snapshot_id(revision, digests, recipe))
         if known is not None:
-            return self.snapshots.republish(known, now=datetime.now(UTC))
-        tables = tabulate(docs.documents, docs.relations, self.embedder)
+            return self.snapshots.republish(known, now, expected_generation=expected_generation)
+        tables = tabulate(documents, relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
-        kinds = Counter(document.kind for document in docs.documents)
+        kinds = Counter(document.kind for document in documents)
         with TemporaryDirectory(prefix="docstow-") as scratch:
             files = {name: Path(scratch, f"{name}.parquet") for name in tables}
             for name, columns in tables.items():
                 write_table(columns, files[name])
             return self.snapshots.publish(
                 revision,
-                self.recipe,
+                recipe,
                 files,
                 digests,
                 counts={**counts, **{f"kind:{kind}": n for kind, n in sorted(kinds.items())}},
-                facts={**docs.facts, **release, **_outline(docs.documents)},
-                now=datetime.now(UTC),
+                facts=facts,
+                now=now,
+                expected_generation=expected_generation,
             )
 
 

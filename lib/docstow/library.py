@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import (
@@ -24,7 +22,9 @@ from docstow.errors import (
     UpstreamTimeout,
     VersionYanked,
 )
+from docstow.indexes import IndexCache
 from docstow.model import CRATE, LOCAL, File, Head, Revision, Snapshot, Source
+from docstow.renewal import Renewals, renewed
 from docstow.versions import Version, choose
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ class Library:
         self._target = target
         self._pause = pause
         self._indexes = IndexCache(memory_bytes)
+        self._renewals = Renewals(ingest, queue, leases, lease_s=lease_s)
 
     def crate(self, name: str, requirement: str = "") -> Stowed:
         """The snapshot that answers for a crate, stowed now if it is not yet.
@@ -176,6 +177,30 @@ class Library:
             for release in releases
         ]
         return _listing(spelling, requirement, rows, origin.resolve(name, requirement).version)
+
+    def current(self, stowed: Stowed) -> tuple[Stowed, Embedder | None]:
+        """What answers a search, with the model that its vectors can be compared with.
+
+        A snapshot that was made by another recipe answers as it is, and a job makes it anew from
+        its own tables. Vectors of two models never meet: until the job is done there is no model
+        if it is the model that changed, and only words count.
+
+        Args:
+            stowed: the snapshot that was chosen.
+
+        Returns:
+            The same, with a notice if it is being made anew; and the model or None.
+        """
+        snapshot, embedder = stowed.snapshot, self.embedder()
+        if snapshot.recipe == renewed(snapshot.recipe, embedder):
+            return stowed, embedder
+        failure = self._renewals.send(snapshot)
+        if snapshot.recipe.model == embedder.id:
+            return stowed, embedder
+        notice = "the embedding model has changed: words alone are searched until "
+        notice += f"{snapshot.revision.source.key} is embedded anew, which "
+        notice += f"failed and is tried again in a minute: {failure}" if failure else "has begun"
+        return replace(stowed, notice="; ".join(filter(None, (stowed.notice, notice)))), None
 
     def index(self, snapshot: Snapshot) -> Index:
         """The loaded tables of a snapshot, from memory, the local cache or the store."""
@@ -251,44 +276,6 @@ class Library:
 
         facts = release.facts() if release else {}
         return self._ingest().crate(revision, origin.fetch(revision), facts, sibling)
-
-
-class IndexCache:
-    """Loaded indexes, bounded by bytes; the one least recently used goes first.
-
-    Args:
-        limit: bytes. One index may exceed it alone: a caller needs it now.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._loaded: OrderedDict[str, Index] = OrderedDict()
-        self._loading: dict[str, threading.Lock] = {}
-        self._lock = threading.Lock()
-
-    def get(self, key: str, load: Callable[[], Index]) -> Index:
-        """The index of that key; of callers that come at once, one loads and the others wait."""
-        with self._lock:
-            if (found := self._loaded.get(key)) is not None:
-                self._loaded.move_to_end(key)
-                return found
-            loading = self._loading.setdefault(key, threading.Lock())
-        with loading:
-            with self._lock:
-                if (found := self._loaded.get(key)) is not None:
-                    return found
-            index = load()
-            with self._lock:
-                self._loaded[key] = index
-                self._loading.pop(key, None)
-                self._shrink()
-        return index
-
-    def _shrink(self) -> None:
-        total = sum(index.nbytes() for index in self._loaded.values())
-        while total > self._limit and len(self._loaded) > 1:
-            _, oldest = self._loaded.popitem(last=False)
-            total -= oldest.nbytes()
 
 
 def _listing(

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from docstow.errors import ConfigurationError
 from docstow.lease import Leases
 from docstow.library import Library
 from docstow.model import LOCAL, Source
+from docstow.models import choice
 from docstow.objects import ObjectStore, open_store, probe
 from docstow.queue import LocalQueue
 from docstow.settings import Settings
@@ -34,11 +35,16 @@ if TYPE_CHECKING:
     from docstow.ingest import Ingest
     from docstow.mcp import Protocol
     from docstow.model import Snapshot
+    from docstow.models.choice import Choice
+    from docstow.net import Fetcher
     from docstow.origins.crate import CrateOrigin
     from docstow.unpack import Limits
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
+
+#: How long one file of a model may take, in seconds: they are large and come from afar.
+FETCH_S = 3600.0
 
 INSTRUCTIONS = (
     "docstow answers from the documentation of exact package versions. Before you write code "
@@ -75,15 +81,23 @@ class Runtime:
         if settings.s3_endpoint:
             # AWS itself honours conditional writes; servers that merely speak S3 may not.
             probe(self.store)
-        if settings.model != "bundled":
-            raise ConfigurationError(f"model: there is no model {settings.model!r}; use bundled")
+        self._choice = choice.parse(settings.model, settings.model_precision)
+        if self._choice.kind == "endpoint" and not settings.embeddings_url:
+            raise ConfigurationError(
+                f"embeddings_url: the model {settings.model} needs its API's root, such as "
+                "https://host/v1"
+            )
 
     @cached_property
     def snapshots(self) -> Snapshots:
         """Published snapshots, read through the local cache."""
-        folder = self.settings.cache or platformdirs.user_cache_path("docstow", appauthor=False)
-        cache = BlobCache(Path(folder).expanduser(), self.settings.cache_bytes)
-        return Snapshots(self.store, cache, freshness_s=self.settings.freshness_s)
+        blobs = BlobCache(self._cache_folder, self.settings.cache_bytes)
+        return Snapshots(self.store, blobs, freshness_s=self.settings.freshness_s)
+
+    @property
+    def _cache_folder(self) -> Path:
+        given = self.settings.cache
+        return Path(given or platformdirs.user_cache_path("docstow", appauthor=False)).expanduser()
 
     @cached_property
     def library(self) -> Library:
@@ -118,26 +132,31 @@ class Runtime:
 
     @cached_property
     def _crate_origin(self) -> CrateOrigin:
-        from docstow.net import Fetcher
         from docstow.origins.crate import CrateOrigin
+
+        settings = self.settings
+        return CrateOrigin(
+            self._fetcher(),
+            settings.docs_rs_url,
+            settings.crates_index_url,
+            limits=self.limits,
+            interval_s=settings.upstream_interval_s,
+        )
+
+    def _fetcher(self, total_s: float = 0.0) -> Fetcher:
+        """A client of its own for one upstream, with another time for one answer if given."""
+        from docstow.net import Fetcher
         from docstow.patience import Patience
 
         settings = self.settings
         patience = Patience(
             connect_s=settings.connect_timeout_s,
             read_s=settings.read_timeout_s,
-            total_s=settings.total_timeout_s,
+            total_s=total_s or settings.total_timeout_s,
             retries=settings.retries,
         )
-        return CrateOrigin(
-            self._closing.enter_context(
-                contextlib.closing(Fetcher(settings.contact_url, patience=patience))
-            ),
-            settings.docs_rs_url,
-            settings.crates_index_url,
-            limits=self.limits,
-            interval_s=settings.upstream_interval_s,
-        )
+        made = Fetcher(settings.contact_url, patience=patience)
+        return self._closing.enter_context(contextlib.closing(made))
 
     @property
     def limits(self) -> Limits:
@@ -161,9 +180,29 @@ class Runtime:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        from docstow.embed import bundled
+        chosen = self._choice
+        if chosen.kind == "bundled":
+            from docstow.embed import bundled
 
-        return bundled()
+            return bundled()
+        if chosen.kind == "endpoint":
+            from docstow.models.endpoint import EndpointEmbedder
+
+            url, key = self.settings.embeddings_url, self.settings.embeddings_key
+            return EndpointEmbedder(cache(self._fetcher), url, chosen.name, key)
+        from docstow.models.folder import open_folder
+        from docstow.models.transformer import TransformerEmbedder
+
+        folder = Path(chosen.name) if chosen.kind == "folder" else self.fetch_model(chosen)
+        return TransformerEmbedder(open_folder(folder, chosen.precision))
+
+    def fetch_model(self, chosen: Choice, into: Path | None = None) -> Path:
+        """The folder of a model of the hub, fetched if it is not there yet."""
+        from docstow.models.hub import Hub
+
+        folder = self.settings.models or f"{self._cache_folder}-models"
+        hub = Hub(lambda: self._fetcher(FETCH_S), self.settings.hub_url, Path(folder).expanduser())
+        return hub.obtain(chosen, into)
 
     def stow_file(self, path: Path, *, version: str = "") -> Snapshot:
         """Stow a rustdoc JSON file; it then answers for its crate's name."""

@@ -23,7 +23,9 @@ _UNITS |= {"kb": 1000, "mb": 1000_000, "gb": 1000_000_000}
 
 def _setting(default: Any, help_text: str, *, least: float | None = None, kind: str = "") -> Any:
     return dataclasses.field(
-        default=default, metadata={"help": help_text, "least": least, "kind": kind}
+        default=default,
+        repr=kind != "secret",
+        metadata={"help": help_text, "least": least, "kind": kind},
     )
 
 
@@ -39,7 +41,14 @@ class Settings:
         "https://index.crates.io", "the sparse index that versions come from", kind="url"
     )
     target: str = _setting("", "compilation target of crate docs; empty: each crate's default")
-    model: str = _setting("bundled", "the embedding model")
+    model: str = _setting(
+        "bundled", "bundled, a hub's OWNER/NAME[@REVISION], a folder, or openai:NAME"
+    )
+    model_precision: str = _setting("", "fp32 or int8; empty: fp32, or what a folder has")
+    models: str = _setting("", "folder of fetched models; empty: beside the blob cache")
+    hub_url: str = _setting("https://huggingface.co", "where models are fetched", kind="url")
+    embeddings_url: str = _setting("", "API root of openai:NAME, as https://host/v1", kind="url")
+    embeddings_key: str = _setting("", "bearer token for that API", kind="secret")
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
     lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
     workers: int = _setting(2, "ingests that run at the same time in one process", least=1)
@@ -155,7 +164,8 @@ def _typed(field: dataclasses.Field[Any], raw: object) -> object:
         raise ValueError(f"must be a list of names, not {raw!r}")
     if isinstance(field.default, str):
         if not isinstance(raw, str):
-            raise ValueError(f"must be text, not {raw!r}")
+            shown = "" if field.metadata["kind"] == "secret" else f", not {raw!r}"
+            raise ValueError(f"must be text{shown}")
         return raw
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise ValueError(f"must be a number, not {raw!r}")

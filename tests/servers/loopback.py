@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 import zstandard
@@ -22,6 +22,8 @@ class Request:
 
     path: str
     headers: Mapping[str, str]
+    method: str = "GET"
+    body: bytes = b""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -32,14 +34,19 @@ class Handler(BaseHTTPRequestHandler):
     server: _Server
     place: str
     """The path asked for, percent-decoded, without its query."""
+    asked: Request
+    """The request that is being answered."""
 
     def do_GET(self) -> None:
         loopback = self.server.loopback
         self.place = unquote(urlsplit(self.path).path)
-        fault = loopback.note(
-            Request(self.place, {name.lower(): value for name, value in self.headers.items()})
-        )
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        self.asked = Request(self.place, headers, self.command, body)
+        fault = loopback.note(self.asked)
         (fault or loopback.answer)(self)
+
+    do_POST = do_GET  # noqa: N815 - the base's name
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Keep standard error for the tests."""
@@ -64,6 +71,33 @@ class Handler(BaseHTTPRequestHandler):
 
 
 Fault = Callable[[Handler], None]
+
+
+def part_of(handler: Handler, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+    """Answer with a body, or with the range of it that the request names (``bytes=N-``)."""
+    wanted = handler.headers.get("Range", "")
+    named = {"Accept-Ranges": "bytes", **(headers or {})}
+    known = handler.headers.get("If-Range", named.get("ETag", ""))
+    if not wanted or known != named.get("ETag", ""):
+        handler.reply(200, body, named)
+        return
+    begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+    if begin >= len(body):
+        handler.reply(416, b"", {"Content-Range": f"bytes */{len(body)}"})
+        return
+    named["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
+    handler.reply(206, body[begin:], named)
+
+
+def cut(body: bytes, at: int, headers: Mapping[str, str] | None = None) -> Fault:
+    """Announce a body, send its beginning and cut the connection."""
+
+    def answer(handler: Handler) -> None:
+        handler.begin(200, len(body), headers)
+        handler.wfile.write(body[:at])
+        handler.close_connection = True
+
+    return answer
 
 
 def status(code: int, **headers: str) -> Fault:
@@ -139,7 +173,7 @@ class Loopback:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self) -> Loopback:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -221,11 +221,11 @@ def _search(library: Library, arguments: Arguments) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what is looked for")
-    stowed = _stowed(library, arguments["crate"], arguments)
+    stowed, embedder = library.current(_stowed(library, arguments["crate"], arguments))
     index = library.index(stowed.snapshot)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
     filters = Filters(tuple(arguments["type_filter"] or ()), arguments["module"].strip())
-    hits = search(index, library.embedder(), query, limit=limit, filters=filters)
+    hits = search(index, embedder, query, limit=limit, filters=filters)
     answer = provenance(stowed) | paged(
         [_result(index, hit, explain=arguments["explain"]) for hit in hits],
         arguments["cursor"],
@@ -234,7 +234,8 @@ def _search(library: Library, arguments: Arguments) -> Answer:
     )
     if not hits:
         kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
-        answer["notice"] = f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
+        none = f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
+        answer["notice"] = "; ".join(filter(None, (stowed.notice, none)))
     return Answer(answer)
 
 

@@ -21,7 +21,7 @@ from docstow.tables import read_table, unpack_vectors
 
 _LIGHT = (
     *("path", "kind", "title", "signature", "summary", "url", "parent", "attributes"),
-    *("in_degree", "members", "length", "deprecated", "twin", "of_trait"),
+    *("in_degree", "members", "length", "examples", "deprecated", "twin", "of_trait"),
 )
 
 
@@ -78,8 +78,7 @@ class Index:
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
         """The passages' unit vectors: (passages, dimensions)."""
-        blobs = read_table(self._file("passages"), ("embedding",))["embedding"]
-        return unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+        return self._vectors("passages")
 
     @cached_property
     def first_passage(self) -> NDArray[np.int64]:
@@ -87,8 +86,31 @@ class Index:
         return np.searchsorted(self.passages["document"], np.arange(len(self))).astype(np.int64)
 
     @cached_property
+    def examples(self) -> Mapping[str, NDArray[Any]]:
+        """The columns document, ordinal, language, code and context of whole code blocks."""
+        return read_table(
+            self._file("examples"), ("document", "ordinal", "language", "code", "context")
+        )
+
+    @cached_property
+    def example_matrix(self) -> NDArray[np.float32]:
+        """The examples' vectors: (examples, dimensions)."""
+        return self._vectors("examples")
+
+    def _vectors(self, table: str) -> NDArray[np.float32]:
+        blobs = read_table(self._file(table), ("embedding",))["embedding"]
+        return unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+
+    @cached_property
     def _postings(self) -> Mapping[str, tuple[bytes, bytes]]:
-        table = read_table(self._file("postings"))
+        return self._read_postings("postings")
+
+    @cached_property
+    def _example_postings(self) -> Mapping[str, tuple[bytes, bytes]]:
+        return self._read_postings("example_postings")
+
+    def _read_postings(self, name: str) -> Mapping[str, tuple[bytes, bytes]]:
+        table = read_table(self._file(name))
         pairs = zip(table["rows"], table["weights"], strict=True)
         return dict(zip(table["term"], pairs, strict=True))
 
@@ -124,6 +146,12 @@ class Index:
             signature=str(columns["signature"][row]),
             summary=str(columns["summary"][row]),
         )
+
+    def links(self, path: str) -> list[str]:
+        """Paths and addresses that the docs of an item link to, in alphabetical order."""
+        table = self.relations
+        chosen = (table["subject"] == path) & (table["predicate"] == "links-to")
+        return sorted(set(table["object"][chosen].tolist()))
 
     def implements(self, path: str) -> list[str]:
         """The traits that a type implements, in alphabetical order."""
@@ -178,15 +206,24 @@ class Index:
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]] | None:
         """The documents that hold a term, with the term's weight in each."""
-        found = self._postings.get(term)
-        if found is None:
-            return None
-        return np.frombuffer(found[0], np.int32), np.frombuffer(found[1], np.float32)
+        return _unpacked(self._postings.get(term))
+
+    def example_postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]] | None:
+        """The examples that hold a term, with the term's weight in each."""
+        return _unpacked(self._example_postings.get(term))
 
     def attributes(self, row: int) -> dict[str, Any]:
         """The attributes of a document."""
         attributes: dict[str, Any] = json.loads(self.columns["attributes"][row])
         return attributes
+
+    def features(self, row: int) -> list[str]:
+        """The features that a document requires."""
+        # Most have none, and a look at the text is cheaper than parsing it.
+        if '"features"' not in self.columns["attributes"][row]:
+            return []
+        required: list[str] = self.attributes(row).get("features", [])
+        return required
 
     def document(self, row: int) -> Document:
         """A whole document, its text read from the table."""
@@ -243,6 +280,14 @@ class Index:
         again as their indexes; vectors (float16 in the file, float32 here) merely double.
         """
         return 6 * sum(self.snapshot.sizes.values())
+
+
+def _unpacked(
+    posting: tuple[bytes, bytes] | None,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]] | None:
+    if posting is None:
+        return None
+    return np.frombuffer(posting[0], np.int32), np.frombuffer(posting[1], np.float32)
 
 
 def _squeezed(title: str) -> str:

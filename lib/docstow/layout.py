@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
-TABLES = ("documents", "passages", "postings", "examples", "relations")
+TABLES = ("documents", "passages", "postings", "examples", "example_postings", "relations")
 
 #: The keyword fields of a document with their BM25F weight and length normalisation b.
 FIELDS = {
@@ -34,6 +34,15 @@ FIELDS = {
     "text": (1.0, 0.75),
     "code": (0.5, 0.75),
 }
+
+#: The same for examples.
+EXAMPLE_FIELDS = {
+    "path": (2.0, 0.3),
+    "owner": (1.0, 0.5),
+    "context": (2.0, 0.5),
+    "code": (1.0, 0.75),
+}
+EXAMPLE_VECTORS = {"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5}
 
 #: What each field's vector counts in a passage's vector.
 FIELD_VECTORS = {"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3}
@@ -64,16 +73,11 @@ def tabulate(
             for ordinal, block in enumerate(chunk.examples(document.text))
         ]
     return {
-        "documents": _document_columns(documents, summaries, passages),
+        "documents": _document_columns(documents, summaries, passages, examples),
         "passages": _passage_columns(documents, summaries, passages, embedder),
         "postings": _posting_columns(documents, summaries, passages, examples),
-        "examples": {
-            "document": np.array([example.document for example in examples], np.int32),
-            "ordinal": np.array([example.ordinal for example in examples], np.int32),
-            "language": [example.language for example in examples],
-            "code": [example.code for example in examples],
-            "context": [example.context for example in examples],
-        },
+        "examples": _example_columns(documents, summaries, examples, embedder),
+        "example_postings": _example_posting_columns(documents, summaries, examples),
         "relations": {
             "subject": [relation.subject for relation in relations],
             "predicate": [relation.predicate for relation in relations],
@@ -103,15 +107,27 @@ def vectors(
     """
     if not embedder.fields:
         return embedder.embed([_whole_text(documents[p.document], p) for p in passages])
+    fields = [
+        _fields(documents[passage.document], summaries[passage.document], passage)
+        for passage in passages
+    ]
+    return _weighted(fields, FIELD_VECTORS, embedder)
+
+
+def _weighted(
+    rows_of_fields: Sequence[Mapping[str, str]], worth: Mapping[str, float], embedder: Embedder
+) -> NDArray[np.float32]:
+    """The weighted sum of each row's field vectors; a text that recurs is embedded once."""
     texts: dict[str, int] = {}
     parts: list[tuple[int, int, float]] = []
-    for row, passage in enumerate(passages):
-        summary = summaries[passage.document]
-        for name, text in _fields(documents[passage.document], summary, passage).items():
+    for row, by_name in enumerate(rows_of_fields):
+        for name, text in by_name.items():
             if text:
-                parts.append((row, texts.setdefault(text, len(texts)), FIELD_VECTORS[name]))
+                parts.append((row, texts.setdefault(text, len(texts)), worth[name]))
     embedded = embedder.embed(list(texts))
-    result = np.zeros((len(passages), embedder.dimensions), np.float32)
+    result = np.zeros((len(rows_of_fields), embedder.dimensions), np.float32)
+    if not parts:
+        return result
     rows, fields, weights = (np.array(column) for column in zip(*parts, strict=True))
     for begin in range(0, len(parts), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
@@ -138,7 +154,10 @@ def _whole_text(document: Document, passage: Passage) -> str:
 
 
 def _document_columns(
-    documents: Sequence[Document], summaries: Sequence[str], passages: Sequence[Passage]
+    documents: Sequence[Document],
+    summaries: Sequence[str],
+    passages: Sequence[Passage],
+    examples: Sequence[Example],
 ) -> Columns:
     names: defaultdict[str, set[str]] = defaultdict(set)
     for document in documents:
@@ -147,6 +166,7 @@ def _document_columns(
     for passage in passages:
         lengths[passage.document] += len(passage.text)
     members = Counter(document.parent for document in documents)
+    shown = Counter(example.document for example in examples)
     return {
         "row": np.arange(len(documents), dtype=np.int32),
         "path": [document.path for document in documents],
@@ -161,6 +181,7 @@ def _document_columns(
         "in_degree": _integers(document.attributes.get("in_degree", 0) for document in documents),
         "members": _integers(members[document.path] for document in documents),
         "length": _integers(lengths[row] for row in range(len(documents))),
+        "examples": _integers(shown[row] for row in range(len(documents))),
         "deprecated": [document.attributes.get("deprecated") is not None for document in documents],
         "twin": [is_twin(document.title, names[document.parent]) for document in documents],
         "of_trait": ["trait" in document.attributes for document in documents],
@@ -213,7 +234,57 @@ def _posting_columns(
         )
         for row, (document, summary) in enumerate(zip(documents, summaries, strict=True))
     ]
-    weights, lengths = zip(*FIELDS.values(), strict=True)
+    return _postings(rows, FIELDS)
+
+
+def _example_columns(
+    documents: Sequence[Document],
+    summaries: Sequence[str],
+    examples: Sequence[Example],
+    embedder: Embedder,
+) -> Columns:
+    fields = [
+        {
+            "path": documents[example.document].path.replace("::", " "),
+            "owner": summaries[example.document],
+            "context": example.context,
+            "code": example.code,
+        }
+        for example in examples
+    ]
+    if embedder.fields:
+        matrix = _weighted(fields, EXAMPLE_VECTORS, embedder)
+    else:
+        matrix = embedder.embed(["\n".join(filter(None, each.values())) for each in fields])
+    return {
+        "document": _integers(example.document for example in examples),
+        "ordinal": _integers(example.ordinal for example in examples),
+        "language": [example.language for example in examples],
+        "code": [example.code for example in examples],
+        "context": [example.context for example in examples],
+        "embedding": pack_vectors(matrix),
+    }
+
+
+def _example_posting_columns(
+    documents: Sequence[Document], summaries: Sequence[str], examples: Sequence[Example]
+) -> Columns:
+    rows = [
+        (
+            documents[example.document].path,
+            summaries[example.document],
+            example.context,
+            example.code,
+        )
+        for example in examples
+    ]
+    return _postings(rows, EXAMPLE_FIELDS)
+
+
+def _postings(
+    rows: Sequence[tuple[str, ...]], fields: Mapping[str, tuple[float, float]]
+) -> Columns:
+    weights, lengths = zip(*fields.values(), strict=True)
     postings = words.index(rows, weights, lengths)
     return {
         "term": postings.terms,

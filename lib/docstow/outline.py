@@ -5,6 +5,7 @@ This room knows the shape of a crate. It does not rank and does not fetch.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from docstow import lookup
@@ -24,19 +25,16 @@ def modules(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list
         ItemNotFound: there is no such item.
         InvalidParameter: the path is not a module.
     """
-    kinds, paths = index.columns["kind"], index.columns["path"]
-    start = lookup.find(index, module) if module else index.rows_by_parent[""]
-    own = [row for row in start if kinds[row] == "module"]
-    if not own:
-        raise InvalidParameter("module", f"{module} is not a module; read it with get_item_doc")
+    paths = index.columns["path"]
+    own = [_module(index, module)]
     found: list[dict[str, Any]] = []
-    level = own[:1]
+    level = own
     for _ in range(depth):
         level = [
             child
             for row in level
             for child in index.rows_by_parent.get(str(paths[row]), ())
-            if kinds[child] == "module"
+            if index.columns["kind"][child] == "module"
         ]
         found += [_entry(index, row) for row in level]
     facts = {
@@ -44,6 +42,49 @@ def modules(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list
         "url": str(index.columns["url"][own[0]]),
     }
     return facts, sorted(found, key=lambda entry: str(entry["path"]))
+
+
+def tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
+    """A module and those below it, in the order of paths, with counts of what each holds.
+
+    Args:
+        index: the crate.
+        module: path of the module to start at; the crate's root when empty.
+        depth: how many levels below it are shown.
+
+    Raises:
+        ItemNotFound: there is no such item.
+        InvalidParameter: the path is not a module.
+    """
+    nodes: list[dict[str, Any]] = []
+
+    def visit(row: int, level: int) -> None:
+        path = str(index.columns["path"][row])
+        children = index.rows_by_parent.get(path, [])
+        kinds = Counter(str(index.columns["kind"][child]) for child in children)
+        nodes.append(
+            {
+                "path": path,
+                "depth": level,
+                "summary": str(index.columns["summary"][row]),
+                "items": dict(sorted(kinds.items())),
+            }
+        )
+        for child in children if level < depth else ():
+            if index.columns["kind"][child] == "module":
+                visit(child, level + 1)
+
+    visit(_module(index, module), 0)
+    return nodes
+
+
+def _module(index: Index, path: str) -> int:
+    """The row of a module; of the crate's root when the path is empty."""
+    start = lookup.find(index, path) if path else index.rows_by_parent[""]
+    for row in start:
+        if index.columns["kind"][row] == "module":
+            return row
+    raise InvalidParameter("module", f"{path} is not a module; read it with get_item_doc")
 
 
 def _entry(index: Index, row: int) -> dict[str, Any]:

@@ -52,7 +52,12 @@ class Member:
 
 
 def page(
-    document: Document, provenance: str, members: Sequence[Member], implements: Sequence[str]
+    document: Document,
+    provenance: str,
+    members: Sequence[Member],
+    implements: Sequence[str],
+    links: Sequence[str] = (),
+    neighbours: Sequence[Member] = (),
 ) -> str:
     """The whole page.
 
@@ -61,6 +66,8 @@ def page(
         provenance: a line that says which version answers and where it comes from.
         members: what the item owns, in the order of their paths.
         implements: the traits that the type implements.
+        links: paths and addresses that its docs link to.
+        neighbours: items that a reader of this one may want next.
     """
     blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
     if document.signature:
@@ -74,6 +81,11 @@ def page(
         blocks.append("\n".join([f"## {HEADINGS[kind]}", "", *map(_line, group)]))
     if implements:
         blocks.append("## Implements\n\n" + ", ".join(f"`{trait}`" for trait in implements))
+    if links:
+        blocks.append("\n".join(["## Links", "", *(f"- `{link}`" for link in links)]))
+    if neighbours:
+        lines = [_line(each, name=each.path) for each in neighbours]
+        blocks.append("\n".join(["## See also", "", *lines]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -98,11 +110,11 @@ def _facts(document: Document) -> list[str]:
     return facts
 
 
-def _line(member: Member) -> str:
+def _line(member: Member, name: str = "") -> str:
     first = member.signature.splitlines()[0] if member.signature else member.path
     more = " …" if "\n" in member.signature else ""
     summary = f" — {member.summary}" if member.summary else ""
-    name = member.path.rpartition("::")[2]
+    name = name or member.path.rpartition("::")[2]
     return f"- **{name}**: `{first}{more}`{summary}"
 
 

@@ -32,6 +32,19 @@ def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     return np.concatenate([best, level]).astype(np.int64)
 
 
+def ranking(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
+    """The ``k`` allowed rows of the highest scores, best first.
+
+    Args:
+        scores: shape ``(n,)``, without NaN.
+        allowed: shape ``(n,)``; other rows are left out.
+        k: how many rows are wanted.
+    """
+    rows = np.flatnonzero(allowed)
+    best: NDArray[np.int64] = rows[top(scores[rows], k)]
+    return best
+
+
 def reciprocal_rank_fusion(
     rankings: Sequence[NDArray[np.int64]],
     *,

@@ -36,10 +36,21 @@ MOST_SPACES = 2
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What may be in the list: kinds (empty: all) and the module that paths must lie in."""
+    """What may be in the list; a filter that is empty or None lets everything pass.
+
+    Attributes:
+        kinds: kinds of documents.
+        module: paths must lie in it.
+        feature: a feature that the item requires.
+        has_examples: whether the item's docs have a code block.
+        deprecated: whether the item is deprecated.
+    """
 
     kinds: Collection[str] = ()
     module: str = ""
+    feature: str = ""
+    has_examples: bool | None = None
+    deprecated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +110,8 @@ def candidates(index: Index, embedder: Embedder | None, query: str, filters: Fil
     keyword = np.where(allowed, words.score(index.postings, terms, len(index)), 0)
     spelled = {row: worth for row, worth in _named(index, query).items() if allowed[row]}
     lists = {
-        "keyword": _ranking(keyword, allowed & (keyword > 0)),
-        "vector": _ranking(vector, allowed & (vector != 0)),
+        "keyword": rank.ranking(keyword, allowed & (keyword > 0), DEPTH),
+        "vector": rank.ranking(vector, allowed & (vector != 0), DEPTH),
         "name": np.array(sorted(spelled, key=lambda row: (-spelled[row], row)), np.int64),
     }
     places = {name: _places(rows) for name, rows in lists.items()}
@@ -165,14 +176,14 @@ def _allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
         prefix = filters.module.removesuffix("::")
         inside = [path == prefix or path.startswith(prefix + "::") for path in columns["path"]]
         allowed &= np.array(inside, np.bool_)
+    if filters.has_examples is not None:
+        allowed &= (columns["examples"] > 0) == filters.has_examples
+    if filters.deprecated is not None:
+        allowed &= columns["deprecated"].astype(np.bool_) == filters.deprecated
+    if filters.feature:
+        needs = [filters.feature in index.features(row) for row in range(len(index))]
+        allowed &= np.array(needs, np.bool_)
     return allowed
-
-
-def _ranking(scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The allowed rows with the best scores, best first."""
-    rows = np.flatnonzero(allowed)
-    best: NDArray[np.int64] = rows[rank.top(scores[rows], min(DEPTH, len(rows)))]
-    return best
 
 
 def _spread(index: Index, rows: Iterable[int]) -> list[int]:

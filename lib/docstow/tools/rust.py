@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
-from docstow.lockfile import locked_version
 from docstow.pages import HEADINGS
+from docstow.tools import across, rust_examples, rust_tree
 from docstow.tools.answers import (
     COUNT,
     TEXT,
@@ -25,10 +25,12 @@ from docstow.tools.answers import (
 )
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION
+from docstow.tools.rust_common import stowed as stowed_crate
 
 if TYPE_CHECKING:
     from docstow.index import Index
-    from docstow.library import Library, Stowed
+    from docstow.library import Library
     from docstow.model import Hit
 
 Arguments = Mapping[str, Any]
@@ -38,18 +40,6 @@ HEADER = 400
 MODULES_PER_PAGE = 100
 
 KINDS = tuple(HEADINGS)
-CRATE = Parameter("crate", "string", "Crate name", required=True, max_length=64)
-VERSION = Parameter(
-    "version",
-    "string",
-    "Exact version or Cargo requirement; default: latest",
-    default="",
-    max_length=100,
-)
-LOCKFILE = Parameter(
-    "lockfile", "string", "Text of a Cargo.lock that fixes the version", default=""
-)
-CURSOR = Parameter("cursor", "string", "From the previous page", default="", max_length=400)
 
 
 def tools(library: Library) -> list[Tool]:
@@ -59,6 +49,8 @@ def tools(library: Library) -> list[Tool]:
         _search_items(library),
         _get_item_doc(library),
         _list_versions(library),
+        *rust_tree.tools(library),
+        *rust_examples.tools(library),
     ]
 
 
@@ -107,30 +99,37 @@ def _search_items(library: Library) -> Tool:
         features={"type": "array", "items": TEXT},
         deprecated={"type": "boolean"},
         explanation={"type": "object"},
+        crate=TEXT,
+        version=TEXT,
     )
     return Tool(
         name="search_items",
         toolset="rust",
-        title="Search a Rust crate",
+        title="Search Rust crates",
         description=(
             "Finds functions, types, traits, macros and methods of a Rust crate by meaning, "
             "name or path, best first, each with its signature and a snippet. Use it when you "
-            "do not know the exact path. Not for reading docs (get_item_doc). "
+            "do not know the exact path, or without crate to learn which stowed crate does "
+            "something. Not for reading docs (get_item_doc). "
             'Example: {"crate": "tokio", "query": "run blocking code without stalling"}.'
         ),
         parameters=(
             Parameter("query", "string", "What it does, or a name", required=True, max_length=500),
-            CRATE,
+            Parameter("crate", "string", "Default: all stowed crates", default="", max_length=64),
+            Parameter("crates", "array", "Several, instead of crate", max_length=10),
             VERSION,
             LOCKFILE,
             Parameter("k", "integer", "Number of results", default=5, minimum=1, maximum=50),
             Parameter("type_filter", "array", "Only these kinds of items", choices=KINDS),
             Parameter("module", "string", "Only items below this module", default=""),
+            Parameter("feature", "string", "Only items that need this feature", default=""),
+            Parameter("has_examples", "boolean", "Only items with (or without) examples"),
+            Parameter("deprecated", "boolean", "Only deprecated items, or only others"),
             CURSOR,
             Parameter("explain", "boolean", "Show how each was ranked", default=False),
         ),
         run=partial(_search, library),
-        output_schema=list_schema(item),
+        output_schema=list_schema(item, answered=across.ANSWERED),
     )
 
 
@@ -183,18 +182,8 @@ def _list_versions(library: Library) -> Tool:
     )
 
 
-def _stowed(library: Library, name: str, arguments: Arguments) -> Stowed:
-    """The crate in the version that the caller asked for, by number or by lock file."""
-    version = arguments["version"].strip()
-    if arguments["lockfile"]:
-        if version:
-            raise InvalidParameter("lockfile", "give either version or lockfile, not both")
-        version = locked_version(arguments["lockfile"], name)
-    return library.crate(name, version)
-
-
 def _summarise(library: Library, arguments: Arguments) -> Answer:
-    stowed = _stowed(library, arguments["crate"], arguments)
+    stowed = stowed_crate(library, arguments["crate"], arguments)
     facts = dict(stowed.snapshot.facts)
     if arguments["module"] or arguments["depth"] > 1:
         from docstow import outline
@@ -221,10 +210,21 @@ def _search(library: Library, arguments: Arguments) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what is looked for")
-    stowed, embedder = library.current(_stowed(library, arguments["crate"], arguments))
+    filters = Filters(
+        kinds=tuple(arguments["type_filter"] or ()),
+        module=arguments["module"].strip(),
+        feature=arguments["feature"].strip(),
+        has_examples=arguments["has_examples"],
+        deprecated=arguments["deprecated"],
+    )
+    if not arguments["crate"]:
+        show = partial(_result, explain=arguments["explain"])
+        return across.search(library, arguments, query, filters, show)
+    if arguments["crates"]:
+        raise InvalidParameter("crates", "give either crate or crates, not both")
+    stowed, embedder = library.current(stowed_crate(library, arguments["crate"], arguments))
     index = library.index(stowed.snapshot)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
-    filters = Filters(tuple(arguments["type_filter"] or ()), arguments["module"].strip())
     hits = search(index, embedder, query, limit=limit, filters=filters)
     answer = provenance(stowed) | paged(
         [_result(index, hit, explain=arguments["explain"]) for hit in hits],
@@ -261,18 +261,22 @@ def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
 
 def _read(library: Library, arguments: Arguments) -> Answer:
     from docstow import lookup, pages
+    from docstow.neighbours import see_also
 
     path = lookup.normalise(arguments["item_path"])
     if not path:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
-    stowed = _stowed(library, arguments["crate"] or path.split("::")[0], arguments)
+    stowed = stowed_crate(library, arguments["crate"] or path.split("::")[0], arguments)
     index = library.index(stowed.snapshot)
     texts = []
     for row in lookup.find(index, path):
         document = index.document(row)
         members = [index.member(child) for child in index.rows_by_parent.get(document.path, ())]
         line = provenance_line(stowed, document.url)
-        texts.append(pages.page(document, line, members, index.implements(document.path)))
+        links = index.links(document.path)
+        neighbours = [index.member(near) for near in see_also(index, row)]
+        implements = index.implements(document.path)
+        texts.append(pages.page(document, line, members, implements, links, neighbours))
     return Answer(text=pages.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))
 
 

@@ -1,0 +1,45 @@
+"""What the Rust tools have in common: how a crate and its version are named.
+
+This room knows four parameters and what they mean together. It does not know any tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+from docstow.lockfile import locked_version
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.library import Library, Stowed
+
+CRATE = Parameter("crate", "string", "Crate name", required=True, max_length=64)
+VERSION = Parameter(
+    "version",
+    "string",
+    "Exact version or Cargo requirement; default: latest",
+    default="",
+    max_length=100,
+)
+LOCKFILE = Parameter(
+    "lockfile", "string", "Text of a Cargo.lock that fixes the version", default=""
+)
+CURSOR = Parameter("cursor", "string", "From the previous page", default="", max_length=400)
+
+
+def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
+    """The crate in the version that the caller asked for, by number or by lock file.
+
+    Args:
+        library: where crates are found.
+        name: the crate.
+        arguments: with ``version`` and ``lockfile``.
+    """
+    version = arguments["version"].strip()
+    if arguments["lockfile"]:
+        if version:
+            raise InvalidParameter("lockfile", "give either version or lockfile, not both")
+        version = locked_version(arguments["lockfile"], name)
+    return library.crate(name, version)

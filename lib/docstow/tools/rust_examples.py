@@ -1,0 +1,95 @@
+"""The tool ``search_examples``: whole code blocks of a crate's docs.
+
+This room knows its parameters and the shape of its answer. It does not know how examples are
+ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
+from docstow.tools.parameters import Parameter
+from docstow.tools.registry import Answer, Tool
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+
+if TYPE_CHECKING:
+    from docstow.example_search import Found
+    from docstow.index import Index
+    from docstow.library import Library
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    example = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "language": TEXT,
+            "context": TEXT,
+            "code": TEXT,
+            "url": TEXT,
+        }
+    )
+    return [
+        Tool(
+            name="search_examples",
+            toolset="rust",
+            title="Code examples of a Rust crate",
+            description=(
+                "Whole code examples from a crate's docs, found by what they do or by words in "
+                "them, each with the item it belongs to. Use it to see how an API is used. Not "
+                "for signatures (search_items) nor for one item's page (get_item_doc). "
+                'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
+            ),
+            parameters=(
+                Parameter("query", "string", "What the code does", required=True, max_length=500),
+                CRATE,
+                VERSION,
+                LOCKFILE,
+                Parameter("k", "integer", "Number of examples", default=3, minimum=1, maximum=20),
+                Parameter("language", "array", "Only these, such as rust or toml"),
+                CURSOR,
+            ),
+            run=partial(_search, library),
+            output_schema=list_schema(example),
+        )
+    ]
+
+
+def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.example_search import search_examples
+
+    query = arguments["query"].strip()
+    if not query:
+        raise InvalidParameter("query", "must say what the code should do")
+    found, embedder = library.current(stowed(library, arguments["crate"], arguments))
+    index = library.index(found.snapshot)
+    languages = [language.lower() for language in arguments["language"] or ()]
+    limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
+    examples = search_examples(index, embedder, query, limit=limit, languages=languages)
+    results = [_result(index, example) for example in examples]
+    answer = provenance(found) | paged(
+        results, arguments["cursor"], found.snapshot.id, arguments["k"]
+    )
+    if not results:
+        there = sorted(set(index.examples["language"].tolist()))
+        answer["notice"] = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
+    return Answer(answer)
+
+
+def _result(index: Index, example: Found) -> dict[str, Any]:
+    columns = index.columns
+    return {
+        "score": round(example.score, 5),
+        "item_path": str(columns["path"][example.owner]),
+        "item_type": str(columns["kind"][example.owner]),
+        "language": example.language,
+        "context": example.context,
+        "code": example.code,
+        "url": str(columns["url"][example.owner]),
+    }

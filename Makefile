@@ -7,7 +7,7 @@ else
 BIN := .venv/bin
 endif
 
-.PHONY: install serve test lint format bench clean lock
+.PHONY: install serve test lint format eval fit bench clean lock
 
 install: .venv/installed
 
@@ -39,6 +39,14 @@ lint: .venv/installed-dev
 format: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
+
+# What the ranking is worth; needs the corpus beside this checkout.
+eval: .venv/installed-dev
+	PYTHONPATH=lib:tests $(BIN)/python -m evaluation
+
+# Fits the ranking's weights anew from our own questions.
+fit: .venv/installed-dev
+	PYTHONPATH=lib:tests $(BIN)/python -m evaluation.fit
 
 bench: .venv/installed-dev
 	$(BIN)/python -m tests.benchmarks

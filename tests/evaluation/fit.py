@@ -1,4 +1,4 @@
-"""Fits the weights of the ranking's features: ``python -m tests.evaluation.fit``.
+"""Fits the weights of the ranking's features: ``make fit``.
 
 The questions are our own, over crates that the evaluation does not ask about. The model is linear
 and the loss listwise: the cross-entropy between the relevant candidates and the softmax of all

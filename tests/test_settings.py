@@ -100,3 +100,12 @@ def test_any_text_is_taken_or_named_as_the_mistake(name: str, raw: str) -> None:
         assert error.message.startswith(f"DOCSTOW_{name.upper()}: ")
     else:
         assert isinstance(getattr(settings, name), type(getattr(Settings(), name)))
+
+
+def test_a_key_is_not_shown() -> None:
+    settings = load({}, {"DOCSTOW_EMBEDDINGS_KEY": "sk-secret"})
+    assert settings.embeddings_key == "sk-secret"
+    assert "sk-secret" not in repr(settings)
+    with pytest.raises(ConfigurationError) as caught:
+        load({"embeddings_key": 12345}, {})
+    assert caught.value.message == "embeddings_key: must be text"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bert import tiny_model, write_json
+from docstow.cli import main
 from docstow.errors import ConfigurationError, UpstreamError
 from docstow.models import hub as room
 from docstow.models.choice import parse
@@ -186,3 +187,18 @@ def test_a_hub_that_fails_is_an_upstream_error(server: Server, hub: Hub) -> None
     server.always("config.json", status(503))
     with pytest.raises(UpstreamError, match="answered 503"):
         hub.obtain(parse("some/tiny"))
+
+
+def test_the_command_makes_a_folder_that_is_a_model(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = [f"--store={tmp_path / 'store'}", f"--cache={tmp_path / 'cache'}"]
+    words = [*settings, f"--hub-url={server.url}", "--into", str(tmp_path / "baked")]
+    assert main(["model", "fetch", "some/tiny", *words]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'baked'}\n"
+    model = f"--model={tmp_path / 'baked'}"
+    question = json.dumps({"crate": "stowage", "query": "lock a task"})
+    assert main(["call", "search_items", question, *settings, model]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 5
+    assert main(["model", "fetch", "bundled", *settings]) == 1
+    assert "bundled is no model of the hub" in capsys.readouterr().err

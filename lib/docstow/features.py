@@ -42,9 +42,9 @@ GROUPS = {
     "re-export": "pointer",
 }
 
-# Endings and beginnings that make variants of an item: `get_mut` beside `get`.
-_ENDINGS = ("_mut", "_ref", "_unchecked", "_exact", "_raw", "_owned", "_once", "_with", "_by")
-_BEGINNINGS = ("try_", "blocking_", "poll_", "unchecked_", "into_", "r")
+# Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
+_ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
+_BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Item:
         members: how many documents it owns.
         length: characters of its prose.
         deprecated: whether it is.
-        twin: whether it is a variant of a plainer neighbour.
+        twin: the word that makes it a variant of a plainer neighbour; empty if it is none.
         of_trait: whether it implements or belongs to a trait.
     """
 
@@ -72,7 +72,7 @@ class Item:
     members: int
     length: int
     deprecated: bool
-    twin: bool
+    twin: str
     of_trait: bool
 
 
@@ -100,11 +100,15 @@ class Match:
     named: float
 
 
-def is_twin(title: str, neighbours: Collection[str]) -> bool:
-    """Whether a name is a variant of a plainer one beside it: ``try_send`` beside ``send``."""
-    shorter = {title.removesuffix(ending) for ending in _ENDINGS}
-    shorter |= {title.removeprefix(beginning) for beginning in _BEGINNINGS}
-    return any(name != title and name in neighbours for name in shorter)
+def twin_word(title: str, neighbours: Collection[str]) -> str:
+    """What makes a name a variant of a plainer one beside it: ``try`` for ``try_send``, or ""."""
+    for word in _ENDINGS:
+        if title.endswith(f"_{word}") and title.removesuffix(f"_{word}") in neighbours:
+            return word
+    for word in _BEGINNINGS:
+        if title.startswith(f"{word}_") and title.removeprefix(f"{word}_") in neighbours:
+            return word
+    return ""
 
 
 def term_weights(frequencies: Mapping[str, int], rows: int) -> dict[str, float]:
@@ -154,7 +158,8 @@ def features(item: Item, match: Match, asked: Mapping[str, float]) -> dict[str, 
         "title_length": float(len(title)),
         "bare": float(not item.summary),
         "deprecated": float(item.deprecated),
-        "twin": float(item.twin),
+        # A query that has the word asks for the variant.
+        "twin": float(item.twin != "" and not asked.keys() & set(_terms(item.twin))),
         "of_trait": float(item.of_trait),
         **{f"is_{name}": float(group == name) for name in sorted(set(GROUPS.values()))},
     }

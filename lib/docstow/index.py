@@ -133,7 +133,7 @@ class Index:
             members=int(columns["members"][row]),
             length=int(columns["length"][row]),
             deprecated=bool(columns["deprecated"][row]),
-            twin=bool(columns["twin"][row]),
+            twin=str(columns["twin"][row]),
             of_trait=bool(columns["of_trait"][row]),
         )
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow import chunk, words
-from docstow.features import is_twin
+from docstow.features import twin_word
 from docstow.model import Document, Example, Passage, Relation
 from docstow.tables import pack_vectors
 
@@ -183,7 +183,7 @@ def _document_columns(
         "length": _integers(lengths[row] for row in range(len(documents))),
         "examples": _integers(shown[row] for row in range(len(documents))),
         "deprecated": [document.attributes.get("deprecated") is not None for document in documents],
-        "twin": [is_twin(document.title, names[document.parent]) for document in documents],
+        "twin": [twin_word(document.title, names[document.parent]) for document in documents],
         "of_trait": ["trait" in document.attributes for document in documents],
         "attributes": [
             json.dumps(dict(document.attributes), sort_keys=True, separators=(",", ":"))

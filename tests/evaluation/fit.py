@@ -29,6 +29,9 @@ QUESTIONS = HERE / "questions.jsonl"
 CACHE = REPOSITORY / ".cache" / "evaluation"
 
 PENALTY = 0.003
+
+#: What must never count for an item, whatever the questions say.
+AGAINST = {"deprecated": -0.5, "twin": -0.5}
 STEPS = 400
 RATE = 0.05
 
@@ -111,6 +114,7 @@ def main(corpus: Path) -> None:
     rows["fitted on all"] = judge(all_cases, weights)
     print(table(rows))
     kept = {name: round(float(value), 5) for name, value in zip(names, weights, strict=True)}
+    kept |= {name: min(kept[name], most) for name, most in AGAINST.items()}
     model = crates.runtime.embedder.id
     WEIGHTS.write_text(json.dumps({"model": model, "weights": kept}, indent=2) + "\n", "utf-8")
 

@@ -21,6 +21,8 @@ NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 CRATE = "crate"
 #: Kind of the crates that were stowed from a file: private ones, the standard library, air gaps.
 LOCAL = "local"
+#: Crates that come with the compiler: neither the index nor docs.rs has them.
+STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from docstow.errors import (
     UpstreamTimeout,
     VersionYanked,
 )
-from docstow.model import File, Revision, Source
+from docstow.model import STANDARD, File, Revision, Source
 from docstow.origins.crates_index import Listing, Release, SparseIndex
 from docstow.unpack import Limits, unpack
 from docstow.versions import Version, choose, exact
@@ -38,7 +38,6 @@ MEDIA_TYPE = "application/json"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _OBJECT = re.compile(rb"\s*\{")
-_STANDARD_LIBRARY = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 _SUGGESTED = 3
 _READ_SIZE = 64 * 1024
 _DEFAULT_LIMITS = Limits()
@@ -155,12 +154,12 @@ class CrateOrigin:
                 "crate",
                 "must start with a letter and go on with at most 63 letters, digits, - or _",
             )
-        if name.replace("-", "_") in _STANDARD_LIBRARY:
+        if name.replace("-", "_") in STANDARD:
             raise CrateNotDocumented(
                 f"{name} comes with Rust and is not on docs.rs. Run `rustup component add"
-                " --toolchain nightly rust-docs-json`, then `docstow ingest rustdoc FILE` with its"
-                " JSON from share/doc/rust/json below the folder that `rustc +nightly --print"
-                " sysroot` names."
+                " --toolchain nightly rust-docs-json`, then `docstow ingest std --toolchain"
+                " nightly`; or `docstow ingest rustdoc std.json core.json alloc.json` with files"
+                " from elsewhere."
             )
         return self._index.listing(name)
 

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstow.model import Document, Relation
+from docstow.model import STANDARD, Document, Relation
 from docstow.readers.rustdoc import CrateDocs
 
-_STANDARD = {"std", "core", "alloc", "proc_macro", "test"}
 #: No split crate known has so many parts; a cycle has.
 MOST_SIBLINGS = 16
 
@@ -41,7 +40,7 @@ def siblings(docs: CrateDocs) -> list[Sibling]:
     for relation in docs.relations:
         lib = relation.object.split("::")[0]
         external = docs.facts["externals"].get(lib)
-        if relation.predicate != "re-exports" or external is None or lib in _STANDARD:
+        if relation.predicate != "re-exports" or external is None or lib in STANDARD:
             continue
         of_family = lib.split("_")[0] == family
         if external.get("version") and (of_family or relation.object.endswith("::*")):

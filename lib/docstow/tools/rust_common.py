@@ -6,10 +6,12 @@ This room knows four parameters and what they mean together. It does not know an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
-from docstow.lockfile import locked_version
+from docstow.lockfile import parse
+from docstow.model import STANDARD
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -37,9 +39,15 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
         name: the crate.
         arguments: with ``version`` and ``lockfile``.
     """
-    version = arguments["version"].strip()
-    if arguments["lockfile"]:
-        if version:
-            raise InvalidParameter("lockfile", "give either version or lockfile, not both")
-        version = locked_version(arguments["lockfile"], name)
-    return library.crate(name, version)
+    version, lockfile = arguments["version"].strip(), arguments["lockfile"]
+    if not lockfile:
+        return library.crate(name, version)
+    if version:
+        raise InvalidParameter("lockfile", "give either version or lockfile, not both")
+    if name.replace("-", "_") in STANDARD:
+        # No lock file names the standard library, and a caller may give its own with every call.
+        return library.crate(name)
+    locked = parse(lockfile).locked(name)
+    found = library.crate(name, locked.version)
+    notice = "; ".join(filter(None, (found.notice, locked.notice(found.name))))
+    return replace(found, asked=f"lockfile: {locked.version}", notice=notice)

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from docstow.errors import StoreError
 from docstow.model import Head, Source
-from docstow.objects import AlreadyThere, Conflict, ObjectStore, Unchanged
+from docstow.objects import AlreadyThere, Conflict, ObjectStore, Unchanged, escape
 from docstow.records import decode_head, encode_head, head_key, heads_prefix
 
 PARALLEL = 8
@@ -81,6 +82,11 @@ class Heads:
             for key, stored in zip(keys, found, strict=True)
             if stored is not None
         ]
+
+    def names(self, kind: str) -> list[str]:
+        """All names of a kind that have a head, in alphabetical order."""
+        keys = (entry.key for entry in self._store.list(f"heads/{escape(kind)}/"))
+        return sorted({unquote(key.split("/")[2]) for key in keys})
 
     def change(self, source: Source, change: Callable[[Head | None], Head]) -> Head:
         """Read, change, swap; from the start again when another writer was faster.

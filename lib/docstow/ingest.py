@@ -14,9 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from docstow.cards import Card, make
+from docstow.catalog import Catalog
 from docstow.chunk import CHUNKER, first_sentence
 from docstow.errors import UnreadableInput
-from docstow.layout import tabulate
+from docstow.layout import Columns, tabulate
 from docstow.model import (
     LOCAL,
     Document,
@@ -33,7 +35,7 @@ from docstow.readers import rustdoc
 from docstow.readers.siblings import Sibling, gather, graft
 from docstow.renewal import renewed
 from docstow.snapshots import Snapshots
-from docstow.tables import read_table, write_table
+from docstow.tables import read_table, unpack_vectors, write_table
 from docstow.words import WORDS
 
 if TYPE_CHECKING:
@@ -46,9 +48,10 @@ _RELATION = ("subject", "predicate", "object", "detail")
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """What the write path needs: where snapshots go and what makes vectors."""
+    """What the write path needs: where snapshots and cards go and what makes vectors."""
 
     snapshots: Snapshots
+    catalog: Catalog
     embedder: Embedder
 
     @property
@@ -164,9 +167,11 @@ class Ingest:
         their tables already there.
         """
         digests = [document.digest() for document in documents]
-        known = self.snapshots.stowed(snapshot_id(revision, digests, recipe))
+        identity = snapshot_id(revision, digests, recipe)
+        known = self.snapshots.stowed(identity)
         if known is not None:
-            return self.snapshots.republish(known, now, expected_generation=expected_generation)
+            with self.catalog.listed(self.catalog.card(known)):
+                return self.snapshots.republish(known, now, expected_generation=expected_generation)
         tables = tabulate(documents, relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
         kinds = Counter(document.kind for document in documents)
@@ -174,16 +179,35 @@ class Ingest:
             files = {name: Path(scratch, f"{name}.parquet") for name in tables}
             for name, columns in tables.items():
                 write_table(columns, files[name])
-            return self.snapshots.publish(
-                revision,
-                recipe,
-                files,
-                digests,
-                counts={**counts, **{f"kind:{kind}": n for kind, n in sorted(kinds.items())}},
-                facts=facts,
-                now=now,
-                expected_generation=expected_generation,
-            )
+            with self.catalog.listed(_card(revision, identity, recipe, facts, tables)):
+                return self.snapshots.publish(
+                    revision,
+                    recipe,
+                    files,
+                    digests,
+                    counts={**counts, **{f"kind:{kind}": n for kind, n in sorted(kinds.items())}},
+                    facts=facts,
+                    now=now,
+                    expected_generation=expected_generation,
+                )
+
+
+def _card(
+    revision: Revision,
+    identity: str,
+    recipe: Recipe,
+    facts: Mapping[str, Any],
+    tables: Mapping[str, Columns],
+) -> Card:
+    """The card of what is about to be published."""
+    passages = tables["passages"]
+    blobs = [
+        blob
+        for ordinal, blob in zip(passages["ordinal"], passages["embedding"], strict=True)
+        if ordinal == 0
+    ]
+    vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if blobs else 0)
+    return make(revision.source, identity, recipe.model, facts, tables["documents"], vectors)
 
 
 def _outline(documents: Sequence[Document]) -> dict[str, Any]:

@@ -25,18 +25,25 @@ from docstow.errors import (
 from docstow.indexes import IndexCache
 from docstow.model import CRATE, LOCAL, File, Head, Revision, Snapshot, Source
 from docstow.renewal import Renewals, renewed
+from docstow.snapshots import in_parallel
 from docstow.versions import Version, choose
 
 if TYPE_CHECKING:
+    from docstow.catalog import Catalog
     from docstow.embed import Embedder
     from docstow.index import Index
     from docstow.ingest import Ingest
     from docstow.lease import Leases
     from docstow.origins.crate import CrateOrigin
     from docstow.queue import LocalQueue
+    from docstow.search import Filters
+    from docstow.shortlist import Shortlist
     from docstow.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
+
+#: What a search over everything says was asked for.
+ALL = "all stowed crates"
 
 #: Pause between looks at a head that another process is about to publish, in seconds.
 POLL_S = 0.5
@@ -87,6 +94,7 @@ class Library:
 
     Args:
         snapshots: published snapshots.
+        catalog: opens the catalogue of stowed crates when it is first needed.
         leases: keep two processes from doing one ingest twice.
         origin: makes the docs.rs origin when it is first needed.
         ingest: makes the write path when it is first needed.
@@ -102,6 +110,7 @@ class Library:
     def __init__(
         self,
         snapshots: Snapshots,
+        catalog: Callable[[], Catalog],
         leases: Leases,
         origin: Callable[[], CrateOrigin],
         ingest: Callable[[], Ingest],
@@ -115,6 +124,7 @@ class Library:
         pause: Callable[[float], object],
     ) -> None:
         self._snapshots = snapshots
+        self._catalog = catalog
         self._leases = leases
         self._origin = origin
         self._ingest = ingest
@@ -147,6 +157,38 @@ class Library:
         except (UpstreamError, UpstreamTimeout) as error:
             return self._without_index(name, requirement, error)
         return Stowed(asked, self._current(revision.source) or self._stow_and_wait(revision))
+
+    def across(self, query: str, filters: Filters) -> list[tuple[Stowed, float]]:
+        """The stowed crates that suit a query best, with scores; no upstream is asked.
+
+        Raises:
+            CrateNotFound: nothing is stowed yet.
+        """
+        found = self._shortlist(query).across(filters)
+        return [(Stowed(ALL, snapshot), score) for snapshot, score in found]
+
+    def several(self, query: str, wanted: Mapping[str, str]) -> list[tuple[Stowed, float]]:
+        """Named crates, stowed now if they are not yet, with scores as :meth:`across` gives them.
+
+        Args:
+            query: what is looked for.
+            wanted: crate to version or requirement.
+
+        Raises:
+            as :meth:`crate` does, for the first crate that cannot be had.
+        """
+        stowed = in_parallel(lambda pair: self.crate(*pair), list(wanted.items()))
+        score = self._shortlist(query).score
+        return [(each, score(each.snapshot)) for each in stowed]
+
+    def _shortlist(self, query: str) -> Shortlist:
+        from docstow.shortlist import Shortlist
+
+        return Shortlist(self._catalog(), self._snapshots, self.embedder(), self._target, query)
+
+    def indexes(self, snapshots: Sequence[Snapshot]) -> list[Index]:
+        """The loaded tables of several snapshots, as :meth:`index` gives each."""
+        return in_parallel(self.index, snapshots)
 
     def stow(self, name: str, requirement: str = "", *, target: str = "") -> Snapshot:
         """Fetch and stow a crate now, however long it takes, even if it is stowed already."""

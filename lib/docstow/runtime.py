@@ -31,6 +31,7 @@ from docstow.tools import Toolbox, rust
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from docstow.catalog import Catalog
     from docstow.embed import Embedder
     from docstow.ingest import Ingest
     from docstow.mcp import Protocol
@@ -94,6 +95,13 @@ class Runtime:
         blobs = BlobCache(self._cache_folder, self.settings.cache_bytes)
         return Snapshots(self.store, blobs, freshness_s=self.settings.freshness_s)
 
+    @cached_property
+    def catalog(self) -> Catalog:
+        """One card of every stowed crate."""
+        from docstow.catalog import Catalog
+
+        return Catalog(self.store, self.snapshots, freshness_s=self.settings.freshness_s)
+
     @property
     def _cache_folder(self) -> Path:
         given = self.settings.cache
@@ -107,6 +115,7 @@ class Runtime:
         self._closing.callback(queue.close)
         return Library(
             self.snapshots,
+            lambda: self.catalog,
             Leases(self.store, f"{socket.gethostname()}/{os.getpid()}"),
             lambda: self.crate_origin,
             lambda: self.ingest,
@@ -170,7 +179,7 @@ class Runtime:
         """The write path."""
         from docstow.ingest import Ingest
 
-        return Ingest(self.snapshots, self.embedder)
+        return Ingest(self.snapshots, self.catalog, self.embedder)
 
     @property
     def embedder(self) -> Embedder:

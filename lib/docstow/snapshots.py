@@ -26,7 +26,7 @@ from docstow.model import Head, Recipe, Revision, Snapshot, Source, snapshot_id
 from docstow.objects import AlreadyThere, Conflict, LocalFiles, ObjectStore
 from docstow.records import blob_key, decode_snapshot, encode_snapshot, head_key, snapshot_key
 
-__all__ = ["BlobCache", "Snapshots"]
+__all__ = ["BlobCache", "Snapshots", "in_parallel"]
 
 PARALLEL = 8
 SNAPSHOTS_KEPT = 256
@@ -89,7 +89,7 @@ class Snapshots:
             Conflict: the head moved on from ``expected_generation`` to another snapshot.
             StoreError: the store cannot be used.
         """
-        blobs = dict(zip(tables, _in_parallel(self._upload, list(tables.values())), strict=True))
+        blobs = dict(zip(tables, in_parallel(self._upload, list(tables.values())), strict=True))
         snapshot = Snapshot(
             id=snapshot_id(revision, digests, recipe),
             revision=revision,
@@ -160,6 +160,10 @@ class Snapshots:
         """All heads of a name, one per version and target, in the order of their keys."""
         return self._heads.named(kind, name)
 
+    def names(self, kind: str) -> list[str]:
+        """All names of a kind that were ever stowed, in alphabetical order."""
+        return self._heads.names(kind)
+
     def load(self, identity: str) -> Snapshot | None:
         """The record of a snapshot; None if there is none of that id.
 
@@ -185,7 +189,7 @@ class Snapshots:
         snapshot = self.load(identity)
         if snapshot is None:
             return None
-        found = _in_parallel(self._stored_size, list(snapshot.tables.values()))
+        found = in_parallel(self._stored_size, list(snapshot.tables.values()))
         return snapshot if found == list(snapshot.sizes.values()) else None
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -208,7 +212,7 @@ class Snapshots:
             name: self._at_hand(snapshot.tables[name], snapshot.sizes[name]) for name in wanted
         }
         absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
-        found = dict(zip(absent, _in_parallel(self._obtain, list(absent.items())), strict=True))
+        found = dict(zip(absent, in_parallel(self._obtain, list(absent.items())), strict=True))
         return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
     def _record(self, snapshot: Snapshot) -> Snapshot:
@@ -262,7 +266,8 @@ class Snapshots:
         return stored.body
 
 
-def _in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+def in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+    """The results of waiting for stores or upstreams, in the order of the items."""
     if len(items) < 2:
         return [work(item) for item in items]
     with ThreadPoolExecutor(min(PARALLEL, len(items))) as pool:

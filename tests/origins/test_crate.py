@@ -171,7 +171,7 @@ def test_the_standard_library_comes_from_a_file(
     error = error_of(origin, name)
     assert (type(error), error.status) == (CrateNotDocumented, 404)
     assert "rust-docs-json" in error.message
-    assert "docstow ingest rustdoc FILE" in error.message
+    assert "docstow ingest std" in error.message
     assert server.requests == []
 
 

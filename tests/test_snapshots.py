@@ -549,3 +549,22 @@ def test_a_cache_that_cannot_be_written_says_what_to_do(store: ObjectStore, tmp_
     cache = BlobCache(tmp_path / "file" / "cache", 1000)
     with pytest.raises(StoreError, match="Free some space, lower the cache's limit"):
         add(cache, b"a")
+
+
+def test_a_list_of_heads_is_asked_for_once_while_it_is_fresh(tmp_path: Path) -> None:
+    listings: list[str] = []
+
+    class Counted(DirectoryStore):
+        def list(self, prefix: str) -> Iterator[Entry]:
+            listings.append(prefix)
+            return super().list(prefix)
+
+    now = [0.0]
+    store = Counted(tmp_path / "store")
+    cache = BlobCache(tmp_path / "cache", 10**6)
+    snapshots = Snapshots(store, cache, freshness_s=5, clock=lambda: now[0])
+    assert snapshots.heads("crate", "tokio") == snapshots.heads("crate", "tokio") == []
+    assert len(listings) == 1
+    now[0] = 5.0
+    assert snapshots.heads("crate", "tokio") == []
+    assert len(listings) == 2

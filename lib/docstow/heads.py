@@ -37,7 +37,7 @@ class Heads:
     Args:
         store: where they live.
         freshness_s: for so long a head is answered from memory; after that it is asked for with
-            its tag. Absence is never remembered.
+            its tag. That a single source has none is never remembered.
         clock: monotonic seconds.
     """
 
@@ -49,6 +49,7 @@ class Heads:
         self._clock = clock
         self._guard = threading.Lock()
         self._known: dict[Source, _Known] = {}
+        self._listed: dict[tuple[str, str], tuple[float, tuple[Head, ...]]] = {}
 
     def get(self, source: Source, *, fresh: bool = False) -> Head | None:
         """The head of a source, or None; ``fresh`` asks the store even if memory is young."""
@@ -71,7 +72,20 @@ class Heads:
         return self._remember(_Known(head, stored.etag, asked_at))
 
     def named(self, kind: str, name: str) -> list[Head]:
-        """All heads of a name, one per version and target, in the order of their keys."""
+        """All heads of a name, one per version and target, in the order of their keys.
+
+        The answer, an empty one too, is remembered for as long as a head is.
+        """
+        asked_at = self._clock()
+        listed = self._listed.get((kind, name))
+        if listed is not None and asked_at - listed[0] < self._freshness_s:
+            return list(listed[1])
+        heads = self._list(kind, name)
+        with self._guard:
+            self._listed[kind, name] = (asked_at, tuple(heads))
+        return heads
+
+    def _list(self, kind: str, name: str) -> list[Head]:
         keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
         if not keys:
             return []
@@ -112,6 +126,8 @@ class Heads:
             except (AlreadyThere, Conflict):
                 time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
                 continue
+            with self._guard:
+                self._listed.pop((source.kind, source.name), None)
             return self._remember(_Known(head, etag, self._clock()))
         raise StoreError(
             f"The head of {source.key} was changed by others {ATTEMPTS} times in a row; try again"

@@ -15,7 +15,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings"},
+    {"model", "errors", "settings", "outfiles"},
     {
         "readers",
         "chunk",
@@ -29,10 +29,30 @@ FLOORS = [
         "features",
     },
     {"net", "objects", "tables", "embed", "queue", "bundled", "models"},
-    {"lockfile", "layout", "index", "lookup", "outline", "cache", "records", "indexes"},
+    {
+        "lockfile",
+        "layout",
+        "index",
+        "lookup",
+        "implementations",
+        "outline",
+        "export",
+        "cache",
+        "records",
+        "indexes",
+    },
     {"origins"},
     {"heads", "snapshots", "lease", "catalog"},
-    {"ingest", "search", "example_search", "neighbours", "renewal", "federate", "shortlist"},
+    {
+        "ingest",
+        "search",
+        "example_search",
+        "neighbours",
+        "renewal",
+        "dependencies",
+        "federate",
+        "shortlist",
+    },
     {"library"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
@@ -58,7 +78,18 @@ OWNERS = {
 }
 
 #: Rooms without input or output.
-PURE = {"readers", "chunk", "words", "rank", "versions", "unpack", "patience", "mcp", "model"}
+PURE = {
+    "readers",
+    "chunk",
+    "words",
+    "rank",
+    "versions",
+    "unpack",
+    "patience",
+    "mcp",
+    "model",
+    "export",
+}
 IO_MODULES = {
     "os",
     "socket",

@@ -17,6 +17,7 @@ from docstow.errors import (
     CrateNotDocumented,
     CrateNotFound,
     Ingesting,
+    InvalidParameter,
     TooLarge,
     UpstreamError,
     UpstreamTimeout,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from docstow.ingest import Ingest
     from docstow.lease import Leases
     from docstow.origins.crate import CrateOrigin
+    from docstow.origins.crates_index import Release
     from docstow.queue import LocalQueue
     from docstow.search import Filters
     from docstow.shortlist import Shortlist
@@ -219,6 +221,39 @@ class Library:
             for release in releases
         ]
         return _listing(spelling, requirement, rows, origin.resolve(name, requirement).version)
+
+    def release(self, name: str, requirement: str = "") -> tuple[str, str]:
+        """Name and version of what the index has for a request; nothing is fetched or stowed.
+
+        Raises:
+            CrateNotFound: the crate was stowed from a file: the index has no entry of it; or it
+                is unknown, or no version matches.
+            VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
+        """
+        if choose(requirement, self._stowed_heads(LOCAL, _lib_name(name))) is not None:
+            raise CrateNotFound(
+                f"{name} was stowed from a file, which does not say what it depends on, and the "
+                "index is not asked about it. Give its Cargo.lock as lockfile."
+            )
+        revision = self._origin().resolve(name, requirement, target=self._target)
+        return revision.source.name, revision.version
+
+    def releases(self, names: Sequence[str]) -> dict[str, Sequence[Release]]:
+        """What the index has of several crates; those that it does not have are left out.
+
+        Raises:
+            UpstreamError, UpstreamTimeout: the index cannot be asked.
+        """
+
+        def look_up(name: str) -> Sequence[Release]:
+            try:
+                return self._origin().releases(name)[1]
+            except (CrateNotFound, CrateNotDocumented, InvalidParameter):
+                return ()
+
+        return {
+            n: found for n, found in zip(names, in_parallel(look_up, names), strict=True) if found
+        }
 
     def current(self, stowed: Stowed) -> tuple[Stowed, Embedder | None]:
         """What answers a search, with the model that its vectors can be compared with.

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
 from docstow.pages import HEADINGS
-from docstow.tools import across, rust_examples, rust_tree
+from docstow.tools import (
+    across,
+    rust_dependencies,
+    rust_examples,
+    rust_implementations,
+    rust_tree,
+    rust_versions,
+)
 from docstow.tools.answers import (
     COUNT,
     TEXT,
@@ -48,9 +55,11 @@ def tools(library: Library) -> list[Tool]:
         _get_crate_summary(library),
         _search_items(library),
         _get_item_doc(library),
-        _list_versions(library),
+        *rust_versions.tools(library),
         *rust_tree.tools(library),
         *rust_examples.tools(library),
+        *rust_dependencies.tools(library),
+        *rust_implementations.tools(library),
     ]
 
 
@@ -157,31 +166,6 @@ def _get_item_doc(library: Library) -> Tool:
     )
 
 
-def _list_versions(library: Library) -> Tool:
-    version = result_schema(
-        {"version": TEXT, "yanked": {"type": "boolean"}, "stowed": {"type": "boolean"}},
-        rust_version=TEXT,
-        published=TEXT,
-    )
-    return Tool(
-        name="list_versions",
-        toolset="rust",
-        title="Versions of a Rust crate",
-        description=(
-            "All published versions of a crate, newest first, with yanked flags, dates, MSRV "
-            "and which are stowed; and what a Cargo requirement resolves to. Not for what "
-            'changed between versions. Example: {"crate": "serde", "requirement": "^1"}.'
-        ),
-        parameters=(
-            CRATE,
-            Parameter("requirement", "string", "Cargo requirement to resolve", default=""),
-            CURSOR,
-        ),
-        run=partial(_versions, library),
-        output_schema=list_schema(version, total=COUNT),
-    )
-
-
 def _summarise(library: Library, arguments: Arguments) -> Answer:
     stowed = stowed_crate(library, arguments["crate"], arguments)
     facts = dict(stowed.snapshot.facts)
@@ -275,22 +259,6 @@ def _read(library: Library, arguments: Arguments) -> Answer:
         line = provenance_line(stowed, document.url)
         links = index.links(document.path)
         neighbours = [index.member(near) for near in see_also(index, row)]
-        implements = index.implements(document.path)
-        texts.append(pages.page(document, line, members, implements, links, neighbours))
+        traits = index.traits(document.path)
+        texts.append(pages.page(document, line, members, traits, links, neighbours))
     return Answer(text=pages.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))
-
-
-def _versions(library: Library, arguments: Arguments) -> Answer:
-    requirement = arguments["requirement"].strip()
-    listing = library.versions(arguments["crate"], requirement)
-    page = paged(listing.versions, arguments["cursor"], listing.name, size=100)
-    return Answer(
-        {
-            "crate": listing.name,
-            "asked": requirement or "latest",
-            "answered": listing.resolved,
-            "substituted": False,
-            "total": len(listing.versions),
-        }
-        | page
-    )

@@ -1,0 +1,86 @@
+"""The tool ``list_versions``: which versions a crate has, and which one a project means.
+
+This room knows the answer's shape. It does not know where versions come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+from docstow.lockfile import parse
+from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
+from docstow.tools.parameters import Parameter
+from docstow.tools.registry import Answer, Tool
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE
+from docstow.versions import Version, choose
+
+if TYPE_CHECKING:
+    from docstow.library import Library
+
+PER_PAGE = 100
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    flag = {"type": "boolean"}
+    version = result_schema(
+        {"version": TEXT, "yanked": flag, "stowed": flag},
+        rust_version=TEXT,
+        published=TEXT,
+        latest=flag,
+        matches=flag,
+    )
+    return [
+        Tool(
+            name="list_versions",
+            toolset="rust",
+            title="Versions of a Rust crate",
+            description=(
+                "All published versions of a crate, newest first: yanked, date, MSRV, latest, "
+                "prerelease, stowed; which ones a Cargo requirement matches and which it resolves to "
+                "(answered). Not for what changed between versions (diff_versions). "
+                'Example: {"crate": "serde", "requirement": "^1"}.'
+            ),
+            parameters=(
+                CRATE,
+                Parameter("requirement", "string", "Cargo requirement to resolve", default=""),
+                LOCKFILE,
+                CURSOR,
+            ),
+            run=partial(_run, library),
+            output_schema=list_schema(version, total=COUNT),
+        )
+    ]
+
+
+def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    requirement, lockfile = arguments["requirement"].strip(), arguments["lockfile"]
+    if requirement and lockfile:
+        raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
+    locked = parse(lockfile).locked(arguments["crate"]) if lockfile else None
+    listing = library.versions(arguments["crate"], requirement)
+    rows = [dict(row) for row in listing.versions]
+    latest = choose("", [row["version"] for row in rows if not row["yanked"]])
+    versions = {locked.version, *locked.others} if locked else set()
+    for row in rows:
+        flags = {
+            "latest": row["version"] == latest,
+            "prerelease": bool(Version.parse(row["version"]).prerelease),
+            "locked": row["version"] in versions,
+        }
+        row |= {name: True for name, value in flags.items() if value}
+        if requirement:
+            row["matches"] = choose(requirement, [row["version"]]) is not None
+    answer: dict[str, Any] = {
+        "crate": listing.name,
+        "asked": f"lockfile: {locked.version}" if locked else requirement or "latest",
+        "answered": locked.version if locked else listing.resolved,
+        "substituted": False,
+        "total": len(rows),
+    }
+    if locked is not None and (notice := locked.notice(listing.name)):
+        answer["notice"] = notice
+    return Answer(answer | paged(rows, arguments["cursor"], listing.name, PER_PAGE))

@@ -44,6 +44,7 @@ STEPS = [
     ("docstow.layout:tabulate", 1),
     ("docstow.embed:embed", 1),
     *(("docstow.tables:write_table", number) for number in range(1, 6)),
+    ("docstow.catalog:add", 1),
     ("docstow.snapshots:publish", 1),
 ]
 
@@ -74,7 +75,12 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
 
     def page() -> str:
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-            return runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+            page = runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+            found = runtime.toolbox.call("search_items", {"query": "the hold"}).structured
+        assert found is not None
+        (answered,) = found["answered"]
+        assert answered["snapshot"][:12] in page
+        return page
 
     assert ingest() == 0
     before = page()
@@ -84,7 +90,7 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
     for step, number in STEPS:
         for moment in ("call", "return"):
             killed = ingest(step, moment, number)
-            if (step, moment) == STEPS[-1][:1] + ("return",):
+            if (step, moment) == (*STEPS[-1][:1], "return"):
                 # The last step had been done, and nothing but a line of output was lost.
                 break
             assert killed not in (0, 1), f"{step} was not reached"

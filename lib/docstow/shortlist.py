@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CRATES = 5
 
 #: A crate whose score is so far below the best one's is not searched.
-MARGIN = 3.0
+MARGIN = 4.0
 
 
 class Shortlist:

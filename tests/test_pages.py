@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.model import Document
-from docstow.pages import CHARACTERS_PER_TOKEN, Member, bounded, page
+from docstow.pages import CHARACTERS_PER_TOKEN, Member, Traits, bounded, page
 
 DOCUMENT = Document(
     path="stowage::Hold",
@@ -23,6 +23,8 @@ DOCUMENT = Document(
         "source": "src/hold.rs:15",
     },
 )
+
+TRAITS = Traits(("core::clone::Clone", "!core::marker::Send"), 12, ("str",))
 
 PAGE = """\
 # struct `stowage::Hold`
@@ -57,7 +59,11 @@ let hold = 1;
 
 ## Implements
 
-`core::clone::Clone`
+`core::clone::Clone`, `!core::marker::Send`
+
+12 more, auto and blanket: find_implementations
+
+By `Deref` it has the methods of `str` too
 """
 
 
@@ -71,7 +77,7 @@ def test_a_page_has_header_facts_docs_and_members() -> None:
         ),
         Member("stowage::Hold::weight", "field", "pub weight: f64", ""),
     ]
-    assert page(DOCUMENT, "*stowage 0.1.0*", members, ["core::clone::Clone"]) == PAGE
+    assert page(DOCUMENT, "*stowage 0.1.0*", members, TRAITS) == PAGE
 
 
 def test_a_page_that_fits_is_left_alone() -> None:

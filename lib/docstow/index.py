@@ -6,7 +6,7 @@ This room knows the loaded columns and how to find a row. It does not rank and d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from docstow.features import Item
 from docstow.model import Document, Snapshot
-from docstow.pages import Member
+from docstow.pages import Member, Traits
+from docstow.readers.predicates import DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.tables import read_table, unpack_vectors
 
 _LIGHT = (
@@ -153,11 +154,18 @@ class Index:
         chosen = (table["subject"] == path) & (table["predicate"] == "links-to")
         return sorted(set(table["object"][chosen].tolist()))
 
-    def implements(self, path: str) -> list[str]:
-        """The traits that a type implements, in alphabetical order."""
+    def traits(self, path: str) -> Traits:
+        """What a type implements and dereferences to, as its page shows it."""
         table = self.relations
-        chosen = (table["subject"] == path) & (table["predicate"] == "implements")
-        return sorted(set(table["object"][chosen].tolist()))
+        chosen = table["subject"] == path
+        objects, predicates = table["object"][chosen], table["predicate"][chosen]
+        own = {str(each) for each in objects[np.isin(predicates, (WRITTEN, DERIVED))]}
+        packed = objects[np.isin(predicates, list(PACKED))]
+        return Traits(
+            own=tuple(sorted(own)),
+            further=sum(each.count(" ") + 1 for each in packed),
+            derefs=tuple(sorted({str(each) for each in objects[predicates == DEREFS_TO]})),
+        )
 
     @cached_property
     def _rows_by_title(self) -> Mapping[str, list[int]]:
@@ -227,20 +235,26 @@ class Index:
 
     def document(self, row: int) -> Document:
         """A whole document, its text read from the table."""
-        text = read_table(self._file("documents"), ("text",), where="row = ?", parameters=(row,))[
-            "text"
-        ][0]
-        at = {name: str(column[row]) for name, column in self.columns.items()}
-        return Document(
-            path=at["path"],
-            kind=at["kind"],
-            title=at["title"],
-            signature=at["signature"],
-            text=text,
-            url=at["url"],
-            parent=at["parent"],
-            attributes=self.attributes(row),
+        return self.documents([row])[0]
+
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        """Whole documents, their texts read from the table at once."""
+        found = read_table(
+            self._file("documents"),
+            ("row", "text"),
+            where="row IN (SELECT unnest(?))",
+            parameters=([int(row) for row in rows],),
         )
+        texts = dict(zip(found["row"].tolist(), found["text"], strict=True))
+        names = ("path", "kind", "title", "signature", "url", "parent")
+        return [
+            Document(
+                **{name: str(self.columns[name][row]) for name in names},
+                text=texts[row],
+                attributes=self.attributes(row),
+            )
+            for row in rows
+        ]
 
     def find(self, path: str) -> tuple[int, ...]:
         """Rows of a path or of any alias of it, members of aliased owners included."""

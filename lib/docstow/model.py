@@ -148,9 +148,10 @@ class Example:
 class Relation:
     """An edge between paths, such as ``("tokio::task::spawn", "alias", "tokio::spawn")``.
 
-    Predicates in use: ``alias`` (subject is another public path of object), ``implements``
-    (type to trait), ``re-exports`` (local path to a path of another crate), ``links-to``
-    (document to path or URL), ``depends-on``, ``requires-feature``.
+    Predicates in use: ``alias`` (subject is another public path of object), ``re-exports`` (local
+    path to a path of another crate), ``links-to`` (document to path or URL), ``depends-on``,
+    ``requires-feature``, and those of ``readers/predicates``, such as ``implements`` (type to
+    trait).
     """
 
     subject: str

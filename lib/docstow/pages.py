@@ -51,11 +51,27 @@ class Member:
     summary: str
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a type implements.
+
+    Attributes:
+        own: the traits of implementations that were written or derived; ``!`` before those that
+            it says it does not implement.
+        further: how many automatic and blanket implementations there are besides.
+        derefs: the types that it dereferences to.
+    """
+
+    own: Sequence[str] = ()
+    further: int = 0
+    derefs: Sequence[str] = ()
+
+
 def page(
     document: Document,
     provenance: str,
     members: Sequence[Member],
-    implements: Sequence[str],
+    traits: Traits,
     links: Sequence[str] = (),
     neighbours: Sequence[Member] = (),
 ) -> str:
@@ -65,28 +81,43 @@ def page(
         document: the item.
         provenance: a line that says which version answers and where it comes from.
         members: what the item owns, in the order of their paths.
-        implements: the traits that the type implements.
+        traits: what the type implements.
         links: paths and addresses that its docs link to.
         neighbours: items that a reader of this one may want next.
     """
-    blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
-    if document.signature:
-        blocks.append(f"```rust\n{document.signature}\n```")
-    blocks += _facts(document)
+    blocks = header(document, provenance)
     if document.text:
         blocks.append(chunk.shown(document.text).strip())
     order = list(HEADINGS)
     listed = sorted(members, key=lambda member: order.index(member.kind))
     for kind, group in groupby(listed, key=lambda member: member.kind):
         blocks.append("\n".join([f"## {HEADINGS[kind]}", "", *map(_line, group)]))
-    if implements:
-        blocks.append("## Implements\n\n" + ", ".join(f"`{trait}`" for trait in implements))
+    blocks += _implements(traits)
     if links:
         blocks.append("\n".join(["## Links", "", *(f"- `{link}`" for link in links)]))
     if neighbours:
         lines = [_line(each, name=each.path) for each in neighbours]
         blocks.append("\n".join(["## See also", "", *lines]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _implements(traits: Traits) -> list[str]:
+    lines = []
+    if traits.own:
+        lines.append(", ".join(f"`{trait}`" for trait in traits.own))
+    if traits.further:
+        more = "more, " if traits.own else ""
+        lines.append(f"{traits.further} {more}auto and blanket: find_implementations")
+    lines += [f"By `Deref` it has the methods of `{each}` too" for each in traits.derefs]
+    return ["\n\n".join(["## Implements", *lines])] if lines else []
+
+
+def header(document: Document, provenance: str) -> list[str]:
+    """The blocks above an item's docs: heading, where it comes from, signature, facts."""
+    blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
+    if document.signature:
+        blocks.append(f"```rust\n{document.signature}\n```")
+    return blocks + _facts(document)
 
 
 def _facts(document: Document) -> list[str]:

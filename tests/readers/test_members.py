@@ -1,10 +1,10 @@
-"""What belongs to types and traits, and who implements what."""
+"""What belongs to types and traits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from docstow.model import Document, Relation
+from docstow.model import Document
 from docstow.readers.rustdoc import CrateDocs
 
 Crates = Callable[[str], CrateDocs]
@@ -116,23 +116,3 @@ def test_docs_of_a_block_go_to_its_type(crate: Crates) -> None:
         "An impl block may have docs, which may link to [`Plain::new`]"
         "(https://docs.rs/members/1.0.0/members/struct.Plain.html#method.new)."
     )
-
-
-def test_implementations_are_told_once_and_without_the_compiler_s_own(crate: Crates) -> None:
-    found = [r for r in crate("members").relations if r.predicate == "implements"]
-
-    assert found == [
-        Relation("T", "implements", "members::Loud", "impl<T: Display + ?Sized> Loud for T"),
-        Relation("alloc::vec::Vec", "implements", "members::Loud2", "impl Loud2 for Vec<Plain>"),
-        Relation(
-            "members::Local", "implements", "core::convert::From", "impl From<Plain> for Local"
-        ),
-        Relation("members::Local", "implements", "core::marker::Send", "impl !Send for Local"),
-        Relation("members::Local", "implements", "core::marker::Sync", "impl !Sync for Local"),
-        Relation("members::Plain", "implements", "core::clone::Clone", "impl Clone for Plain"),
-        Relation(
-            "members::Plain", "implements", "core::cmp::PartialEq", "impl PartialEq for Plain"
-        ),
-        Relation("members::Plain", "implements", "core::fmt::Debug", "impl Debug for Plain"),
-        Relation("members::Plain", "implements", "members::Work", "impl Work for Plain"),
-    ]

@@ -1,4 +1,4 @@
-"""What belongs to a type or trait: fields, variants, associated items, implementations.
+"""What belongs to a type or trait: fields, variants, associated items.
 
 This room knows which parts of an owner are public and what a trait implementation adds. It does
 not know where owners come from.
@@ -9,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from docstow.model import Relation
 from docstow.readers import rustdoc_format as fmt
 from docstow.readers import rustdoc_types as types
 from docstow.readers.doc_pages import anchor
 from docstow.readers.drafts import Anchor, Draft, Drafts, Part
+from docstow.readers.implementations import behind_references
 from docstow.readers.rust_cfg import Cfg
 from docstow.readers.rustdoc_file import RustdocFile
 from docstow.readers.rustdoc_format import Item
 from docstow.readers.rustdoc_types import Id
 from docstow.readers.signature import SignaturePrinter
 
-_INTERNAL = frozenset(
-    f"core::marker::{name}" for name in ("Freeze", "StructuralPartialEq", "UnsafeUnpin")
-)
-"""The compiler's own traits, which nobody implements or names."""
-
 _KINDS = {"function": "method", "assoc_const": "assoc_const", "assoc_type": "assoc_type"}
 
 
 class Members:
-    """Adds the members of owners to the drafts, and remembers implementations for later.
+    """Adds the members of owners to the drafts.
 
     Args:
         file: the file.
@@ -41,7 +36,6 @@ class Members:
         self.file = file
         self.drafts = drafts
         self.printer = printer
-        self.implementations: dict[Id, None] = {}
 
     def of(self, owner: Draft, item: Item, conditions: list[Cfg]) -> None:
         """Add all members of a struct, union, enum, trait or primitive."""
@@ -61,37 +55,9 @@ class Members:
         elif kind == "trait":
             trait = self.file.inner(item, fmt.Trait)
             self._trait_items(owner, trait.items, conditions)
-            self.implementations.update(dict.fromkeys(trait.implementations))
         elif kind == "primitive":
             primitive = self.file.inner(item, fmt.Primitive)
             self._impls(owner, primitive.impls, conditions)
-
-    def relations(self, path_of: Callable[[Id | None], str]) -> Iterable[Relation]:
-        """The implementations that were met, once each.
-
-        Args:
-            path_of: the public path of an id, or its definition path in another crate, or ``""``.
-        """
-        for impl_id in self.implementations:
-            item = self.file.index.get(impl_id)
-            if item is None:
-                continue
-            impl = self.file.inner(item, fmt.Impl)
-            if impl.trait is None:
-                continue
-            trait = path_of(impl.trait.id) or impl.trait.path or impl.trait.name
-            if trait not in _INTERNAL:
-                subject = self._subject(impl, path_of)
-                yield Relation(subject, "implements", trait, self.printer.impl(impl))
-
-    def _subject(self, impl: fmt.Impl, path_of: Callable[[Id | None], str]) -> str:
-        """The type that an implementation is for, by its path if it has one."""
-        target = _behind_references(impl.blanket_impl or impl.target)
-        if isinstance(target, types.Type) and target.resolved_path is not None:
-            path = path_of(target.resolved_path.id)
-            if path:
-                return path
-        return self.printer.type(impl.blanket_impl or impl.target)
 
     def _fields(self, owner: Draft, ids: Iterable[Id], conditions: list[Cfg]) -> None:
         for item_id in ids:
@@ -170,10 +136,8 @@ class Members:
             impl = self.file.inner(item, fmt.Impl)
             if impl.blanket_impl is not None or (impl.is_synthetic and not impl.is_negative):
                 continue
-            if impl.trait is not None:
-                self.implementations[impl_id] = None
-                if not self._is_for(impl, owner):
-                    continue
+            if impl.trait is not None and not self._is_for(impl, owner):
+                continue
             header = self.printer.impl(impl)
             if item.docs:
                 owner.impl_docs.append((header, impl_id))
@@ -184,7 +148,7 @@ class Members:
                     self._impl_item(owner, impl, header, member_id, member, inside)
 
     def _is_for(self, impl: fmt.Impl, owner: Draft) -> bool:
-        target = _behind_references(impl.target)
+        target = behind_references(impl.target)
         if not isinstance(target, types.Type) or target.resolved_path is None:
             return owner.kind == "primitive" and owner.title == _primitive(impl.target)
         path = target.resolved_path
@@ -264,12 +228,6 @@ def _field_ids(kind: fmt.StructKind | str) -> list[Id]:
     if kind.positions is not None:
         return [each for each in kind.positions if each is not None]
     return kind.plain.fields if kind.plain is not None else []
-
-
-def _behind_references(value: types.Ty) -> types.Ty:
-    while isinstance(value, types.Type) and value.borrowed_ref is not None:
-        value = value.borrowed_ref.type
-    return value
 
 
 def _primitive(value: types.Ty) -> str:

@@ -16,6 +16,7 @@ from docstow.model import Document, Relation
 from docstow.readers import doc_links, doc_pages
 from docstow.readers.doc_pages import External
 from docstow.readers.drafts import Anchor, Draft
+from docstow.readers.implementations import Implementations
 from docstow.readers.items import Items
 from docstow.readers.public_paths import walk
 from docstow.readers.rustdoc_file import NEWEST, RustdocFile, decoding, format_version
@@ -23,7 +24,7 @@ from docstow.readers.rustdoc_types import Id
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
 
-READER = "rustdoc/1"
+READER = "rustdoc/2"
 
 _NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
@@ -40,8 +41,8 @@ class CrateDocs:
         target: triple for which it was documented; empty before format 44.
         facts: lib, description, crate_version, externals, counts by kind and so on; JSON values.
         documents: sorted by path and kind, unique by both.
-        relations: sorted; ``alias``, ``implements``, ``re-exports``, ``links-to`` and
-            ``requires-feature``.
+        relations: sorted; ``alias``, ``re-exports``, ``links-to``, ``requires-feature``, and those
+            of ``implementations``.
         definitions: paths at which items are defined, and users cannot write them, to the paths
             of their documents: other crates' files name items in this way.
     """
@@ -95,7 +96,7 @@ class _Reading:
         view = walk(self.file)
         self.items.add(view)
         relations = set(self.items.relations(view))
-        relations.update(self.items.members.relations(self._path_of))
+        relations.update(Implementations(self.file, self._path_of).relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         relations.update(each for draft in drafts for each in _pointers(draft))
         texts = [self._text(draft, relations) for draft in drafts]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from docstow.model import STANDARD, Document, Relation
+from docstow.readers.predicates import PACKED, SINGLE
 from docstow.readers.rustdoc import CrateDocs
 
 #: No split crate known has so many parts; a cycle has.
@@ -213,15 +214,26 @@ class _Graft:
     def _relations(
         self, here: Mapping[tuple[str, str], _Place], documents: list[Document]
     ) -> list[Relation]:
+        """The edges between paths, at their new places; private paths of definitions included."""
         moved = {path: place.path for (_, path), place in here.items()}
         present = {document.path for document in documents}
 
         def mapped(path: str) -> str:
+            part = self.parts.get(path.split("::")[0])
+            path = (part.canonical(path) if part is not None else None) or path
             head, tail = path, ""
             while head and head not in moved:
                 head, _, last = head.rpartition("::")
                 tail = f"::{last}{tail}"
             return moved[head] + tail if head else path
+
+        def moved_relation(relation: Relation) -> Relation:
+            traits = relation.predicate in SINGLE | PACKED
+            parts = relation.object.split(" ") if traits else [relation.object]
+            # A trait that is not implemented has ``!`` before its path.
+            there = [("!" * part.startswith("!"), part.removeprefix("!")) for part in parts]
+            target = " ".join(mark + mapped(path) for mark, path in there)
+            return replace(relation, subject=mapped(relation.subject), object=target)
 
         relations = {
             Relation(place.path, "alias", here[key].path)
@@ -231,14 +243,16 @@ class _Graft:
         }
         for relation in self.docs.relations:
             if relation.predicate != "re-exports" or mapped(relation.object) == relation.object:
-                relations.add(replace(relation, object=mapped(relation.object)))
+                relations.add(moved_relation(relation))
         for part in self.parts.values():
             for relation in part.docs.relations:
-                subject = mapped(relation.subject)
-                if subject in present and relation.predicate not in {"alias", "re-exports"}:
-                    relations.add(
-                        replace(relation, subject=subject, object=mapped(relation.object))
-                    )
+                if relation.predicate in {"alias", "re-exports"}:
+                    continue
+                new = moved_relation(relation)
+                # Types of other crates, and all types at once, implement our traits too.
+                ours = new.predicate in SINGLE and new.object.removeprefix("!") in present
+                if ours or new.subject in present:
+                    relations.add(new)
         return sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
 
 

@@ -133,9 +133,8 @@ def test_a_listed_tool_shows_schemas_and_all_hints() -> None:
         "title": "Add",
         "description": "A tool for tests.",
         "inputSchema": PROTOCOL.toolbox.schema(PROTOCOL.toolbox.get("add")),
-        "outputSchema": ADDITION,
+        "outputSchema": {key: ADDITION[key] for key in ("type", "required")},
         "annotations": {
-            "title": "Add",
             "readOnlyHint": True,
             "destructiveHint": False,
             "idempotentHint": True,

@@ -101,7 +101,6 @@ def test_the_schema_takes_numbers_booleans_and_lists_as_strings_too() -> None:
             "explain": {
                 "anyOf": [{"type": "boolean"}, {"type": "string", "enum": ["true", "false"]}],
                 "description": "Show the ranks.",
-                "default": False,
             },
             "kinds": {
                 "anyOf": [

@@ -22,10 +22,12 @@ def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
         "inputSchema": input_schema,
     }
     if tool.output_schema is not None:
-        described["outputSchema"] = tool.output_schema
+        # A list of tools is read by models and paid for by the token. What every answer has is
+        # promised here; the whole schema is in the OpenAPI document.
+        whole = tool.output_schema
+        described["outputSchema"] = {key: whole[key] for key in ("type", "required") if key in whole}
     # Clients take the worst for any hint that is left out, so all are given.
     described["annotations"] = {
-        "title": tool.title,
         "readOnlyHint": tool.read_only,
         "destructiveHint": tool.destructive,
         "idempotentHint": tool.idempotent,

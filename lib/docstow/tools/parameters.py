@@ -31,9 +31,9 @@ class Parameter:
     Attributes:
         name: as callers write it.
         type: a JSON type.
-        description: for models; short.
+        description: for models; short, and empty where the name says it all.
         required: without it the call is refused.
-        default: what the tool gets when it was left out; shown in the schema unless None.
+        default: what the tool gets when it was left out; shown in the schema unless it is empty.
         minimum: of a number, inclusive.
         maximum: of a number, inclusive.
         choices: what a string, or each element of an array, may be; empty for anything.
@@ -85,8 +85,10 @@ def _property(parameter: Parameter, *, plain: bool) -> dict[str, Any]:
     if not plain and parameter.type in as_string:
         alternatives.append(as_string[parameter.type])
     shape = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
-    default = {} if parameter.default is None else {"default": parameter.default}
-    return {**shape, "description": parameter.description, **default}
+    # An empty or false default is what leaving it out means anyway.
+    default = {"default": parameter.default} if parameter.default else {}
+    described = {"description": parameter.description} if parameter.description else {}
+    return {**shape, **described, **default}
 
 
 def _typed(parameter: Parameter) -> dict[str, Any]:
@@ -139,7 +141,8 @@ def _unknown(name: str, known: list[str]) -> str:
 def _accept(parameter: Parameter, value: Any) -> Any:
     if value is None:
         if parameter.required:
-            raise _Refused(f"is required: {parameter.description}")
+            said = f": {parameter.description}" if parameter.description else ""
+            raise _Refused(f"is required{said}")
         return parameter.default
     converted = _convert(parameter.type, value)
     if parameter.type == "array":

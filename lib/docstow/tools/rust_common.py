@@ -17,18 +17,18 @@ from docstow.tools.parameters import Parameter
 if TYPE_CHECKING:
     from docstow.library import Library, Stowed
 
-CRATE = Parameter("crate", "string", "Crate name", required=True, max_length=64)
+CRATE = Parameter("crate", "string", "", required=True, max_length=64)
 VERSION = Parameter(
     "version",
     "string",
-    "Exact version or Cargo requirement; default: latest",
+    "Exact, Cargo requirement, or latest",
     default="",
     max_length=100,
 )
 LOCKFILE = Parameter(
-    "lockfile", "string", "Text of a Cargo.lock that fixes the version", default=""
+    "lockfile", "string", "Text of a Cargo.lock", default=""
 )
-CURSOR = Parameter("cursor", "string", "From the previous page", default="", max_length=400)
+CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
 def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:

@@ -1,4 +1,4 @@
-"""Training texts: documentation out of rustdoc JSON and Python sources, as plain passages.
+"""Training texts: what documentation says of items, out of rustdoc JSON and Python sources.
 
 Knows where documentation is written down. It does not know what is learned from it.
 """
@@ -6,19 +6,62 @@ Knows where documentation is written down. It does not know what is learned from
 from __future__ import annotations
 
 import ast
-import json
+import re
 import warnings
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import zstandard
 
-from docstow.chunk import split
+from docstow.chunk import plain
+from docstow.chunk.sentences import sentences
+from docstow.model import Document
+from docstow.readers import rustdoc
+from docstow.versions import Version
+
+REST_WORDS = 120
+"""So many words of an item's prose after its first sentence are part of its vector."""
+_HEADER = re.compile(r"^[ \t]*([=~^\"'#*+-])\1{2,}[ \t]*$", re.MULTILINE)
+_ROLE = re.compile(r":[a-z:]+:`~?([^`<]+)[^`]*`")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One documented item, in the fields whose vectors are added up.
+
+    Attributes:
+        source: ``rust:<crate>`` or ``python:<package>/<part>``; items of one source are each
+            other's hard negatives.
+        path: how users write it.
+        signature: its declaration on one line.
+        first: the first sentence of its docs.
+        rest: what follows, ``REST_WORDS`` words of it.
+        name: the last part of its path.
+    """
+
+    source: str
+    path: str
+    signature: str
+    first: str
+    rest: str
+    name: str
+
+    @property
+    def fields(self) -> tuple[str, str, str, str, str]:
+        """In the order of ``contrast.FIELDS``."""
+        return self.path, self.signature, self.first, self.rest, self.name
+
+
+def document_item(source: str, document: Document) -> Item:
+    """A document as ingest sees it, in fields."""
+    first, rest = _first_and_rest(plain(document.text))
+    signature = " ".join(document.signature.split())
+    return Item(source, document.path, signature, first, rest, document.title)
 
 
 def rustdoc_crates(folder: Path, *, leave_out: Collection[str]) -> list[Path]:
-    """One file of each crate, the last by name of ``<crate>/<version>/rustdoc.json.zst``.
+    """One file of each crate, of its last version: ``<crate>/<version>/rustdoc.json.zst``.
 
     Args:
         folder: holds one folder per crate.
@@ -27,47 +70,81 @@ def rustdoc_crates(folder: Path, *, leave_out: Collection[str]) -> list[Path]:
     files: list[Path] = []
     for crate in sorted(folder.iterdir()):
         if crate.is_dir() and crate.name not in leave_out:
-            files += sorted(crate.glob("*/rustdoc.json.zst"))[-1:]
+            found = crate.glob("*/rustdoc.json.zst")
+            files += sorted(found, key=lambda file: Version.parse(file.parent.name))[-1:]
     return files
 
 
-def rustdoc_passages(file: Path) -> Iterator[str]:
-    """The passages of one crate's own documentation, in the order of their items."""
-    crate = json.loads(zstandard.decompress(file.read_bytes(), max_output_size=1 << 30))
-    for _, item in sorted(crate["index"].items()):
-        if item["crate_id"] == 0 and item["docs"]:
-            yield from _passages(item["docs"])
+def rustdoc_items(file: Path) -> list[Item]:
+    """The documented items of one crate, in the order of their paths."""
+    crate = file.parent.parent.name
+    body = zstandard.decompress(file.read_bytes(), max_output_size=1 << 30)
+    documents = rustdoc.read(body, name=crate, version=file.parent.name).documents
+    return [
+        document_item(f"rust:{crate}", document)
+        for document in documents
+        if document.kind != "re-export"
+    ]
 
 
-def python_passages(folder: Path) -> Iterator[str]:
-    """The passages of all docstrings below a folder; a file that is not Python gives none."""
+def python_items(folder: Path) -> Iterator[Item]:
+    """All public classes, functions and modules with docstrings below a folder, but for tests.
+
+    A file that is not Python gives none. Private modules are no part of a path: what they define
+    is mostly offered by the package around them.
+    """
     for file in sorted(folder.rglob("*.py")):
+        parts = file.relative_to(folder.parent).with_suffix("").parts
+        if any(part.startswith("test") for part in parts):
+            continue
+        names = [part for part in parts if not part.startswith("_")]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(file.read_text("utf-8"))
         except (SyntaxError, UnicodeDecodeError):
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node)
-                if text:
-                    yield from _passages(_without_doctests(text))
+        if names:
+            yield from _python_scope(tree, names, "python:" + "/".join(names[:2]))
 
 
-def _without_doctests(text: str) -> str:
-    return "\n".join(
-        line for line in text.split("\n") if not line.lstrip().startswith((">>>", "..."))
-    )
+def _python_scope(node: ast.AST, names: list[str], source: str) -> Iterator[Item]:
+    """The item of one definition and, of modules and classes, the items in it."""
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    text = ast.get_docstring(node) or ""
+    first, rest = _first_and_rest(_prose(text))
+    if first:
+        yield Item(source, ".".join(names), _python_signature(node), first, rest, names[-1])
+    if isinstance(node, ast.Module | ast.ClassDef):
+        for child in node.body:
+            name = getattr(child, "name", "_")
+            if not name.startswith("_"):
+                yield from _python_scope(child, [*names, name], source)
 
 
-def _passages(text: str) -> Iterator[str]:
-    """Passages of up to 60 words, each with its last heading in front of it."""
-    for headings, prose in split(text, limit_words=60):
-        heading = headings.rpartition(" > ")[2]
-        yield f"{heading}: {prose}" if heading else prose
+def _python_signature(node: ast.AST) -> str:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+        return f"def {node.name}({ast.unparse(node.args)}){returns}"
+    if isinstance(node, ast.ClassDef):
+        return f"class {node.name}({', '.join(map(ast.unparse, node.bases))})"
+    return ""
 
 
-def statistics(passages: list[str]) -> dict[str, Any]:
-    """Counts for the record."""
-    return {"passages": len(passages), "words": sum(len(each.split()) for each in passages)}
+def _prose(docstring: str) -> str:
+    """A docstring without doctests, underlines of headings and markup of roles."""
+    lines = [
+        line
+        for line in _HEADER.sub("", docstring).split("\n")
+        if not line.lstrip().startswith((">>>", "... ", ".. "))
+    ]
+    return _ROLE.sub(r"\1", "\n".join(lines)).strip()
+
+
+def _first_and_rest(prose: str) -> tuple[str, str]:
+    """The first sentence, which ends with its paragraph at the latest, and some of the others."""
+    paragraph, _, others = prose.partition("\n\n")
+    found = list(sentences(" ".join(paragraph.split())))
+    rest = " ".join([*found[1:], others]).split()
+    return found[0], " ".join(rest[:REST_WORDS])

@@ -15,7 +15,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings", "outfiles"},
+    {"model", "errors", "settings", "outfiles", "preingest"},
     {
         "readers",
         "chunk",
@@ -27,6 +27,7 @@ FLOORS = [
         "pages",
         "cards",
         "features",
+        "shapes",
     },
     {"net", "objects", "tables", "embed", "queue", "bundled", "models"},
     {
@@ -42,9 +43,10 @@ FLOORS = [
         "indexes",
     },
     {"origins"},
-    {"heads", "snapshots", "lease", "catalog"},
+    {"heads", "snapshots", "lease", "catalog", "pins"},
     {
         "ingest",
+        "together",
         "search",
         "example_search",
         "neighbours",

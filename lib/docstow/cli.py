@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__
+from docstow import __version__, preingest
 from docstow.errors import DocstowError, InvalidParameter
 from docstow.models import choice
 from docstow.settings import FIELDS, load
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+EXPORTS = ("jsonl", "markdown", "llms")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,6 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read the output has had enough; what is left of it must not fail at exit too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,17 +82,40 @@ def _parser() -> argparse.ArgumentParser:
 
     serve = commands.add_parser("serve", parents=[common], help="serve MCP and plain HTTP")
     serve.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    serve.add_argument(
+        "--pre-ingest",
+        nargs="?",
+        const="50",
+        metavar="FILE|N",
+        help="stow the most used crates in the background: so many, or those of a list",
+    )
     serve.set_defaults(command=_serve)
 
     ingest = commands.add_parser("ingest", help="stow documentation")
     kinds = ingest.add_subparsers(required=True, metavar="KIND")
     crate = kinds.add_parser("crate", parents=[common], help="crates from docs.rs")
-    crate.add_argument("crates", nargs="+", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
     crate.set_defaults(command=_ingest_crates)
     rustdoc = kinds.add_parser("rustdoc", parents=[common], help="rustdoc JSON files")
     rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
     rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
     rustdoc.set_defaults(command=_ingest_files)
+    std = kinds.add_parser("std", parents=[common], help="std, core and alloc of a toolchain")
+    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
+    std.set_defaults(command=_ingest_std)
+
+    export = commands.add_parser("export", parents=[common], help="write a crate's docs to files")
+    export.add_argument("crate", metavar="CRATE[@VERSION|@REQUIREMENT]")
+    export.add_argument("--format", choices=EXPORTS, default="jsonl")
+    export.add_argument(
+        "--into",
+        type=Path,
+        metavar="DIR|FILE",
+        help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
+    )
+    export.add_argument("--force", action="store_true", help="replace an earlier export")
+    export.set_defaults(command=_export)
 
     model = commands.add_parser("model", help="models by choice")
     verbs = model.add_subparsers(required=True, metavar="VERB")
@@ -105,10 +134,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
+    crates = preingest.chosen(options.pre_ingest) if options.pre_ingest else []
     runtime.stow_sample()
     if options.stdio:
         from docstow.stdio import run as run_stdio
 
+        if crates:
+            runtime.pre_ingest(crates)
         run_stdio(runtime.protocol)
         return 0
     from docstow.server import listen, run
@@ -122,6 +154,8 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     print("Add it to a client:")
     print(f"  claude mcp add --transport http docstow {url}")
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
+    if crates:
+        runtime.pre_ingest(crates)
     run(runtime.app, listener, settings.log_level)
     return 0
 
@@ -131,11 +165,21 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
         name, _, requirement = word.partition("@")
         return runtime.library.stow(name, requirement)
 
-    return _each(options.crates, stow)
+    crates = [*options.crates, *(preingest.read_list(options.file) if options.file else [])]
+    if not crates:
+        raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
+    return _each(crates, stow)
 
 
 def _ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
-    return _each(options.files, lambda path: runtime.stow_file(path, version=options.version))
+    return _each(options.files, runtime.together(options.files, version=options.version).stow)
+
+
+def _ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
+    from docstow.origins.toolchain import standard_library
+
+    files = standard_library(options.toolchain)
+    return _each(files, runtime.together(files).stow)
 
 
 def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
@@ -153,9 +197,34 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
         print(
             f"{snapshot.revision.source.key}: {counts['documents']} documents, "
             f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
-            f"{time.monotonic() - begun:.1f} s"
+            f"{time.monotonic() - begun:.1f} s",
+            flush=True,
         )
     return 1 if failures else 0
+
+
+def _export(runtime: Runtime, options: argparse.Namespace) -> int:
+    from docstow import outfiles
+    from docstow.export import Export
+
+    runtime.stow_sample()
+    name, _, requirement = options.crate.partition("@")
+    export = Export(runtime.library.index(runtime.library.ensure(name, requirement)))
+    forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
+    if options.into == Path("-"):
+        sys.stdout.writelines(export.texts(forms[-1]))
+        return 0
+    stem = export.title.replace(" ", "-")
+    if options.format == "jsonl":
+        into = options.into or Path(f"{stem}.jsonl")
+        into = into / f"{stem}.jsonl" if into.is_dir() else into
+        outfiles.write_file(into, export.texts("jsonl"), force=options.force)
+    else:
+        into = options.into or Path(stem)
+        parts = ((piece.file, piece.text) for form in forms for piece in export.pieces(form))
+        outfiles.write_folder(into, parts, force=options.force)
+    print(f"{export.title} as {options.format}: {into}")
+    return 0
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:

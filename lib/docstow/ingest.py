@@ -95,13 +95,25 @@ class Ingest:
         Raises:
             UnreadableInput: the file does not say its version, and none is given.
         """
-        docs = rustdoc.read(file.body, version=version)
-        if not docs.version:
-            raise UnreadableInput(f"{file.path} does not say its crate's version; give --version.")
-        revision = Revision(
-            Source(LOCAL, docs.name, docs.version), docs.version, origin="file", url=file.url
-        )
-        return self._publish(revision, docs, {})
+        return self.local(read_local(file, version=version), file.url)
+
+    def local(
+        self, docs: rustdoc.CrateDocs, url: str, others: Sequence[rustdoc.CrateDocs] = ()
+    ) -> Snapshot:
+        """Stow a crate that was read from a file.
+
+        Args:
+            docs: the crate.
+            url: where the file is.
+            others: what was given with it; what the crate re-exports of them is its own.
+        """
+        at_hand = {str(each.facts["lib"]): each for each in others}
+        # Of a crate in several versions, the one that has this crate's version is meant.
+        at_hand |= {str(e.facts["lib"]): e for e in others if e.version == docs.version}
+        parts = gather(docs, lambda sibling: at_hand.get(sibling.lib), at_hand)
+        source = Source(LOCAL, docs.name, docs.version)
+        revision = Revision(source, docs.version, origin="file", url=url)
+        return self._publish(revision, graft(docs, parts), {})
 
     def renew(self, snapshot: Snapshot) -> Snapshot:
         """Make a stowed snapshot's tables anew by today's recipe; it then answers for its source.
@@ -190,6 +202,18 @@ class Ingest:
                     now=now,
                     expected_generation=expected_generation,
                 )
+
+
+def read_local(file: File, *, version: str = "") -> rustdoc.CrateDocs:
+    """Read a rustdoc JSON file as the crate and version that it says it is.
+
+    Raises:
+        UnreadableInput: the file does not say its version, and none is given.
+    """
+    docs = rustdoc.read(file.body, version=version)
+    if not docs.version:
+        raise UnreadableInput(f"{file.path} does not say its crate's version; give --version.")
+    return docs
 
 
 def _card(

@@ -10,6 +10,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from docstow.objects import ObjectStore, open_store, probe
 from docstow.queue import LocalQueue
 from docstow.settings import Settings
 from docstow.snapshots import BlobCache, Snapshots
-from docstow.tools import Toolbox, rust
+from docstow.tools import Toolbox, rust, sources
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from docstow.models.choice import Choice
     from docstow.net import Fetcher
     from docstow.origins.crate import CrateOrigin
+    from docstow.preingest import PreIngest
+    from docstow.together import Together
     from docstow.unpack import Limits
 
 #: A small crate of docstow's own, as rustdoc JSON.
@@ -76,6 +79,7 @@ class Runtime:
         self._lock = threading.RLock()
         self._closing = contextlib.ExitStack()
         self._started = time.monotonic()
+        self._pre_ingest: PreIngest | None = None
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
         )
@@ -131,7 +135,8 @@ class Runtime:
     @cached_property
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
-        return Toolbox(rust.tools(self.library))
+        tools = [*rust.tools(self.library), *sources.tools(self.library)]
+        return Toolbox(tools, default_toolsets=("rust",))
 
     @property
     def crate_origin(self) -> CrateOrigin:
@@ -219,11 +224,40 @@ class Runtime:
 
         return self.ingest.file(read_file(path, self.limits), version=version)
 
+    def together(self, paths: Sequence[Path], *, version: str = "") -> Together:
+        """Rustdoc JSON files that are stowed as one another's siblings."""
+        from docstow.origins.crate import read_file
+        from docstow.together import Together
+
+        return Together(self.ingest, lambda path: read_file(path, self.limits), paths, version)
+
     def stow_sample(self) -> None:
         """Stow the crate that comes with docstow, so that a first search needs no network."""
         sample = Source(LOCAL, SAMPLE.name.partition("-")[0], "0.1.0")
         if self.snapshots.head(sample) is None:
             self.stow_file(SAMPLE)
+
+    def pre_ingest(self, crates: Sequence[str]) -> PreIngest:
+        """Begin to stow crates in the background; :meth:`health` tells how far that is.
+
+        They are pinned: eviction takes them last.
+
+        Args:
+            crates: names, maybe with ``@`` and a version.
+        """
+        from docstow.pins import PRE_INGESTED, Pins
+        from docstow.preingest import PreIngest
+
+        library, pins = self.library, Pins(self.store)
+
+        def stow(word: str) -> None:
+            name, _, requirement = word.partition("@")
+            source = library.ensure(name, requirement).revision.source
+            pins.move(source, PRE_INGESTED)
+
+        self._pre_ingest = PreIngest(crates, stow, self.settings.pre_ingest_workers)
+        self._pre_ingest.start()
+        return self._pre_ingest
 
     @cached_property
     def protocol(self) -> Protocol:
@@ -246,13 +280,17 @@ class Runtime:
 
     def close(self) -> None:
         """Wait for running ingests and drop connections."""
+        if self._pre_ingest is not None:
+            self._pre_ingest.stop()
         self._closing.close()
 
     def health(self) -> dict[str, Any]:
         """What ``GET /health`` answers; touches neither store nor model."""
+        progress = self._pre_ingest and self._pre_ingest.progress()
         return {
             "status": "ok",
             "version": __version__,
             "store": self.location.split("://")[0] if "://" in self.location else "directory",
             "uptime_s": round(time.monotonic() - self._started, 1),
+            **({"pre_ingest": progress} if progress else {}),
         }

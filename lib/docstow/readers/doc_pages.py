@@ -5,6 +5,7 @@ This room knows how rustdoc names its pages and docs.rs its folders. It fetches 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -15,6 +16,9 @@ STD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 """Crates that come with the compiler; their documentation has a site of its own."""
 
 _STD_ROOT = "https://doc.rust-lang.org"
+
+_CHANNEL = re.compile(r"nightly|beta")
+"""What stands in the version of an unreleased standard library, and names its site's folder."""
 
 _PREFIXES = {
     "attribute_macro": "attr",
@@ -58,7 +62,8 @@ def document_kind(summary_kind: str) -> str:
 def crate_root(base_url: str, package: str, version: str, lib: str) -> str:
     """The URL under which the crate's own pages lie, with a final slash."""
     if lib in STD and package == lib:
-        return f"{_STD_ROOT}/{version or 'stable'}/"
+        channel = _CHANNEL.search(version)
+        return f"{_STD_ROOT}/{channel[0] if channel else version or 'stable'}/"
     return f"{base_url.rstrip('/')}/{package}/{version or 'latest'}/"
 
 

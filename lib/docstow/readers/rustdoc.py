@@ -27,6 +27,7 @@ __all__ = ["READER", "CrateDocs", "format_version", "read"]
 READER = "rustdoc/2"
 
 _NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
+_VERSION_END = re.compile(r"[ (<]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 
 
@@ -83,7 +84,8 @@ class _Reading:
     def __init__(self, file: RustdocFile, name: str, version: str, base_url: str) -> None:
         self.file = file
         self.name = name or file.lib
-        self.version = version or file.crate.crate_version or ""
+        # The standard library of a nightly adds the commit and the day, which no version can have.
+        self.version = version or _VERSION_END.split(file.crate.crate_version or "")[0]
         self.target = file.crate.target.triple if file.crate.target is not None else ""
         self.externals = {
             number: doc_pages.external(each) for number, each in file.crate.external_crates.items()

@@ -8,7 +8,7 @@ how to hang them where the ``use`` says. It does not know where the siblings' fi
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,19 +29,28 @@ class Sibling:
     version: str
 
 
-def siblings(docs: CrateDocs) -> list[Sibling]:
+def siblings(docs: CrateDocs, at_hand: Collection[str] = ()) -> list[Sibling]:
     """The crates whose items belong under this crate's paths.
 
     Those are the ones that it re-exports by glob, and those of its own family: their names
     begin alike, as ``futures`` and ``futures_util`` do. A single item of a stranger
     (``pub use http::StatusCode``) stays a pointer.
+
+    Args:
+        docs: the crate.
+        at_hand: libraries whose files were given with this one's, as those of a workspace, or
+            ``core`` and ``alloc`` with ``std``: all that is re-exported from them belongs here.
     """
     family = str(docs.facts["lib"]).split("_")[0]
     wanted: dict[str, Sibling] = {}
     for relation in docs.relations:
         lib = relation.object.split("::")[0]
         external = docs.facts["externals"].get(lib)
-        if relation.predicate != "re-exports" or external is None or lib in STANDARD:
+        if relation.predicate != "re-exports":
+            continue
+        if lib in at_hand:
+            wanted[lib] = Sibling(lib, "", "")
+        if lib in at_hand or external is None or lib in STANDARD:
             continue
         of_family = lib.split("_")[0] == family
         if external.get("version") and (of_family or relation.object.endswith("::*")):
@@ -49,11 +58,15 @@ def siblings(docs: CrateDocs) -> list[Sibling]:
     return [wanted[lib] for lib in sorted(wanted)]
 
 
-def gather(docs: CrateDocs, read: Callable[[Sibling], CrateDocs | None]) -> dict[str, CrateDocs]:
+def gather(
+    docs: CrateDocs,
+    read: Callable[[Sibling], CrateDocs | None],
+    at_hand: Collection[str] = (),
+) -> dict[str, CrateDocs]:
     """Read the siblings of a crate, and theirs, by library name; unreadable ones are left out."""
     found: dict[str, CrateDocs] = {}
     seen = {str(docs.facts["lib"])}
-    queue = siblings(docs)
+    queue = siblings(docs, at_hand)
     while queue and len(seen) <= MOST_SIBLINGS:
         sibling = queue.pop(0)
         if sibling.lib in seen:
@@ -61,7 +74,7 @@ def gather(docs: CrateDocs, read: Callable[[Sibling], CrateDocs | None]) -> dict
         seen.add(sibling.lib)
         if (part := read(sibling)) is not None:
             found[sibling.lib] = part
-            queue += siblings(part)
+            queue += siblings(part, at_hand)
     return found
 
 

@@ -40,8 +40,8 @@ def tools(library: Library) -> list[Tool]:
             title="Versions of a Rust crate",
             description=(
                 "All published versions of a crate, newest first: yanked, date, MSRV, latest, "
-                "prerelease, stowed; which ones a Cargo requirement matches and which it resolves to "
-                "(answered). Not for what changed between versions (diff_versions). "
+                "prerelease, stowed; which ones a Cargo requirement matches, and which it resolves "
+                "to (answered). Not for what changed between versions (diff_versions). "
                 'Example: {"crate": "serde", "requirement": "^1"}.'
             ),
             parameters=(

@@ -197,6 +197,17 @@ class Library:
         revision = self._origin().resolve(name, requirement, target=target or self._target)
         return self._fetch_and_ingest(revision)
 
+    def ensure(self, name: str, requirement: str = "") -> Snapshot:
+        """Stow a crate in the caller's thread, however long it takes, unless it is stowed already.
+
+        Raises:
+            as :meth:`crate` does, but never Ingesting.
+        """
+        if (local := self._stowed_version(LOCAL, _lib_name(name), requirement)) is not None:
+            return local
+        revision = self._origin().resolve(name, requirement, target=self._target)
+        return self._current(revision.source) or self._stow_once(revision)
+
     def versions(self, name: str, requirement: str = "") -> Listing:
         """Every version of a crate, newest first, and the one that a requirement resolves to.
 
@@ -298,7 +309,7 @@ class Library:
         return {
             head.source.version: head
             for head in self._snapshots.heads(kind, name)
-            if head.snapshot_id and head.source.target == self._target
+            if head.snapshot_id and (kind == LOCAL or head.source.target == self._target)
         }
 
     def _stowed_version(self, kind: str, name: str, requirement: str) -> Snapshot | None:

@@ -77,6 +77,8 @@ class Runtime:
             platformdirs.user_data_path("docstow", appauthor=False)
         )
         self._lock = threading.RLock()
+        # Work in progress needs its connections, so it is waited for first.
+        self._working = contextlib.ExitStack()
         self._closing = contextlib.ExitStack()
         self._started = time.monotonic()
         self._pre_ingest: PreIngest | None = None
@@ -116,7 +118,7 @@ class Runtime:
         """Everything stowed, and the way to stow more."""
         settings = self.settings
         queue: LocalQueue[Snapshot] = LocalQueue(settings.workers)
-        self._closing.callback(queue.close)
+        self._working.callback(queue.close)
         return Library(
             self.snapshots,
             lambda: self.catalog,
@@ -282,6 +284,7 @@ class Runtime:
         """Wait for running ingests and drop connections."""
         if self._pre_ingest is not None:
             self._pre_ingest.stop()
+        self._working.close()
         self._closing.close()
 
     def health(self) -> dict[str, Any]:

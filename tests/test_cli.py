@@ -77,6 +77,45 @@ def test_ingest_crate_says_what_it_did(environment: dict[str, str]) -> None:
     assert "docstow: no-such-crate: crate_not_found: " in done.stderr
 
 
+def test_ingest_crate_takes_a_list(environment: dict[str, str], tmp_path: Path) -> None:
+    crates = tmp_path / "crates.txt"
+    crates.write_text("# ours\nno-such-crate\nstowage@0.1.0  # exact\n")
+    done = run(environment, "ingest", "crate", "--file", str(crates))
+    assert done.returncode == 1
+    assert done.stdout.startswith("crate/stowage/0.1.0: ")
+    assert "docstow: no-such-crate: crate_not_found: " in done.stderr
+    none = run(environment, "ingest", "crate")
+    assert (none.returncode, none.stdout) == (1, "")
+    assert "--file" in none.stderr
+
+
+def test_export_writes_files_and_spares_what_is_there(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    command = ["export", "stowage@0.1.0"]
+    lines = run(environment, *command, "--into", "-")
+    assert lines.returncode == 0, lines.stderr
+    file, folder = tmp_path / "out", tmp_path / "docs"
+    file.mkdir()
+    assert run(environment, *command, "--into", str(file)).returncode == 0
+    assert (file / "stowage-0.1.0.jsonl").read_text("utf-8") == lines.stdout
+    tree = [*command, "--format", "markdown", "--into", str(folder)]
+    assert run(environment, *tree).returncode == 0
+    assert (folder / "stowage" / "struct.Hold.md").is_file()
+    again = run(environment, *tree)
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    llms = [*command, "--format", "llms", "--into", str(folder), "--force"]
+    assert run(environment, *llms).returncode == 0
+    assert sorted(each.name for each in folder.iterdir()) == ["llms-full.txt", "llms.txt"]
+
+
+def test_serve_refuses_a_list_that_is_not_there(environment: dict[str, str]) -> None:
+    done = run(environment, "serve", "--port", "0", "--pre-ingest", "absent.txt")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "absent.txt cannot be read" in done.stderr
+
+
 @pytest.mark.parametrize("packing", ["json", "json.zst", "json.gz"])
 def test_ingest_rustdoc_takes_files_in_every_packing(
     environment: dict[str, str], tmp_path: Path, packing: str
@@ -126,8 +165,12 @@ def test_wrong_settings_are_all_named(environment: dict[str, str]) -> None:
     assert "DOCSTOW_PORT: must be at most 65535" in done.stderr
 
 
-def test_serve_prints_its_address_and_answers_there(environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "docstow.cli", "serve", "--port", "0"]
+def test_serve_prints_its_address_and_answers_there(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "ahead.txt").write_text("stowage\n")
+    command = [sys.executable, "-m", "docstow.cli", "serve"]
+    command += ["--pre-ingest", str(tmp_path / "ahead.txt"), "--port", "0"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -137,6 +180,8 @@ def test_serve_prints_its_address_and_answers_there(environment: dict[str, str])
         url = found[0]
         result = httpx.post(f"{url}/tools/get_crate_summary", json={"crate": "stowage"}).json()
         assert result["answered"] == "0.1.0"
+        health = httpx.get(f"{url.removesuffix('/mcp')}/health").json()
+        assert health["pre_ingest"]["total"] == 1
         second = subprocess.run(
             [*command[:-1], url.rsplit(":", 1)[1].split("/")[0]],
             env=environment,

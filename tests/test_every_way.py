@@ -103,11 +103,27 @@ def test_the_manifest_and_the_openapi_document_name_every_tool(url: str) -> None
     manifest = httpx.get(f"{url}/mcp/manifest").json()
     openapi = httpx.get(f"{url}/openapi.json").json()
     names = [tool for tool, _ in QUESTIONS]
-    assert sorted(tool["name"] for tool in manifest["tools"]) == sorted(names)
+    beside = ["export_snapshot"]
+    assert sorted(tool["name"] for tool in manifest["tools"]) == sorted(names + beside)
     operations = [
         post["operationId"] for path in openapi["paths"].values() for post in path.values()
     ]
     assert set(names) <= set(operations)
+    assert set(beside).isdisjoint(operations)
+
+
+def test_further_toolsets_are_selected_by_url(url: str) -> None:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = httpx.post(f"{url}/mcp?toolsets=sources", json=message).json()
+    assert [tool["name"] for tool in answer["result"]["tools"]] == ["export_snapshot"]
+    arguments = {"crate": "stowage", "format": "llms"}
+    message |= {"method": "tools/call"}
+    message["params"] = {"name": "export_snapshot", "arguments": arguments}
+    called = httpx.post(f"{url}/mcp?toolsets=rust,sources", json=message).json()
+    (block,) = called["result"]["content"]
+    plain = httpx.post(f"{url}/mcp/tools/export_snapshot", json=arguments)
+    assert block["text"] == plain.text
+    assert "\n# stowage 0.1.0\n" in plain.text
 
 
 def test_the_list_of_tools_stays_small(url: str) -> None:

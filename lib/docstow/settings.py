@@ -52,6 +52,9 @@ class Settings:
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
     lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
     workers: int = _setting(2, "ingests that run at the same time in one process", least=1)
+    pre_ingest_workers: int = _setting(
+        3, "crates that --pre-ingest stows at the same time", least=1
+    )
     max_compressed: int = _setting(30 * MIB, "largest download", least=1, kind="size")
     max_decompressed: int = _setting(
         100 * MIB, "largest file after unpacking", least=1, kind="size"

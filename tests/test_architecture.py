@@ -49,6 +49,7 @@ FLOORS = [
         "together",
         "search",
         "example_search",
+        "signatures",
         "neighbours",
         "renewal",
         "dependencies",
@@ -81,6 +82,7 @@ OWNERS = {
 
 #: Rooms without input or output.
 PURE = {
+    "shapes",
     "readers",
     "chunk",
     "words",

@@ -18,6 +18,7 @@ from docstow.features import Item
 from docstow.model import Document, Snapshot
 from docstow.pages import Member, Traits
 from docstow.readers.predicates import DEREFS_TO, DERIVED, PACKED, WRITTEN
+from docstow.shapes.crate import Row, Shapes
 from docstow.tables import read_table, unpack_vectors
 
 _LIGHT = (
@@ -58,6 +59,13 @@ class Index:
         for row, parent in enumerate(self.columns["parent"]):
             rows.setdefault(parent, []).append(row)
         return rows
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The functions by the shape of their signatures; made in a second for the largest."""
+        names = ("path", "kind", "title", "signature", "parent")
+        columns = (self.columns[name].tolist() for name in names)
+        return Shapes([Row(*each) for each in zip(*columns, strict=True)])
 
     @cached_property
     def relations(self) -> Mapping[str, NDArray[Any]]:

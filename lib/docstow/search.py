@@ -102,16 +102,16 @@ def candidates(index: Index, embedder: Embedder | None, query: str, filters: Fil
     """Everything that may answer a query, with the features that ranking weighs."""
     query = _without_slips(index, query)
     terms = words.tokens(query)
-    allowed = _allowed(index, filters)
+    passing = allowed(index, filters)
     similarity = np.zeros(len(index.passages["document"]), np.float32)
     if embedder is not None:
         similarity = index.matrix @ embedder.embed_query(query)
     vector = np.maximum.reduceat(similarity, index.first_passage)
-    keyword = np.where(allowed, words.score(index.postings, terms, len(index)), 0)
-    spelled = {row: worth for row, worth in _named(index, query).items() if allowed[row]}
+    keyword = np.where(passing, words.score(index.postings, terms, len(index)), 0)
+    spelled = {row: worth for row, worth in _named(index, query).items() if passing[row]}
     lists = {
-        "keyword": rank.ranking(keyword, allowed & (keyword > 0), DEPTH),
-        "vector": rank.ranking(vector, allowed & (vector != 0), DEPTH),
+        "keyword": rank.ranking(keyword, passing & (keyword > 0), DEPTH),
+        "vector": rank.ranking(vector, passing & (vector != 0), DEPTH),
         "name": np.array(sorted(spelled, key=lambda row: (-spelled[row], row)), np.int64),
     }
     places = {name: _places(rows) for name, rows in lists.items()}
@@ -167,23 +167,24 @@ def _named(index: Index, query: str) -> dict[int, float]:
     return found
 
 
-def _allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
+def allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
+    """Which rows may be in the list: a boolean for each."""
     columns = index.columns
-    allowed = np.ones(len(index), np.bool_)
+    passing = np.ones(len(index), np.bool_)
     if filters.kinds:
-        allowed &= np.isin(columns["kind"].astype(str), list(filters.kinds))
+        passing &= np.isin(columns["kind"].astype(str), list(filters.kinds))
     if filters.module:
         prefix = filters.module.removesuffix("::")
         inside = [path == prefix or path.startswith(prefix + "::") for path in columns["path"]]
-        allowed &= np.array(inside, np.bool_)
+        passing &= np.array(inside, np.bool_)
     if filters.has_examples is not None:
-        allowed &= (columns["examples"] > 0) == filters.has_examples
+        passing &= (columns["examples"] > 0) == filters.has_examples
     if filters.deprecated is not None:
-        allowed &= columns["deprecated"].astype(np.bool_) == filters.deprecated
+        passing &= columns["deprecated"].astype(np.bool_) == filters.deprecated
     if filters.feature:
         needs = [filters.feature in index.features(row) for row in range(len(index))]
-        allowed &= np.array(needs, np.bool_)
-    return allowed
+        passing &= np.array(needs, np.bool_)
+    return passing
 
 
 def _spread(index: Index, rows: Iterable[int]) -> list[int]:

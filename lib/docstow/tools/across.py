@@ -37,6 +37,8 @@ def search(
     query: str,
     filters: Filters,
     result: Callable[[Index, Hit], dict[str, Any]],
+    *,
+    signature: str = "",
 ) -> Answer:
     """Search the crates that are named, or else the stowed ones that suit best; one list.
 
@@ -46,10 +48,11 @@ def search(
         query: what is looked for.
         filters: what may be in the list.
         result: shows a hit.
+        signature: the shape of the functions that are looked for; the query may be empty then.
     """
-    from docstow import federate
+    from docstow import federate, signatures
 
-    chosen = _chosen(library, arguments, query, filters)
+    chosen = _chosen(library, arguments, query or signature, filters)
     current = [library.current(stowed) for stowed, _ in chosen]
     stowed = [each for each, _ in current]
     indexes = library.indexes([each.snapshot for each in stowed])
@@ -59,7 +62,10 @@ def search(
     ]
     scope = _scope(stowed)
     limit = offset(arguments["cursor"], scope) + arguments["k"] + 1
-    hits = federate.across(parts, query, limit=limit, filters=filters)
+    if signature:
+        hits = signatures.across(parts, signature, query, limit=limit, filters=filters)
+    else:
+        hits = federate.across(parts, query, limit=limit, filters=filters)
     rows = [
         {"crate": stowed[found.part].name, "version": stowed[found.part].version}
         | result(indexes[found.part], found.hit)

@@ -6,7 +6,7 @@ crate is found, stowed or ranked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +123,14 @@ def _search_items(library: Library) -> Tool:
             'Example: {"crate": "tokio", "query": "run blocking code without stalling"}.'
         ),
         parameters=(
-            Parameter("query", "string", "What it does, or a name", required=True, max_length=500),
+            Parameter("query", "string", "What it does, or a name", default="", max_length=500),
+            Parameter(
+                "signature",
+                "string",
+                "Shape of a function, in place of query or with it: Vec<T> -> Option<&T>",
+                default="",
+                max_length=500,
+            ),
             Parameter("crate", "string", "Default: all stowed crates", default="", max_length=64),
             Parameter("crates", "array", "Several, instead of crate", max_length=10),
             VERSION,
@@ -190,9 +197,10 @@ def _summarise(library: Library, arguments: Arguments) -> Answer:
 
 def _search(library: Library, arguments: Arguments) -> Answer:
     from docstow.search import Filters, search
+    from docstow.signatures import search_by_signature
 
-    query = arguments["query"].strip()
-    if not query:
+    query, signature = arguments["query"].strip(), arguments["signature"].strip()
+    if not query and not signature:
         raise InvalidParameter("query", "must say what is looked for")
     filters = Filters(
         kinds=tuple(arguments["type_filter"] or ()),
@@ -203,24 +211,35 @@ def _search(library: Library, arguments: Arguments) -> Answer:
     )
     if not arguments["crate"]:
         show = partial(_result, explain=arguments["explain"])
-        return across.search(library, arguments, query, filters, show)
+        return across.search(library, arguments, query, filters, show, signature=signature)
     if arguments["crates"]:
         raise InvalidParameter("crates", "give either crate or crates, not both")
     stowed, embedder = library.current(stowed_crate(library, arguments["crate"], arguments))
     index = library.index(stowed.snapshot)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
-    hits = search(index, embedder, query, limit=limit, filters=filters)
+    unbound: Sequence[str] = ()
+    if signature:
+        found = search_by_signature(index, embedder, signature, query, limit=limit, filters=filters)
+        hits, unbound = list(found.hits), found.unbound
+    else:
+        hits = search(index, embedder, query, limit=limit, filters=filters)
     answer = provenance(stowed) | paged(
         [_result(index, hit, explain=arguments["explain"]) for hit in hits],
         arguments["cursor"],
         stowed.snapshot.id,
         arguments["k"],
     )
+    notices = [stowed.notice] if stowed.notice else []
+    if unbound:
+        notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
     if not hits:
         kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
-        none = f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
-        answer["notice"] = "; ".join(filter(None, (stowed.notice, none)))
-    return Answer(answer)
+        notices.append(
+            "no function has this shape; write _ for what may be any type"
+            if signature
+            else f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
+        )
+    return Answer(answer | ({"notice": "; ".join(notices)} if notices else {}))
 
 
 def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:

@@ -1,0 +1,389 @@
+"""How far a function's shape is from the one that was asked for.
+
+This room knows what is bent at what price. It does not know text, names that exist, or rows.
+
+Both sides may hold variables. A variable of the function may stand for any one type of the query
+(it is more general than asked for, which is cheap); a variable of the query that stands for a
+concrete type costs more. The order of arguments plays no part: of all assignments the cheapest
+counts, so that neither permuting arguments nor renaming variables changes a distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from docstow.shapes.tree import WILDCARD, Function, Tree, Type, Variable
+
+#: Distances beyond this are no match.
+LIMIT = 1.7
+
+REFERENCE = 0.4
+"""``T`` for ``&T``, ``&T`` for ``&mut T``."""
+OWNED = 0.5
+"""``String`` for ``str``, ``Vec<T>`` for ``[T]``."""
+POINTER = 0.6
+"""``Box<T>`` for ``T``."""
+WRAPPED = 1.0
+"""``Option<T>`` for ``T``."""
+EXTRA = 0.8
+"""An argument that was not asked for."""
+MISSING = 1.2
+"""An argument that was asked for and is not there."""
+CONVERTED = 0.15
+"""``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``."""
+GENERIC = 0.3
+"""``T`` of the function for a type."""
+PROJECTED = 0.6
+"""``T::Output`` of the function for a type."""
+BOUNDED = 0.5
+"""``T: Trait`` of the function for a type that the bound does not mention."""
+CONCRETE = 0.5
+"""A type of the function for ``T`` of the query."""
+SHARED = 0.2
+"""Two variables of the function for one of the query."""
+MERGED = 0.5
+"""One variable of the function for two of the query."""
+SLIGHT = 0.05
+"""Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``."""
+
+MOST_EXTRA = 2
+
+CALLED = frozenset(("fn", "Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"))
+REFERENCES = frozenset(("&", "&mut"))
+POINTERS = frozenset(("Box", "Rc", "Arc", "Cow", "Pin"))
+WRAPPERS = frozenset(("Option", "Result", "Poll"))
+#: Types of one kind: what owns and what is borrowed of it.
+OWNERS = {
+    "String": "str",
+    "PathBuf": "Path",
+    "OsString": "OsStr",
+    "CString": "CStr",
+    "Vec": "[]",
+    "[;]": "[]",
+}
+#: Traits of the standard library that stand for types which their bounds do not mention.
+TAKES: Mapping[str, frozenset[str]] = {
+    "SliceIndex": frozenset(("usize", "Range", "RangeFrom", "RangeTo", "RangeFull")),
+    "Pattern": frozenset(("str", "String", "char")),
+    "RangeBounds": frozenset(("Range", "RangeFrom", "RangeTo", "RangeFull", "RangeInclusive")),
+    "ToSocketAddrs": frozenset(("SocketAddr", "str", "String")),
+}
+_SELF = "Self"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A type of a function, with the bounds of the variables in it."""
+
+    tree: Tree
+    bounds: Mapping[str, tuple[Type, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bent:
+    """How a type of the query and one of a function come together.
+
+    Attributes:
+        cost: what is bent.
+        alone: the same with the price of the bindings.
+        bindings: the variables that are bound.
+    """
+
+    cost: float
+    alone: float
+    bindings: tuple[_Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """A variable of one side and what it stands for, numbered so that comparing is cheap."""
+
+    of_query: bool
+    name: str
+    value: int
+    is_type: bool
+
+
+OUTPUT = -1
+"""The place of the query's output; inputs are numbered from 0."""
+
+
+class Measure:
+    """Distances from one query. What is bent between two types is worked out once.
+
+    Args:
+        query: what is asked for.
+        given: the distinct types of all functions; functions name them by their numbers.
+    """
+
+    def __init__(self, query: Function, given: Sequence[Given]) -> None:
+        self.query = query
+        self._given = given
+        self._known: dict[tuple[int, int], Bent | None] = {}
+        self._values: dict[Tree, int] = {}
+
+    def distance(self, inputs: Sequence[int], output: int) -> float | None:
+        """What must be bent to use a function as asked; 0 for nothing, None if it is no match.
+
+        Args:
+            inputs: the numbers of the types of its inputs.
+            output: the number of its output's type.
+        """
+        cost: float = 0.0
+        bound: tuple[_Binding, ...] = ()
+        if self.query.output is not None:
+            bent = self.bent(OUTPUT, output)
+            if bent is None:
+                return None
+            cost, bound = bent.cost, bent.bindings
+        assignment = _Assignment(self)
+        assignment.assign(0, inputs, cost, bound, missing=False)
+        return assignment.best
+
+    def bent(self, place: int, number: int) -> Bent | None:
+        """How the type at a place of the query and one of a function come together."""
+        key = place, number
+        if key not in self._known:
+            self._known[key] = self._compare(place, number)
+        return self._known[key]
+
+    def _compare(self, place: int, number: int) -> Bent | None:
+        wanted = self.query.output if place == OUTPUT else self.query.inputs[place]
+        if wanted is None:
+            return Bent(0.0, 0.0, ())
+        given = self._given[number]
+        pair = _Unification(self.query.bounds, given.bounds)
+        cost = pair.unify(wanted, given.tree)
+        if cost is None:
+            return None
+        bound = tuple(self._numbered(pair.pairs))
+        price = _price(bound)
+        return None if price is None else Bent(cost, cost + price, bound)
+
+    def _numbered(self, pairs: Sequence[tuple[Tree, Tree]]) -> Iterator[_Binding]:
+        values = self._values
+        for q, i in pairs:
+            for of_query, one, other in ((True, q, i), (False, i, q)):
+                if isinstance(one, Variable):
+                    value = values.setdefault(other, len(values))
+                    yield _Binding(of_query, one.name, value, isinstance(other, Type))
+
+
+class _Assignment:
+    """The cheapest way to hand a query's arguments to a function."""
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        self.best: float | None = None
+
+    def assign(
+        self,
+        place: int,
+        free: Sequence[int],
+        cost: float,
+        bound: tuple[_Binding, ...],
+        *,
+        missing: bool,
+    ) -> None:
+        """Assign the query's inputs from ``place`` on to what is free."""
+        price = _price(bound)
+        if price is None or not self._worth(cost + price):
+            return
+        asked = len(self.measure.query.inputs)
+        if place == asked:
+            total = cost + price + EXTRA * len(free)
+            if len(free) <= MOST_EXTRA and self._worth(total):
+                self.best = total
+            return
+        for at, number in enumerate(free):
+            if number in free[:at]:
+                continue
+            bent = self.measure.bent(place, number)
+            if bent is not None:
+                rest = [*free[:at], *free[at + 1 :]]
+                further = bound + bent.bindings
+                self.assign(place + 1, rest, cost + bent.cost, further, missing=missing)
+        if not missing and asked > 1:
+            self.assign(place + 1, free, cost + MISSING, bound, missing=True)
+
+    def _worth(self, cost: float) -> bool:
+        return cost <= LIMIT if self.best is None else cost < self.best
+
+
+class _Unification:
+    """Two types side by side. ``pairs`` are the bindings of variables that were met."""
+
+    def __init__(
+        self, asked: Mapping[str, tuple[Type, ...]], given: Mapping[str, tuple[Type, ...]]
+    ) -> None:
+        self.asked, self.given = asked, given
+        self.pairs: list[tuple[Tree, Tree]] = []
+
+    def unify(self, q: Tree, i: Tree) -> float | None:
+        """What must be bent between a type of the query and one of the function."""
+        if q == WILDCARD or i == WILDCARD:
+            return 0.0
+        if isinstance(q, Variable):
+            self.pairs.append((q, i))
+            return self._variables(q, i) if isinstance(i, Variable) else self._concrete(q, i)
+        if isinstance(i, Variable):
+            self.pairs.append((q, i))
+            return self._generic(q, i)
+        if q.name == i.name:
+            return self._arguments(q, i)
+        return self._bent(q, i)
+
+    def _arguments(self, q: Type, i: Type) -> float | None:
+        """The arguments of one constructor; trailing ones may be left out on either side."""
+        if q.name == "()" and len(q.args) != len(i.args):
+            return None
+        cost = 0.0
+        named = {each.name: each for each in i.args if _named(each)}
+        places = [each for each in i.args if not _named(each)]
+        used = 0
+        for each in q.args:
+            other: Tree | None
+            if isinstance(each, Type) and _named(each):
+                other = named.pop(each.name, None)
+            else:
+                other = places[used] if used < len(places) else None
+                used += 1
+            bent = SLIGHT if other is None else self.unify(each, other)
+            if bent is None:
+                return None
+            cost += bent
+        return cost + SLIGHT * (len(named) + max(0, len(places) - used))
+
+    def _bent(self, q: Type, i: Type) -> float | None:
+        """Constructors that differ: the first rule that applies."""
+        if q.name in REFERENCES and i.name in REFERENCES:
+            return self._plus(REFERENCE, q.args[0], i.args[0])
+        if q.name in REFERENCES:
+            return self._plus(REFERENCE, q.args[0], i)
+        if i.name in REFERENCES:
+            return self._plus(REFERENCE, q, i.args[0])
+        if OWNERS.get(q.name, q.name) == OWNERS.get(i.name, i.name):
+            if not q.args or not i.args:
+                return OWNED
+            return self._plus(OWNED, q.args[0], i.args[0])
+        if q.name in CALLED and i.name in CALLED:
+            bent = self._arguments(q, i)
+            return None if bent is None else bent + SLIGHT
+        if "dyn" in {q.name, i.name}:
+            return self._dyn(q, i)
+        for names, price in ((POINTERS, POINTER), (WRAPPERS, WRAPPED)):
+            if q.name in names and q.args:
+                return self._plus(price, q.args[0], i)
+            if i.name in names and i.args:
+                return self._plus(price, q, i.args[0])
+        return None
+
+    def _plus(self, price: float, q: Tree, i: Tree) -> float | None:
+        bent = self.unify(q, i)
+        return None if bent is None else price + bent
+
+    def _dyn(self, q: Type, i: Type) -> float | None:
+        inner, other = (q, i) if q.name == "dyn" else (i, q)
+        named = any(isinstance(each, Type) and each.name == other.name for each in inner.args)
+        return CONVERTED if named else None
+
+    def _variables(self, q: Variable, i: Variable) -> float | None:
+        """Bounds that were asked for should be there; a closure stands for nothing else."""
+        asked, given = self.asked.get(q.name, ()), self.given.get(i.name, ())
+        cost = 0.0
+        for bound in asked:
+            bent = self._best_bound(bound, given)
+            if bent is None and bound.name in CALLED:
+                return None
+            cost += GENERIC if bent is None else bent
+        if _called(given) is not None and _called(asked) is None:
+            cost += BOUNDED
+        return cost
+
+    def _concrete(self, q: Variable, i: Type) -> float | None:
+        """A type for a variable of the query; its price is that of the binding."""
+        asked = self.asked.get(q.name, ())
+        call = _called(asked)
+        if call is not None:
+            return self.unify(call, i) if i.name in CALLED else None
+        return GENERIC * len(asked)
+
+    def _generic(self, q: Type, i: Variable) -> float | None:
+        """A variable of the function for a type: its bounds may say that this type is meant."""
+        bounds = self.given.get(i.name, ())
+        bent = self._best_bound(q, bounds)
+        if bent is not None:
+            return bent + CONVERTED
+        if _called(bounds) is not None or q.name in CALLED:
+            return None
+        if not bounds:
+            return PROJECTED if "::" in i.name else GENERIC
+        head = peeled(q)
+        if isinstance(head, Type):
+            mentioned = [each for bound in bounds for each in bound.args]
+            if any(_like(head, peeled(each)) for each in mentioned):
+                return CONVERTED
+            if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
+                return CONVERTED
+        return BOUNDED
+
+    def _best_bound(self, wanted: Type, bounds: Sequence[Type]) -> float | None:
+        """The price of the bound that is most like a trait; None if there is none."""
+        best: float | None = None
+        kept: list[tuple[Tree, Tree]] = []
+        mark = len(self.pairs)
+        for bound in bounds:
+            if bound.name == wanted.name or (bound.name in CALLED and wanted.name in CALLED):
+                bent = self._arguments(wanted, bound)
+                if bent is not None:
+                    bent += 0.0 if bound.name == wanted.name else SLIGHT
+                if bent is not None and (best is None or bent < best):
+                    best, kept = bent, self.pairs[mark:]
+                del self.pairs[mark:]
+        self.pairs += kept
+        return best
+
+
+def _price(bound: Sequence[_Binding]) -> float | None:
+    """What the bindings of variables cost together; None if they contradict each other.
+
+    The price depends on the set of bindings alone, not on their order.
+    """
+    values: dict[tuple[bool, str], set[int]] = {}
+    types: dict[tuple[bool, str], int] = {}
+    for each in bound:
+        variable = each.of_query, each.name
+        values.setdefault(variable, set()).add(each.value)
+        if each.is_type and types.setdefault(variable, each.value) != each.value:
+            return None
+    cost = 0.0
+    for (of_query, name), different in values.items():
+        cost += (SHARED if of_query else MERGED) * (len(different) - 1)
+        if of_query and name != _SELF and (of_query, name) in types:
+            cost += CONCRETE
+    return cost
+
+
+def peeled(tree: Tree) -> Tree:
+    """A type without references, pointers and wrappers around it."""
+    while (
+        isinstance(tree, Type)
+        and tree.args
+        and (tree.name in REFERENCES or tree.name in POINTERS or tree.name in WRAPPERS)
+    ):
+        tree = tree.args[0]
+    return tree
+
+
+def _like(one: Type, other: Tree) -> bool:
+    name = OWNERS.get(one.name, one.name)
+    return isinstance(other, Type) and name == OWNERS.get(other.name, other.name)
+
+
+def _named(tree: Tree) -> bool:
+    return isinstance(tree, Type) and tree.name[0] == "=" and len(tree.name) > 1
+
+
+def _called(bounds: Sequence[Type]) -> Type | None:
+    return next((bound for bound in bounds if bound.name in CALLED), None)

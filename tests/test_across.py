@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from docstow.errors import CrateNotFound, InvalidParameter
@@ -35,7 +36,11 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 
 
 def ask(runtime: Runtime, query: str, **arguments: Any) -> Any:
-    return json.loads(runtime.toolbox.call("search_items", {"query": query, **arguments}).render())
+    """The tool's answer, which must be of the shape that the tool promises."""
+    rendered = runtime.toolbox.call("search_items", {"query": query, **arguments}).render()
+    answer = json.loads(rendered)
+    jsonschema.validate(answer, runtime.toolbox.get("search_items").output_schema or False)
+    return answer
 
 
 def test_the_crate_for_a_purpose_is_found(runtime: Runtime) -> None:

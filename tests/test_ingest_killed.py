@@ -75,12 +75,15 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
 
     def page() -> str:
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-            page = runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+            return runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+
+    def found_across() -> str:
+        """The snapshot that a search over all crates finds."""
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
             found = runtime.toolbox.call("search_items", {"query": "the hold"}).structured
         assert found is not None
         (answered,) = found["answered"]
-        assert answered["snapshot"][:12] in page
-        return page
+        return str(answered["snapshot"])
 
     assert ingest() == 0
     before = page()
@@ -95,7 +98,10 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
                 break
             assert killed not in (0, 1), f"{step} was not reached"
             assert page() == before, f"killed at the {moment} of {step}"
+            if step in ("docstow.catalog:add", "docstow.snapshots:publish"):
+                assert found_across()[:12] in before, f"killed at the {moment} of {step}"
     assert ingest() == 0
     after = page()
     assert "boat" in after
+    assert found_across()[:12] in after
     assert "ship" not in after

@@ -32,7 +32,8 @@ _TEXTS_AT_ONCE = 2048
 _TOKENS_AT_ONCE = 16_384
 """Tokens in one batch, padding included: with 256 dimensions, 16 MiB of float32."""
 
-_THREADS = 2
+_THREADS = 1
+"""Looking up rows is bound by memory: a second thread costs start-up time and gains little."""
 
 
 class Embedder(Protocol):

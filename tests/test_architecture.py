@@ -25,6 +25,7 @@ FLOORS = [
         "unpack",
         "patience",
         "pages",
+        "manifest",
         "cards",
         "features",
         "shapes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from docstow.manifest import Package
 from docstow.model import Document
 from docstow.pages import CHARACTERS_PER_TOKEN, Member, Traits, bounded, page
 
@@ -105,3 +106,11 @@ def test_a_cut_is_between_blocks_and_says_so(blocks: list[str], tokens: int) -> 
     assert text.startswith(kept)
     assert kept.count("```") % 2 == 0
     assert len(kept) <= max(tokens * CHARACTERS_PER_TOKEN, len(blocks[0]))
+
+
+def test_required_features_come_with_the_line_that_turns_them_on() -> None:
+    package = Package("stowage", "0.1.0", {"ships": [], "default": []}, "1.85")
+    shown = page(DOCUMENT, "*stowage 0.1.0*", [], Traits(), package=package)
+    line = '`stowage = { version = "0.1", features = ["ships"] }`'
+    assert f"Requires features: `ships` ({line})\n\n" in shown
+    assert "Needs Rust 1.85 or newer\n\nA ship's hold." in shown

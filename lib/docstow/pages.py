@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from docstow import chunk
+from docstow.manifest import Package
 from docstow.model import Document
 
 #: Characters that a token of English and code takes on average, for bounding a page.
@@ -74,6 +75,7 @@ def page(
     traits: Traits,
     links: Sequence[str] = (),
     neighbours: Sequence[Member] = (),
+    package: Package | None = None,
 ) -> str:
     """The whole page.
 
@@ -84,8 +86,9 @@ def page(
         traits: what the type implements.
         links: paths and addresses that its docs link to.
         neighbours: items that a reader of this one may want next.
+        package: says how required features are turned on, and which Rust is needed.
     """
-    blocks = header(document, provenance)
+    blocks = header(document, provenance, package)
     if document.text:
         blocks.append(chunk.shown(document.text).strip())
     order = list(HEADINGS)
@@ -112,15 +115,15 @@ def _implements(traits: Traits) -> list[str]:
     return ["\n\n".join(["## Implements", *lines])] if lines else []
 
 
-def header(document: Document, provenance: str) -> list[str]:
+def header(document: Document, provenance: str, package: Package | None = None) -> list[str]:
     """The blocks above an item's docs: heading, where it comes from, signature, facts."""
     blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
     if document.signature:
         blocks.append(f"```rust\n{document.signature}\n```")
-    return blocks + _facts(document)
+    return blocks + _facts(document, package)
 
 
-def _facts(document: Document) -> list[str]:
+def _facts(document: Document, package: Package | None) -> list[str]:
     attributes = document.attributes
     facts = []
     if (deprecated := attributes.get("deprecated")) is not None:
@@ -128,7 +131,9 @@ def _facts(document: Document) -> list[str]:
         note = f": {deprecated['note']}" if deprecated.get("note") else ""
         facts.append(f"**Deprecated{since}**{note}")
     if attributes.get("features"):
-        facts.append("Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"]))
+        needed = "Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"])
+        how = package.enabling(attributes["features"]) if package is not None else ""
+        facts.append(f"{needed} ({how})" if how else needed)
     elif attributes.get("cfg"):
         facts.append(f"Available on `{attributes['cfg']}` only")
     if attributes.get("target"):
@@ -138,6 +143,8 @@ def _facts(document: Document) -> list[str]:
         facts.append("Also at: " + ", ".join(f"`{alias}`" for alias in attributes["aliases"]))
     if attributes.get("source"):
         facts.append(f"Source: `{attributes['source']}`")
+    if package is not None and package.rust_version:
+        facts.append(f"Needs Rust {package.rust_version} or newer")
     return facts
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
+from docstow.manifest import Package
 from docstow.pages import HEADINGS
 from docstow.tools import (
     across,
@@ -271,6 +272,7 @@ def _read(library: Library, arguments: Arguments) -> Answer:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
     stowed = stowed_crate(library, arguments["crate"] or path.split("::")[0], arguments)
     index = library.index(stowed.snapshot)
+    package = Package.of(stowed.snapshot)
     texts = []
     for row in lookup.find(index, path):
         document = index.document(row)
@@ -279,5 +281,5 @@ def _read(library: Library, arguments: Arguments) -> Answer:
         links = index.links(document.path)
         neighbours = [index.member(near) for near in see_also(index, row)]
         traits = index.traits(document.path)
-        texts.append(pages.page(document, line, members, traits, links, neighbours))
+        texts.append(pages.page(document, line, members, traits, links, neighbours, package))
     return Answer(text=pages.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))

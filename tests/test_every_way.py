@@ -24,6 +24,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("get_crate_summary", {"crate": "stowage"}),
     ("search_items", {"crate": "stowage", "query": "put a crate into the hold", "k": "3"}),
     ("get_item_doc", {"item_path": "stowage::Hold"}),
+    ("find_implementations", {"crate": "stowage", "type": "Hold"}),
     ("list_versions", {"crate": "stowage"}),
 ]
 MODES = ["legacy", "auto", "2026-07-28"]

@@ -199,7 +199,8 @@ class SignaturePrinter(TypePrinter):
     def impl(self, value: fmt.Impl) -> str:
         """``impl<T> Trait for Type<T> where T: Bound`` on one line."""
         head = "unsafe " if value.is_unsafe else ""
-        head += f"impl{self.params(value.generics.params)} "
+        # Automatic ones repeat their type's parameters, defaults included.
+        head += f"impl{self.params(map(_without_default, value.generics.params))} "
         if value.trait is not None:
             head += f"{'!' if value.is_negative else ''}{self.path(value.trait)} for "
         head += self.type(value.blanket_impl or value.target)
@@ -269,6 +270,14 @@ def _ident(item: Item) -> str:
 
 def _raw(name: str) -> str:
     return f"r#{name}" if name in _KEYWORDS else name
+
+
+def _without_default(param: types.GenericParam) -> types.GenericParam:
+    kind = param.kind.type
+    if kind is None or kind.default is None:
+        return param
+    bare = types.TypeParam(kind.bounds, None, kind.is_synthetic)
+    return types.GenericParam(param.name, types.GenericParamKind(type=bare))
 
 
 def _block(head: str, lines: Sequence[str], noun: str, stripped: bool) -> str:  # noqa: FBT001

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.errors import CrateNotFound, InvalidParameter
 from docstow.lockfile import Lock, parse
+from docstow.model import STANDARD
 from docstow.tools.answers import TEXT, list_schema, paged, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
@@ -99,6 +100,11 @@ def _root(
 ) -> tuple[str, str, str, Lock | None, list[str]]:
     """Name, version, what was asked for, the lock file, and what the caller should know."""
     name, requirement = arguments["crate"], arguments["version"].strip()
+    if name.replace("-", "_") in STANDARD:
+        raise CrateNotFound(
+            f"{name} comes with Rust: the index has no entry of it, and it has no dependencies "
+            "that a project could choose."
+        )
     if not arguments["lockfile"]:
         found, version = library.release(name, requirement)
         return found, version, requirement or "latest", None, []

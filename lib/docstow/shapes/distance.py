@@ -219,6 +219,7 @@ class _Unification:
     ) -> None:
         self.asked, self.given = asked, given
         self.pairs: list[tuple[Tree, Tree]] = []
+        self._met: set[tuple[str, str]] = set()
 
     def unify(self, q: Tree, i: Tree) -> float | None:
         """What must be bent between a type of the query and one of the function."""
@@ -290,6 +291,9 @@ class _Unification:
 
     def _variables(self, q: Variable, i: Variable) -> float | None:
         """Bounds that were asked for should be there; a closure stands for nothing else."""
+        if (q.name, i.name) in self._met:  # bounds may name their own variable: T: Ord<T>
+            return 0.0
+        self._met.add((q.name, i.name))
         asked, given = self.asked.get(q.name, ()), self.given.get(i.name, ())
         cost = 0.0
         for bound in asked:

@@ -29,6 +29,7 @@ FLOORS = [
         "cards",
         "features",
         "shapes",
+        "diff",
     },
     {"net", "objects", "tables", "embed", "queue", "bundled", "models"},
     {
@@ -83,6 +84,7 @@ OWNERS = {
 
 #: Rooms without input or output.
 PURE = {
+    "diff",
     "shapes",
     "readers",
     "chunk",

@@ -25,6 +25,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("search_items", {"crate": "stowage", "query": "put a crate into the hold", "k": "3"}),
     ("get_item_doc", {"item_path": "stowage::Hold"}),
     ("find_implementations", {"crate": "stowage", "type": "Hold"}),
+    ("diff_versions", {"crate": "stowage", "from_version": "0.1.0"}),
     ("list_versions", {"crate": "stowage"}),
 ]
 MODES = ["legacy", "auto", "2026-07-28"]

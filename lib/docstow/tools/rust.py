@@ -16,6 +16,7 @@ from docstow.pages import HEADINGS
 from docstow.tools import (
     across,
     rust_dependencies,
+    rust_diff,
     rust_examples,
     rust_implementations,
     rust_tree,
@@ -61,6 +62,7 @@ def tools(library: Library) -> list[Tool]:
         *rust_examples.tools(library),
         *rust_dependencies.tools(library),
         *rust_implementations.tools(library),
+        *rust_diff.tools(library),
     ]
 
 

@@ -1,0 +1,151 @@
+"""Trait implementations of two versions.
+
+This room knows ``implements`` relations and the headers in their details.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from docstow.diff.declarations import bounds
+from docstow.diff.headers import Header, parse
+from docstow.diff.matching import Match
+from docstow.diff.sides import Change, Side
+from docstow.model import Relation
+from docstow.readers.predicates import AUTO_TRAITS, SINGLE, unpacked
+
+_AUTO = frozenset({"Send", "Sync", "Unpin", "UnwindSafe", "RefUnwindSafe"})
+_INTERNAL = frozenset(
+    {"StructuralEq", "StructuralPartialEq", "Freeze", "UnsafeUnpin", "TrivialClone"}
+)
+"""The compiler's own traits, which come with a derive and nobody names."""
+
+_HIDDEN = re.compile(r"[A-Z]\w+(?:<[^:]*)?")
+"""A type without a path: it is private."""
+_TYPES = frozenset({"struct", "enum", "union", "trait", "type_alias", "primitive"})
+_Groups = dict[tuple[str, str], dict[Header, Relation]]
+
+
+def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[Change]:
+    """Implementations that are gone, new, or hold for other types than before.
+
+    Args:
+        old: the old version.
+        new: the new version.
+        match: their items.
+        built: the new version's docs seem to be built with all features of the old one's;
+            else what is gone is not judged, for nothing says which features it needs.
+    """
+    kinds = dict((*match.new, *match.old))
+    items = (*match.old.values(), *match.new.values())
+    own = {each.title for each in items if each.kind in _TYPES}
+    was, now = _groups(old, match.images), _groups(new, {})
+    split = _is_split(new) and not _is_split(old)
+    for key in sorted({*was, *now}):
+        before, after = dict(was.get(key, {})), dict(now.get(key, {}))
+        for header in [each for each in before if each in after]:
+            del before[header], after[header]
+        for header, relation in before.items():
+            rule, successor = _fate(header, after)
+            if rule == "impl-removed" and (not built or (split and _is_foreign(relation, match))):
+                rule = "not-judged"
+            if not _goes_with_an_end(relation, match) and own.intersection(_words(relation)):
+                about = _about(relation, kinds)
+                now_text = after.pop(successor).detail if successor is not None else ""
+                yield Change(about, kinds.get(about, "impl"), rule, relation.detail, now_text)
+        for relation in after.values():
+            if not _comes_with_an_item(relation, match) and own.intersection(_words(relation)):
+                about = _about(relation, kinds)
+                yield Change(about, kinds.get(about, "impl"), "impl-added", "", relation.detail)
+
+
+def auto_traits(old: Side, new: Side, match: Match) -> Iterator[Change]:
+    """Types that were ``Send``, ``Sync`` and the like and are so no longer."""
+    kinds = dict(match.old.keys())
+    was, now = _automatic(old), _automatic(new)
+    for path, image in match.images.items():
+        lost = was.get(path, {}).keys() & {
+            each[1:] for each in now.get(image, {}) if each[:1] == "!"
+        }
+        for trait in sorted(lost):
+            texts = was[path][trait], now[image][f"!{trait}"]
+            yield Change(path, kinds.get(path, ""), "auto-trait-lost", *texts)
+
+
+def _automatic(side: Side) -> dict[str, dict[str, str]]:
+    """Headers by type and trait; of a trait that does not hold, ``!`` and its name."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for each in side.relations:
+        pairs = [(each.object, each.detail)] if each.predicate in SINGLE else []
+        if each.predicate == AUTO_TRAITS:
+            pairs = unpacked(each.object, each.detail)
+        for trait, header in pairs:
+            name = trait.rpartition("::")[2]
+            if name in _AUTO:
+                found[each.subject]["!" * trait.startswith("!") + name] = header
+    return found
+
+
+def _is_split(side: Side) -> bool:
+    """Whether siblings document a part; their implementations for foreign types are not known."""
+    return any("documented_in" in each.attributes for each in side.documents)
+
+
+def _is_foreign(relation: Relation, match: Match) -> bool:
+    return relation.subject not in match.old_paths
+
+
+def _groups(side: Side, images: Mapping[str, str]) -> _Groups:
+    """Headers by subject and last name of the trait; traits of other crates move at will."""
+    groups: defaultdict[tuple[str, str], dict[Header, Relation]] = defaultdict(dict)
+    for each in side.relations:
+        trait = each.object.rpartition("::")[2]
+        hidden = "::" not in each.object or _HIDDEN.fullmatch(each.subject) is not None
+        skipped = trait in _INTERNAL or trait in _AUTO or hidden
+        if each.predicate not in SINGLE or skipped:
+            continue
+        subject = images.get(each.subject, each.subject)
+        if trait == "Into":  # the same as an implementation of From for the other type
+            subject, trait = "", "From"
+        subject = subject if "::" in subject and "<" not in subject else ""
+        groups[subject, trait][parse(each.detail, subject.rpartition("::")[2])] = each
+    return dict(groups)
+
+
+def _fate(header: Header, after: Mapping[Header, Relation]) -> tuple[str, Header | None]:
+    """What became of an implementation, and the one that took its place."""
+    for each in after:
+        if each.output == header.output:
+            tighter = "bound-tightened" in bounds(header, each)
+            return ("impl-bound-tightened" if tighter else "impl-bound-loosened"), each
+    for each in after:
+        # A parameter in the last place may have had a default before.
+        pattern = re.sub(r",\\ \\\$\d+>", "(?:, .+)?>", re.escape(each.output))
+        pattern = re.sub(r"\\\$\d+", ".+", pattern)
+        if "$" in each.output and re.fullmatch(pattern, header.output):
+            return "impl-generalised", each
+    return "impl-removed", None
+
+
+def _words(relation: Relation) -> list[str]:
+    """The names that an implementation mentions; one without a public name is no user's."""
+    return re.findall(r"\w+", relation.detail)
+
+
+def _goes_with_an_end(relation: Relation, match: Match) -> bool:
+    """Whether the type or the trait is gone itself, which is said elsewhere."""
+    ends = (relation.subject, relation.object)
+    return any(each in match.old_paths and each not in match.images for each in ends)
+
+
+def _comes_with_an_item(relation: Relation, match: Match) -> bool:
+    ends = (relation.subject, relation.object)
+    return any(each in match.new_paths and each not in match.originals for each in ends)
+
+
+def _about(relation: Relation, kinds: Mapping[str, str]) -> str:
+    """The item that an implementation is told of: the type, or else the trait."""
+    known = [each for each in (relation.subject, relation.object) if each in kinds]
+    return known[0] if known else relation.object.removeprefix("!")

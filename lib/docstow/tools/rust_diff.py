@@ -1,0 +1,163 @@
+"""The tool ``diff_versions``: what changed between two versions of a crate.
+
+This room knows its parameters and the shape of its answer. It does not know how versions are
+compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter, ItemNotFound
+from docstow.tools.answers import COUNT, TEXT, list_schema, paged, provenance, result_schema
+from docstow.tools.parameters import Parameter
+from docstow.tools.registry import Answer, Tool
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, stowed
+
+if TYPE_CHECKING:
+    from docstow.diff import Bump, Change, Side
+    from docstow.index import Index
+    from docstow.library import Library, Stowed
+
+PER_PAGE = 50
+#: Longest text of what was and what is, in characters; the items' pages have the whole.
+TEXT_LENGTH = 240
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    result = result_schema(
+        {"path": TEXT, "kind": TEXT, "class": TEXT, "rule": TEXT},
+        before=TEXT,
+        after=TEXT,
+        new_path=TEXT,
+    )
+    members = {"type": "object"}
+    return [
+        Tool(
+            name="diff_versions",
+            toolset="rust",
+            title="Differences between versions of a Rust crate",
+            description=(
+                "What changed between two versions of a crate: each change classed breaking, "
+                "compatible or docs-only by Cargo's SemVer rules, breaking ones first, and whether "
+                "the version bump fits. With paths, only what you use. Use it before an upgrade. "
+                "Not for the list of versions (list_versions). "
+                'Example: {"crate": "http", "from_version": "0.2", "to_version": "1", '
+                '"paths": ["http::Extensions"]}.'
+            ),
+            parameters=(
+                CRATE,
+                Parameter("from_version", "string", "Or lockfile", default="", max_length=100),
+                Parameter("to_version", "string", "Default: latest", default="", max_length=100),
+                Parameter("paths", "array", "Only these items, members, owners", max_length=100),
+                LOCKFILE,
+                CURSOR,
+            ),
+            run=partial(_diff, library),
+            output_schema=list_schema(result, verdict=members, counts=members, total=COUNT),
+        )
+    ]
+
+
+def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.diff import CLASSES, compare
+
+    if not arguments["from_version"].strip() and not arguments["lockfile"]:
+        raise InvalidParameter("from_version", "is required, unless a lockfile names the version")
+    asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
+    old = stowed(library, arguments["crate"], asked)
+    new = library.crate(arguments["crate"], arguments["to_version"].strip())
+    was, now = library.indexes([old.snapshot, new.snapshot])
+    found = compare(_side(old, was), _side(new, now))
+    changes = found.changes
+    if arguments["paths"]:
+        chosen = {path for each in arguments["paths"] for path in _meant(each, was, now)}
+        changes = [each for each in changes if _concerns(each, chosen)]
+    counts = Counter(each.verdict for each in changes)
+    scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
+    page = paged(changes, arguments["cursor"], scope, PER_PAGE)
+    origin = provenance(old)
+    notices = [*found.notices, *(each.notice for each in (old, new) if each.notice)]
+    return Answer(
+        provenance(new)
+        | {"from": {name: origin[name] for name in ("asked", "answered", "snapshot", "url")}}
+        | {"substituted": old.substituted or new.substituted}
+        | {"verdict": _verdict(found.bump, old.version, new.version)}
+        | {"counts": {name: counts[name] for name in CLASSES}, "total": len(changes)}
+        | page
+        | {"results": [_result(each) for each in page["results"]]}
+        | ({"notice": "; ".join(notices)} if notices else {})
+    )
+
+
+def _side(found: Stowed, index: Index) -> Side:
+    from docstow.diff import Side
+    from docstow.model import Relation
+
+    table = index.relations
+    names = ("subject", "predicate", "object", "detail")
+    rows = zip(*(table[name].tolist() for name in names), strict=True)
+    documents = index.documents(range(len(index)))
+    return Side(found.version, documents, [Relation(*row) for row in rows], found.snapshot.facts)
+
+
+def _meant(path: str, *indexes: Index) -> set[str]:
+    """The canonical paths that a caller's path means in either version."""
+    from docstow import lookup
+
+    found: set[str] = set()
+    missed: list[ItemNotFound] = []
+    for index in indexes:
+        try:
+            rows = lookup.find(index, path)
+        except ItemNotFound as error:
+            missed.append(error)
+        else:
+            found |= {str(index.columns["path"][row]) for row in rows}
+    if len(missed) == len(indexes):
+        raise missed[0]
+    return found
+
+
+def _concerns(change: Change, chosen: set[str]) -> bool:
+    """Whether a change is of a chosen item, its members, or, docs aside, of an owner."""
+    paths = [path for path in (change.path, change.now) if path]
+    if any(path == each or path.startswith(f"{each}::") for path in paths for each in chosen):
+        return True
+    owners = any(each.startswith(f"{path}::") for path in paths for each in chosen)
+    return owners and change.verdict != "docs-only"
+
+
+def _result(change: Change) -> dict[str, str]:
+    result = {
+        "path": change.path,
+        "kind": change.kind,
+        "class": change.verdict,
+        "rule": change.rule,
+        "before": _short(change.before),
+        "after": _short(change.after),
+        "new_path": change.now,
+    }
+    return {name: value for name, value in result.items() if value}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= TEXT_LENGTH else text[: TEXT_LENGTH - 2] + " …"
+
+
+def _verdict(bump: Bump, old: str, new: str) -> dict[str, Any]:
+    """The bump, with a sentence; it is of the whole crate, whatever paths were given."""
+    allowed = "breaking" if bump.breaking_allowed else "compatible"
+    judged = "which the version allows" if bump.fits else "which the version does not announce"
+    summary = f"{old} to {new} is a {bump.declared} step; its gravest change is {bump.needed}, "
+    return {
+        "declared": bump.declared,
+        "allows": allowed,
+        "needed": bump.needed,
+        "fits": bump.fits,
+        "summary": f"{summary}{judged}",
+    }

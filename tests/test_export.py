@@ -223,6 +223,21 @@ def test_owners_come_before_their_members_and_files_stay_together() -> None:
     assert made.link(4, "c/m/index.md") == "../enum.E.md#field.V.x"
 
 
+@pytest.mark.parametrize("crate", ["kitchen", "libc", "std", "tokio"])
+def test_real_crates_have_a_place_for_every_document(corpus: Path, crate: str) -> None:
+    file = max((corpus / crate).glob("*/rustdoc.json.zst"))
+    docs = rustdoc.read(read_file(file, Limits()).body, name=crate).documents
+    made = tree(*docs)
+    assert sorted(made.order) == list(range(len(docs)))
+    assert len({(place.file, place.anchor) for place in made.places}) == len(docs)
+    shown = [made.places[row].file for row in made.order]
+    begun = [file for file, before in zip(shown, ["", *shown], strict=False) if file != before]
+    own = [place.file for place in made.places if place.level == 1]
+    assert sorted(begun) == sorted(own)
+    assert len({file.lower() for file in own}) == len(own)
+    assert not any(re.search(r"[^\w./-]|/\.", file, re.ASCII) for file in own)
+
+
 def test_headings_and_links_fit_their_place_and_code_stays() -> None:
     text = (
         "Title\n=====\n\nSee [a](http://x/a) and [b].\n\n# One\n\n> ## Two\n\n"
@@ -232,6 +247,14 @@ def test_headings_and_links_fit_their_place_and_code_stays() -> None:
         "### Title\n\n\nSee [a](a) and [b].\n\n### One\n\n> #### Two\n\n"
         "```rust\n# [allow(x)] // ](http://x/a)\n```\n\n[b]: b 'c'\n"
     )
+
+
+@pytest.mark.parametrize("text", ["```", "a\n\n```rust\nlet a;", "~~~~\n~~~\n# no", "```\n"])
+def test_a_fence_that_is_never_closed_ends_with_its_text(text: str) -> None:
+    closed = fitted(text, by=1)
+    markup = "~~~~" if text.startswith("~") else "```"
+    assert closed == f"{text}\n{markup}"
+    assert fitted(closed, by=1) == closed
 
 
 def test_a_line_of_json_has_every_field() -> None:

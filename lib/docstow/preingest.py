@@ -22,7 +22,7 @@ POPULAR = Path(__file__).parent / "popular.txt"
 
 #: How long the end of the program waits for crates that are under way, in seconds. What is cut
 #: off then leaves nothing half done: publishing swaps one object, as its last step.
-GRACE_S = 3.0
+GRACE_S = 2.0
 
 
 def chosen(wanted: str) -> list[str]:

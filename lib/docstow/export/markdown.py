@@ -49,9 +49,10 @@ def section(
 def fitted(text: str, *, by: int, link: Callable[[str], str] = str) -> str:
     """Markdown with its headings moved down by so many levels and its links' addresses replaced.
 
-    Code blocks stay as they are.
+    Code blocks stay as they are, but for one that is never closed: it would take in whatever is
+    put below the text.
     """
-    if "#" not in text and "](" not in text and "]:" not in text and not _UNDERLINE.search(text):
+    if not _WORTH_PARSING.search(text):
         return text
     lines = text.split("\n")
     code: set[int] = set()
@@ -61,6 +62,8 @@ def fitted(text: str, *, by: int, link: Callable[[str], str] = str) -> str:
         begin, end = token.map
         if token.type in ("fence", "code_block"):
             code.update(range(begin, end))
+            if token.level == 0 and _is_open(token.markup, lines, begin, end):
+                lines.append(token.markup)
         elif token.type == "heading_open":
             marks = "#" * min(int(token.tag[1:]) + by, _LOWEST)
             if token.markup.startswith("#"):
@@ -74,4 +77,14 @@ def fitted(text: str, *, by: int, link: Callable[[str], str] = str) -> str:
     )
 
 
-_UNDERLINE = re.compile(r"^\s*(=+|-+)\s*$", re.MULTILINE)
+#: Headings, underlines of headings, fences and links.
+_WORTH_PARSING = re.compile(r"#|\]\(|\]:|```|~~~|^\s*(?:=+|-+)\s*$", re.MULTILINE)
+
+
+def _is_open(markup: str, lines: Sequence[str], begin: int, end: int) -> bool:
+    """Whether a fence ends with the text and not by a fence."""
+    if not markup or any(line.strip() for line in lines[end:]):
+        return False
+    last = lines[end - 1].strip()
+    closed = end - 1 > begin and len(last) >= len(markup) and not last.strip(markup[0])
+    return not closed

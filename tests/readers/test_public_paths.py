@@ -91,7 +91,6 @@ def test_a_reexport_puts_its_own_words_first(crate: Crates) -> None:
             "source": "src/lib.rs:5",
             "aliases": ["reexports::first::Shown", "reexports::prelude::Hidden"],
             "depth": 2,
-            "in_degree": 1,
         },
     )
 

@@ -91,7 +91,7 @@ def test_named_crates_alone_are_searched(runtime: Runtime) -> None:
 def test_a_lock_file_fixes_the_versions_of_named_crates(runtime: Runtime) -> None:
     lockfile = '[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
     answer = ask(runtime, "hold", crates=["stowage"], lockfile=lockfile)
-    assert answer["asked"] == "stowage 0.1.0"
+    assert answer["asked"] == "stowage lockfile: 0.1.0"
 
 
 def test_filters_choose_the_crates_too(runtime: Runtime) -> None:

@@ -20,12 +20,16 @@ from docstow.settings import load
 from mcp import Client, StdioServerParameters
 from servers.web import serve
 
+LOCKFILE = 'version = 4\n[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("get_crate_summary", {"crate": "stowage"}),
     ("search_items", {"crate": "stowage", "query": "put a crate into the hold", "k": "3"}),
     ("get_item_doc", {"item_path": "stowage::Hold"}),
+    ("get_module_tree", {"crate": "stowage"}),
+    ("search_examples", {"crate": "stowage", "query": "put something into the hold"}),
     ("find_implementations", {"crate": "stowage", "type": "Hold"}),
     ("diff_versions", {"crate": "stowage", "from_version": "0.1.0"}),
+    ("get_dependencies", {"crate": "stowage", "lockfile": LOCKFILE}),
     ("list_versions", {"crate": "stowage"}),
 ]
 MODES = ["legacy", "auto", "2026-07-28"]

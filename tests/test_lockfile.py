@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.errors import InvalidParameter
-from docstow.lockfile import Locked, locked_version, parse
+from docstow.lockfile import Locked, parse
 
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
@@ -98,13 +98,13 @@ def test_the_oldest_form_has_its_root_apart() -> None:
 
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_newer_forms_differ_in_their_number_alone(number: int) -> None:
-    assert locked_version(WORKSPACE.replace("version = 4", f"version = {number}"), "log") == (
+    assert parse(WORKSPACE.replace("version = 4", f"version = {number}")).locked("log").version == (
         "0.4.27"
     )
 
 
 def test_hyphens_and_underscores_are_one() -> None:
-    assert locked_version(WORKSPACE, "serde-json") == "1.0.140"
+    assert parse(WORKSPACE).locked("serde-json").version == "1.0.140"
     assert parse(WORKSPACE).locked("serde_json").notice("serde_json") == ""
 
 
@@ -116,7 +116,7 @@ def test_dependencies_are_followed_by_version() -> None:
 
 def test_what_is_not_locked_is_refused_with_near_names() -> None:
     with pytest.raises(InvalidParameter, match=r"has no package serde_jsn \(it has serde_json\)"):
-        locked_version(WORKSPACE, "serde_jsn")
+        parse(WORKSPACE).locked("serde_jsn")
 
 
 @pytest.mark.parametrize(

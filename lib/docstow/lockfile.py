@@ -143,15 +143,6 @@ def parse(text: str) -> Lock:
     return Lock(by_name)
 
 
-def locked_version(text: str, name: str) -> str:
-    """The version of a package in a ``Cargo.lock``, as :meth:`Lock.locked` chooses it.
-
-    Raises:
-        InvalidParameter: the text is no lock file, or has no such package.
-    """
-    return parse(text).locked(name).version
-
-
 def _tables(value: Any) -> Sequence[Any]:
     if not isinstance(value, list):
         raise TypeError

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
 from docstow.library import ALL
-from docstow.lockfile import locked_version
 from docstow.tools.answers import TEXT, offset, paged
 from docstow.tools.registry import Answer
+from docstow.tools.rust_common import locked, told
 
 if TYPE_CHECKING:
     from docstow.index import Index
@@ -96,8 +96,13 @@ def _chosen(
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
     if names:
         once = {name.replace("-", "_"): name for name in names}.values()
-        wanted = {name: locked_version(lockfile, name) if lockfile else "" for name in once}
-        return library.several(query, wanted)
+        locks = {name: locked(lockfile, name) for name in once}
+        wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
+        found = library.several(query, wanted)
+        return [
+            (told(stowed, lock), score)
+            for (stowed, score), lock in zip(found, locks.values(), strict=True)
+        ]
     if lockfile:
         raise InvalidParameter("lockfile", "name the crates that are wanted of it in crates")
     return library.across(query, filters)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
-from docstow.lockfile import parse
+from docstow.lockfile import Locked, parse
 from docstow.model import STANDARD
 from docstow.tools.parameters import Parameter
 
@@ -25,9 +25,7 @@ VERSION = Parameter(
     default="",
     max_length=100,
 )
-LOCKFILE = Parameter(
-    "lockfile", "string", "Text of a Cargo.lock", default=""
-)
+LOCKFILE = Parameter("lockfile", "string", "Text of a Cargo.lock", default="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
@@ -44,10 +42,26 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
         return library.crate(name, version)
     if version:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
-    if name.replace("-", "_") in STANDARD:
-        # No lock file names the standard library, and a caller may give its own with every call.
-        return library.crate(name)
-    locked = parse(lockfile).locked(name)
-    found = library.crate(name, locked.version)
+    lock = locked(lockfile, name)
+    return told(library.crate(name, lock.version if lock else ""), lock)
+
+
+def locked(lockfile: str, name: str) -> Locked | None:
+    """What a lock file says of a crate; None without one, and for the standard library.
+
+    No lock file names that, and a caller may give the same one with every call.
+
+    Raises:
+        InvalidParameter: the text is no lock file, or has no such package.
+    """
+    if not lockfile or name.replace("-", "_") in STANDARD:
+        return None
+    return parse(lockfile).locked(name)
+
+
+def told(found: Stowed, locked: Locked | None) -> Stowed:
+    """The same, saying that a lock file decided."""
+    if locked is None:
+        return found
     notice = "; ".join(filter(None, (found.notice, locked.notice(found.name))))
     return replace(found, asked=f"lockfile: {locked.version}", notice=notice)

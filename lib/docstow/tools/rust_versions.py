@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
-from docstow.lockfile import parse
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
 from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE
+from docstow.tools.rust_common import locked as locked_in
 from docstow.versions import Version, choose
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     requirement, lockfile = arguments["requirement"].strip(), arguments["lockfile"]
     if requirement and lockfile:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
-    locked = parse(lockfile).locked(arguments["crate"]) if lockfile else None
+    locked = locked_in(lockfile, arguments["crate"])
     listing = library.versions(arguments["crate"], requirement)
     rows = [dict(row) for row in listing.versions]
     latest = choose("", [row["version"] for row in rows if not row["yanked"]])

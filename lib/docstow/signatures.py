@@ -98,12 +98,16 @@ def search_by_signature(
     if not words:
         hits = [_hit(index, row, far[row], _score(far[row])) for row in _nearest(index, far, limit)]
         return Found(hits, unbound)
-    rows = _nearest(index, far, len(far))
-    named = [
-        index.row(hit.path, hit.kind)
+    by_words = [
+        row
         for hit in search(index, embedder, words, limit=BY_WORDS, filters=filters)
+        if (row := index.row(hit.path, hit.kind)) in far
     ]
-    lists = [np.array(rows, np.int64), np.array([row for row in named if row in far], np.int64)]
+    places = {row: place for place, row in enumerate(by_words)}
+    # Sorting keeps the order of equals; among those of one distance the words decide.
+    rows = sorted(_nearest(index, far, len(far)), key=lambda row: places.get(row, BY_WORDS))
+    rows.sort(key=lambda row: round(far[row], 6))
+    lists = [np.array(rows, np.int64), np.array(by_words, np.int64)]
     fused = rank.reciprocal_rank_fusion(lists)[:limit]
     return Found([_hit(index, row, far[row], score) for row, score in fused], unbound)
 

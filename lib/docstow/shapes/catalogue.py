@@ -18,6 +18,8 @@ from docstow.shapes.distance import (
     MOST_EXTRA,
     OUTPUT,
     OWNERS,
+    POINTERS,
+    WRAPPERS,
     Given,
     Measure,
     peeled,
@@ -26,6 +28,16 @@ from docstow.shapes.tree import UNIT, Function, Tree, Type, Variable, canonical,
 
 #: More arguments than anybody asks for; assignments grow with their factorial.
 MOST_ARGUMENTS = 10
+
+#: Names that everybody knows: primitives and what the rules of alikeness name.
+KNOWN = frozenset(
+    (
+        *("bool", "char", "str", "f32", "f64", "dyn"),
+        *("u8", "u16", "u32", "u64", "u128", "usize"),
+        *("i8", "i16", "i32", "i64", "i128", "isize"),
+        *(*CALLED, *OWNERS, *OWNERS.values(), *POINTERS, *WRAPPERS),
+    )
+)
 
 _ANY = "*"
 _CALL = "fn"
@@ -60,7 +72,7 @@ class Catalogue:
         self._arity = np.array([len(shape.inputs) for shape in shapes], np.int16)
         self._of_input = _postings([_input_keys(shape) for shape in shapes])
         self._of_output = _postings([_output_keys(shape) for shape in shapes])
-        self.names = {*names, *(name for shape in shapes for name in _names(shape))}
+        self.names = {*KNOWN, *names, *(name for shape in shapes for name in _names(shape))}
 
     def __len__(self) -> int:
         return len(self._rows)

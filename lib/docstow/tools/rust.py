@@ -120,7 +120,7 @@ def _search_items(library: Library) -> Tool:
         title="Search Rust crates",
         description=(
             "Finds functions, types, traits, macros and methods of a Rust crate by meaning, "
-            "name or path, best first, each with its signature and a snippet. Use it when you "
+            "name, path or signature, best first, each with header and snippet. Use it when you "
             "do not know the exact path, or without crate to learn which stowed crate does "
             "something. Not for reading docs (get_item_doc). "
             'Example: {"crate": "tokio", "query": "run blocking code without stalling"}.'
@@ -130,7 +130,7 @@ def _search_items(library: Library) -> Tool:
             Parameter(
                 "signature",
                 "string",
-                "Shape of a function, in place of query or with it: Vec<T> -> Option<&T>",
+                "Shape of a function, instead of query or with it: Vec<T> -> Option<&T>",
                 default="",
                 max_length=500,
             ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,6 +41,14 @@ GROUPS = {
     "static": "constant",
     "re-export": "pointer",
 }
+
+KIND_GROUPS = tuple(sorted(set(GROUPS.values())))
+
+#: Features that say what an item is, whatever is asked.
+ITEM_FEATURES = (
+    *("depth", "in_degree", "members", "length", "bare", "deprecated", "twin", "of_trait"),
+    *(f"is_{name}" for name in KIND_GROUPS),
+)
 
 # Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
 _ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
@@ -111,62 +119,47 @@ def twin_word(title: str, neighbours: Collection[str]) -> str:
     return ""
 
 
-def term_weights(frequencies: Mapping[str, int], rows: int) -> dict[str, float]:
-    """BM25's inverse document frequency of a query's terms.
-
-    Args:
-        frequencies: of each term, in how many rows it occurs.
-        rows: how many rows there are.
-    """
-    return {
-        term: math.log1p((rows - count + 0.5) / (count + 0.5))
-        for term, count in frequencies.items()
-    }
-
-
-def features(item: Item, match: Match, asked: Mapping[str, float]) -> dict[str, float]:
+def features(item: Item, match: Match, terms: Collection[str]) -> dict[str, float]:
     """Every feature of a candidate by name; small numbers that cost microseconds.
 
     Args:
         item: what is ranked.
         match: how the lists see it.
-        asked: the query's terms with their weights (see :func:`term_weights`).
+        terms: the query's.
     """
-    title = _terms(item.title)
-    summary = _terms(item.summary)
-    group = GROUPS.get(item.kind, "")
-    reciprocal = [60 / (60 + rank) if rank else 0.0 for rank in _ranks(match)]
-    steep = [10 / (10 + rank) if rank else 0.0 for rank in _ranks(match)]
+    return {**_of_match(match), **_of_item(item, terms)}
+
+
+def _of_match(match: Match) -> dict[str, float]:
+    ranks = (match.keyword_rank, match.vector_rank)
+    steep = [10 / (10 + rank) if rank else 0.0 for rank in ranks]
     return {
-        "fusion": sum(reciprocal),
+        "fusion": sum(60 / (60 + rank) for rank in ranks if rank),
         "keyword_place": steep[0],
         "vector_place": steep[1],
         "keyword": math.log1p(match.keyword),
         "keyword_share": match.keyword / match.keyword_best if match.keyword_best > 0 else 0.0,
         "cosine": match.cosine,
         "cosine_gap": match.cosine - match.cosine_best,
-        "title_covers": _covered(title, asked),
-        "title_meant": _meant(title, asked),
-        "path_covers": _covered(_terms(item.path), asked),
-        "summary_covers": _covered(summary, asked),
-        "summary_meant": _meant(summary, asked),
         "named": match.named,
+    }
+
+
+def _of_item(item: Item, terms: Collection[str]) -> dict[str, float]:
+    group = GROUPS.get(item.kind, "")
+    # A query that has the word asks for the variant.
+    unasked = item.twin != "" and not set(words.tokens(item.twin)) & set(terms)
+    return {
         "depth": float(item.path.count("::") + 1),
         "in_degree": math.log1p(item.in_degree),
         "members": math.log1p(item.members),
         "length": math.log1p(item.length),
-        "title_length": float(len(title)),
         "bare": float(not item.summary),
         "deprecated": float(item.deprecated),
-        # A query that has the word asks for the variant.
-        "twin": float(item.twin != "" and not asked.keys() & set(_terms(item.twin))),
+        "twin": float(unasked),
         "of_trait": float(item.of_trait),
-        **{f"is_{name}": float(group == name) for name in sorted(set(GROUPS.values()))},
+        **{f"is_{name}": float(group == name) for name in KIND_GROUPS},
     }
-
-
-def _ranks(match: Match) -> tuple[int, int]:
-    return match.keyword_rank, match.vector_rank
 
 
 #: A query that spells a name wants that item: no other feature outweighs this.
@@ -184,18 +177,3 @@ def worth(values: Mapping[str, float]) -> float:
     """The weighted sum of a candidate's features: what candidates are sorted by."""
     table = weights()
     return sum(table.get(name, 0.0) * value for name, value in values.items())
-
-
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(words.tokens(text))
-
-
-def _covered(terms: Collection[str], weighted: Mapping[str, float]) -> float:
-    """The share of the query's weight that the terms cover."""
-    total = sum(weighted.values())
-    return sum(w for term, w in weighted.items() if term in terms) / total if total else 0.0
-
-
-def _meant(terms: Sequence[str], weighted: Mapping[str, float]) -> float:
-    """The share of the terms that the query has."""
-    return sum(term in weighted for term in terms) / len(terms) if terms else 0.0

@@ -47,6 +47,9 @@ EXAMPLE_VECTORS = {"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5}
 #: What each field's vector counts in a passage's vector.
 FIELD_VECTORS = {"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3}
 
+#: Words of prose in one field.
+MOST_WORDS = 120
+
 #: Field vectors that are weighted at once, to bound memory.
 _AT_ONCE = 8192
 
@@ -102,8 +105,8 @@ def vectors(
     """One vector a passage: shape (passages, dimensions).
 
     A model that asks for fields gets each field alone, and the passage's vector is the weighted
-    sum of the fields' unit vectors: its product with a query is then the weighted sum of the
-    fields' cosines. Any other model gets header and prose as one text.
+    sum of the fields' unit vectors, brought to unit length: a passage that lacks a field is not
+    the worse for it. Any other model gets header and prose as one text.
     """
     if not embedder.fields:
         return embedder.embed([_whole_text(documents[p.document], p) for p in passages])
@@ -117,7 +120,10 @@ def vectors(
 def _weighted(
     rows_of_fields: Sequence[Mapping[str, str]], worth: Mapping[str, float], embedder: Embedder
 ) -> NDArray[np.float32]:
-    """The weighted sum of each row's field vectors; a text that recurs is embedded once."""
+    """The weighted sum of each row's field vectors, of unit length (or zero, of no text at all).
+
+    A text that recurs is embedded once.
+    """
     texts: dict[str, int] = {}
     parts: list[tuple[int, int, float]] = []
     for row, by_name in enumerate(rows_of_fields):
@@ -133,7 +139,9 @@ def _weighted(
         part = slice(begin, begin + _AT_ONCE)
         weighted = embedded[fields[part]] * weights[part, None].astype(np.float32)
         np.add.at(result, rows[part], weighted)
-    return result
+    lengths = np.linalg.norm(result, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = result / np.where(lengths > 0, lengths, 1).astype(np.float32)
+    return unit
 
 
 def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str]:
@@ -142,10 +150,15 @@ def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str
     return {
         "path": document.path.replace("::", " "),
         "title": document.title,
-        "signature": document.signature if first else "",
+        "signature": " ".join(document.signature.split()) if first else "",
         "summary": summary if first else passage.heading_path,
-        "text": passage.text.removeprefix(summary).strip() if first else passage.text,
+        "text": _beginning(passage.text.removeprefix(summary) if first else passage.text),
     }
+
+
+def _beginning(text: str) -> str:
+    """The words that the model was trained to sum up; more would blur them."""
+    return " ".join(text.split()[:MOST_WORDS])
 
 
 def _whole_text(document: Document, passage: Passage) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from docstow.features import Item, Match, features, twin_word, weights, worth
 
 ITEM = Item(

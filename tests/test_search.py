@@ -58,7 +58,7 @@ def test_a_name_finds_its_item_first(runtime: Runtime, index: Index, query: str,
 @pytest.mark.parametrize(
     ("query", "path"),
     [
-        ("how much weight can be added", "stowage::Hold::remaining"),
+        ("how much weight can still go in", "stowage::Hold::remaining"),
         ("put all pieces into the hold", "stowage::Hold::stow"),
         ("empty the hold again", "stowage::Hold::clear"),
     ],

@@ -11,20 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.shapes.distance import (
-    CALLED,
-    LIMIT,
-    MISSING,
-    MOST_EXTRA,
-    OUTPUT,
-    OWNERS,
-    POINTERS,
-    WRAPPERS,
-    Given,
-    Measure,
-    peeled,
-)
+from docstow.shapes.distance import LIMIT, MISSING, MOST_EXTRA, OUTPUT, Given, Measure
 from docstow.shapes.tree import UNIT, Function, Tree, Type, Variable, canonical, nodes
+from docstow.shapes.unification import CALLED, OWNERS, POINTERS, WRAPPERS, peeled
 
 #: More arguments than anybody asks for; assignments grow with their factorial.
 MOST_ARGUMENTS = 10

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstow.shapes.catalogue import Catalogue
-from docstow.shapes.distance import WRAPPERS
 from docstow.shapes.lexer import BadSignature
 from docstow.shapes.parser import alias, declarations, owner_type
 from docstow.shapes.tree import Function, Tree, Type, Variable, replaced
+from docstow.shapes.unification import WRAPPERS
 
 _OWNERS = frozenset(("struct", "enum", "union", "trait"))
 _FUNCTIONS = frozenset(("function", "method"))

@@ -13,62 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from docstow.shapes.tree import WILDCARD, Function, Tree, Type, Variable
+from docstow.shapes.tree import Function, Tree, Type, Variable
+from docstow.shapes.unification import Unification
 
 #: Distances beyond this are no match.
 LIMIT = 1.7
 
-REFERENCE = 0.4
-"""``T`` for ``&T``, ``&T`` for ``&mut T``."""
-OWNED = 0.5
-"""``String`` for ``str``, ``Vec<T>`` for ``[T]``."""
-POINTER = 0.6
-"""``Box<T>`` for ``T``."""
-WRAPPED = 1.0
-"""``Option<T>`` for ``T``."""
 EXTRA = 0.8
 """An argument that was not asked for."""
 MISSING = 1.2
 """An argument that was asked for and is not there."""
-CONVERTED = 0.15
-"""``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``."""
-GENERIC = 0.3
-"""``T`` of the function for a type."""
-PROJECTED = 0.6
-"""``T::Output`` of the function for a type."""
-BOUNDED = 0.5
-"""``T: Trait`` of the function for a type that the bound does not mention."""
 CONCRETE = 0.5
 """A type of the function for ``T`` of the query."""
 SHARED = 0.2
 """Two variables of the function for one of the query."""
 MERGED = 0.5
 """One variable of the function for two of the query."""
-SLIGHT = 0.05
-"""Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``."""
-
 MOST_EXTRA = 2
 
-CALLED = frozenset(("fn", "Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"))
-REFERENCES = frozenset(("&", "&mut"))
-POINTERS = frozenset(("Box", "Rc", "Arc", "Cow", "Pin"))
-WRAPPERS = frozenset(("Option", "Result", "Poll"))
-#: Types of one kind: what owns and what is borrowed of it.
-OWNERS = {
-    "String": "str",
-    "PathBuf": "Path",
-    "OsString": "OsStr",
-    "CString": "CStr",
-    "Vec": "[]",
-    "[;]": "[]",
-}
-#: Traits of the standard library that stand for types which their bounds do not mention.
-TAKES: Mapping[str, frozenset[str]] = {
-    "SliceIndex": frozenset(("usize", "Range", "RangeFrom", "RangeTo", "RangeFull")),
-    "Pattern": frozenset(("str", "String", "char")),
-    "RangeBounds": frozenset(("Range", "RangeFrom", "RangeTo", "RangeFull", "RangeInclusive")),
-    "ToSocketAddrs": frozenset(("SocketAddr", "str", "String")),
-}
 _SELF = "Self"
 
 
@@ -153,7 +115,7 @@ class Measure:
         if wanted is None:
             return Bent(0.0, 0.0, ())
         given = self._given[number]
-        pair = _Unification(self.query.bounds, given.bounds)
+        pair = Unification(self.query.bounds, given.bounds)
         cost = pair.unify(wanted, given.tree)
         if cost is None:
             return None
@@ -211,144 +173,6 @@ class _Assignment:
         return cost <= LIMIT if self.best is None else cost < self.best
 
 
-class _Unification:
-    """Two types side by side. ``pairs`` are the bindings of variables that were met."""
-
-    def __init__(
-        self, asked: Mapping[str, tuple[Type, ...]], given: Mapping[str, tuple[Type, ...]]
-    ) -> None:
-        self.asked, self.given = asked, given
-        self.pairs: list[tuple[Tree, Tree]] = []
-        self._met: set[tuple[str, str]] = set()
-
-    def unify(self, q: Tree, i: Tree) -> float | None:
-        """What must be bent between a type of the query and one of the function."""
-        if q == WILDCARD or i == WILDCARD:
-            return 0.0
-        if isinstance(q, Variable):
-            self.pairs.append((q, i))
-            return self._variables(q, i) if isinstance(i, Variable) else self._concrete(q, i)
-        if isinstance(i, Variable):
-            self.pairs.append((q, i))
-            return self._generic(q, i)
-        if q.name == i.name:
-            return self._arguments(q, i)
-        return self._bent(q, i)
-
-    def _arguments(self, q: Type, i: Type) -> float | None:
-        """The arguments of one constructor; trailing ones may be left out on either side."""
-        if q.name == "()" and len(q.args) != len(i.args):
-            return None
-        cost = 0.0
-        named = {each.name: each for each in i.args if _named(each)}
-        places = [each for each in i.args if not _named(each)]
-        used = 0
-        for each in q.args:
-            other: Tree | None
-            if isinstance(each, Type) and _named(each):
-                other = named.pop(each.name, None)
-            else:
-                other = places[used] if used < len(places) else None
-                used += 1
-            bent = SLIGHT if other is None else self.unify(each, other)
-            if bent is None:
-                return None
-            cost += bent
-        return cost + SLIGHT * (len(named) + max(0, len(places) - used))
-
-    def _bent(self, q: Type, i: Type) -> float | None:
-        """Constructors that differ: the first rule that applies."""
-        if q.name in REFERENCES and i.name in REFERENCES:
-            return self._plus(REFERENCE, q.args[0], i.args[0])
-        if q.name in REFERENCES:
-            return self._plus(REFERENCE, q.args[0], i)
-        if i.name in REFERENCES:
-            return self._plus(REFERENCE, q, i.args[0])
-        if OWNERS.get(q.name, q.name) == OWNERS.get(i.name, i.name):
-            if not q.args or not i.args:
-                return OWNED
-            return self._plus(OWNED, q.args[0], i.args[0])
-        if q.name in CALLED and i.name in CALLED:
-            bent = self._arguments(q, i)
-            return None if bent is None else bent + SLIGHT
-        if "dyn" in {q.name, i.name}:
-            return self._dyn(q, i)
-        for names, price in ((POINTERS, POINTER), (WRAPPERS, WRAPPED)):
-            if q.name in names and q.args:
-                return self._plus(price, q.args[0], i)
-            if i.name in names and i.args:
-                return self._plus(price, q, i.args[0])
-        return None
-
-    def _plus(self, price: float, q: Tree, i: Tree) -> float | None:
-        bent = self.unify(q, i)
-        return None if bent is None else price + bent
-
-    def _dyn(self, q: Type, i: Type) -> float | None:
-        inner, other = (q, i) if q.name == "dyn" else (i, q)
-        named = any(isinstance(each, Type) and each.name == other.name for each in inner.args)
-        return CONVERTED if named else None
-
-    def _variables(self, q: Variable, i: Variable) -> float | None:
-        """Bounds that were asked for should be there; a closure stands for nothing else."""
-        if (q.name, i.name) in self._met:  # bounds may name their own variable: T: Ord<T>
-            return 0.0
-        self._met.add((q.name, i.name))
-        asked, given = self.asked.get(q.name, ()), self.given.get(i.name, ())
-        cost = 0.0
-        for bound in asked:
-            bent = self._best_bound(bound, given)
-            if bent is None and bound.name in CALLED:
-                return None
-            cost += GENERIC if bent is None else bent
-        if _called(given) is not None and _called(asked) is None:
-            cost += BOUNDED
-        return cost
-
-    def _concrete(self, q: Variable, i: Type) -> float | None:
-        """A type for a variable of the query; its price is that of the binding."""
-        asked = self.asked.get(q.name, ())
-        call = _called(asked)
-        if call is not None:
-            return self.unify(call, i) if i.name in CALLED else None
-        return GENERIC * len(asked)
-
-    def _generic(self, q: Type, i: Variable) -> float | None:
-        """A variable of the function for a type: its bounds may say that this type is meant."""
-        bounds = self.given.get(i.name, ())
-        bent = self._best_bound(q, bounds)
-        if bent is not None:
-            return bent + CONVERTED
-        if _called(bounds) is not None or q.name in CALLED:
-            return None
-        if not bounds:
-            return PROJECTED if "::" in i.name else GENERIC
-        head = peeled(q)
-        if isinstance(head, Type):
-            mentioned = [each for bound in bounds for each in bound.args]
-            if any(_like(head, peeled(each)) for each in mentioned):
-                return CONVERTED
-            if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
-                return CONVERTED
-        return BOUNDED
-
-    def _best_bound(self, wanted: Type, bounds: Sequence[Type]) -> float | None:
-        """The price of the bound that is most like a trait; None if there is none."""
-        best: float | None = None
-        kept: list[tuple[Tree, Tree]] = []
-        mark = len(self.pairs)
-        for bound in bounds:
-            if bound.name == wanted.name or (bound.name in CALLED and wanted.name in CALLED):
-                bent = self._arguments(wanted, bound)
-                if bent is not None:
-                    bent += 0.0 if bound.name == wanted.name else SLIGHT
-                if bent is not None and (best is None or bent < best):
-                    best, kept = bent, self.pairs[mark:]
-                del self.pairs[mark:]
-        self.pairs += kept
-        return best
-
-
 def _price(bound: Sequence[_Binding]) -> float | None:
     """What the bindings of variables cost together; None if they contradict each other.
 
@@ -367,27 +191,3 @@ def _price(bound: Sequence[_Binding]) -> float | None:
         if of_query and name != _SELF and (of_query, name) in types:
             cost += CONCRETE
     return cost
-
-
-def peeled(tree: Tree) -> Tree:
-    """A type without references, pointers and wrappers around it."""
-    while (
-        isinstance(tree, Type)
-        and tree.args
-        and (tree.name in REFERENCES or tree.name in POINTERS or tree.name in WRAPPERS)
-    ):
-        tree = tree.args[0]
-    return tree
-
-
-def _like(one: Type, other: Tree) -> bool:
-    name = OWNERS.get(one.name, one.name)
-    return isinstance(other, Type) and name == OWNERS.get(other.name, other.name)
-
-
-def _named(tree: Tree) -> bool:
-    return isinstance(tree, Type) and tree.name[0] == "=" and len(tree.name) > 1
-
-
-def _called(bounds: Sequence[Type]) -> Type | None:
-    return next((bound for bound in bounds if bound.name in CALLED), None)

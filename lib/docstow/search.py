@@ -115,7 +115,6 @@ def candidates(index: Index, embedder: Embedder | None, query: str, filters: Fil
         "name": np.array(sorted(spelled, key=lambda row: (-spelled[row], row)), np.int64),
     }
     places = {name: _places(rows) for name, rows in lists.items()}
-    asked = features.term_weights({term: index.frequency(term) for term in terms}, len(index))
     best = float(keyword.max(initial=0.0)), float(vector.max(initial=0.0))
     known = {}
     for row in sorted({row for of in places.values() for row in of}):
@@ -128,7 +127,7 @@ def candidates(index: Index, embedder: Embedder | None, query: str, filters: Fil
             vector_rank=places["vector"].get(row, 0),
             named=spelled.get(row, 0.0),
         )
-        known[row] = features.features(index.item(row), match, asked)
+        known[row] = features.features(index.item(row), match, terms)
     return Candidates(terms, similarity, lists, known)
 
 

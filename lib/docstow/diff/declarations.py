@@ -48,7 +48,8 @@ def _several(signature: str) -> bool:
 def _blocks(before: str, after: str, place: Place) -> list[str]:
     """Declarations of one name in several impl blocks, compared as sets."""
     old, new = _declarations(before, place), _declarations(after, place)
-    missing = [each for each in old if each not in new]
+    known = [header for header, _ in new]
+    missing = [header for header, _ in old if header not in known]
     if not missing:
         return ["declaration-added"] if len(new) > len(old) else []
     if len(old) == len(new) == 1:

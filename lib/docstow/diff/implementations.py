@@ -41,7 +41,7 @@ def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[
     kinds = dict((*match.new, *match.old))
     items = (*match.old.values(), *match.new.values())
     own = {each.title for each in items if each.kind in _TYPES}
-    was, now = _groups(old, match.images), _groups(new, {})
+    was, now = _groups(old, match.images, match), _groups(new, {}, match)
     split = _is_split(new) and not _is_split(old)
     for key in sorted({*was, *now}):
         before, after = dict(was.get(key, {})), dict(now.get(key, {}))
@@ -97,7 +97,7 @@ def _is_foreign(relation: Relation, match: Match) -> bool:
     return relation.subject not in match.old_paths
 
 
-def _groups(side: Side, images: Mapping[str, str]) -> _Groups:
+def _groups(side: Side, images: Mapping[str, str], match: Match) -> _Groups:
     """Headers by subject and last name of the trait; traits of other crates move at will."""
     groups: defaultdict[tuple[str, str], dict[Header, Relation]] = defaultdict(dict)
     for each in side.relations:
@@ -109,7 +109,7 @@ def _groups(side: Side, images: Mapping[str, str]) -> _Groups:
         subject = images.get(each.subject, each.subject)
         if trait == "Into":  # the same as an implementation of From for the other type
             subject, trait = "", "From"
-        subject = subject if "::" in subject and "<" not in subject else ""
+        subject = subject if subject in match.new_paths or subject in match.old_paths else ""
         groups[subject, trait][parse(each.detail, subject.rpartition("::")[2])] = each
     return dict(groups)
 
@@ -117,6 +117,8 @@ def _groups(side: Side, images: Mapping[str, str]) -> _Groups:
 def _fate(header: Header, after: Mapping[Header, Relation]) -> tuple[str, Header | None]:
     """What became of an implementation, and the one that took its place."""
     for each in after:
+        if each.output == header.output and len(each.params) > len(header.params):
+            return "impl-generalised", each
         if each.output == header.output:
             tighter = "bound-tightened" in bounds(header, each)
             return ("impl-bound-tightened" if tighter else "impl-bound-loosened"), each

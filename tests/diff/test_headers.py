@@ -25,6 +25,11 @@ SAME = [
     ("pub fn f<T: Default + ?Sized>(a: T)", "pub fn f<T: Default>(a: T)"),
     ("pub struct S<'a, K: 'a, I: 'a, F: 'a>", "pub struct S<'a, K, I, F>"),
     ("pub fn f(a: fn(x: u8) -> u8)", "pub fn f(b: fn(x: u8) -> u8)"),
+    ("pub fn f<I: It<Item: A + B>>(a: I)", "pub fn f<I>(a: I) where I: It, I::Item: B + A"),
+    (
+        "pub fn f<I: It<Item: It<Item: A>>>(a: I)",
+        "pub fn f<I: It>(a: I) where I::Item: It<Item: A>",
+    ),
     ("pub const A: u8 = _;", "pub const A: u8 = 1;"),
 ]
 

@@ -232,10 +232,29 @@ def _canonical(parts: _Parts, owner: str) -> Header:
 
 def _conversions(bounds: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[str, str]]:
     """Each bound with its subject; ``U: From<T>`` as ``T: Into<U>``, which it implies."""
-    for subject, stated in bounds:
-        for each in stated:
-            found = CONVERSION.fullmatch(each)
-            yield (found[2], f"{found[1] or ''}Into<{subject}>") if found else (subject, each)
+    for written, stated in bounds:
+        for subject, bound in (pair for each in stated for pair in _nested(written, each)):
+            found = CONVERSION.fullmatch(bound)
+            converted = (found[2], f"{found[1] or ''}Into<{subject}>") if found else None
+            yield converted or (subject, bound)
+
+
+def _nested(subject: str, bound: str) -> Iterator[tuple[str, str]]:
+    """``I: Iterator<Item: Send>`` as ``I: Iterator`` and ``I::Item: Send``."""
+    name, opening, _ = bound.partition("<")
+    if not opening or "(" in name:
+        yield subject, bound
+        return
+    end = closing(bound, len(name))
+    kept = []
+    for each in split(bound[len(name) + 1 : end]):
+        at = find(each, ": ")
+        if at < 0:
+            kept.append(each)
+            continue
+        for inner in split(each[at + 2 :], " + "):
+            yield from _nested(f"{subject}::{each[:at]}", inner)
+    yield subject, name + (f"<{', '.join(kept)}>" if kept else "") + bound[end + 1 :]
 
 
 def _declared(

@@ -47,15 +47,17 @@ def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[
         before, after = dict(was.get(key, {})), dict(now.get(key, {}))
         for header in [each for each in before if each in after]:
             del before[header], after[header]
+        used = set[Header]()
         for header, relation in before.items():
             rule, successor = _fate(header, after)
             if rule == "impl-removed" and (not built or (split and _is_foreign(relation, match))):
                 rule = "not-judged"
             if not _goes_with_an_end(relation, match) and own.intersection(_words(relation)):
                 about = _about(relation, kinds)
-                now_text = after.pop(successor).detail if successor is not None else ""
+                now_text = after[successor].detail if successor is not None else ""
+                used |= {successor} if successor is not None else set()
                 yield Change(about, kinds.get(about, "impl"), rule, relation.detail, now_text)
-        for relation in after.values():
+        for relation in (each for header, each in after.items() if header not in used):
             if not _comes_with_an_item(relation, match) and own.intersection(_words(relation)):
                 about = _about(relation, kinds)
                 yield Change(about, kinds.get(about, "impl"), "impl-added", "", relation.detail)

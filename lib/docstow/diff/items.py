@@ -71,7 +71,7 @@ def _declared(match: Match, old: Document, new: Document) -> Iterator[str]:
     if bool(was.get("non_exhaustive")) != bool(now.get("non_exhaustive")):
         if was.get("non_exhaustive"):
             yield "non-exhaustive-removed"
-        elif old.kind != "struct" or not spelling.shape(old.signature)[1]:
+        elif not spelling.shape(old.signature)[1] and "variants are private" not in old.signature:
             yield "non-exhaustive-added"
 
 

@@ -11,7 +11,9 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (?:`(.*?)`)? *\| (.+) \|$", README.read_text("utf-8"), re.M)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (?:`(.*?)`)? *\| (.+) \|$", README.read_text("utf-8"), re.MULTILINE
+    )
     listed = {name: (default, text) for name, default, text in rows if name in FIELDS}
     expected = {}
     for name, field in FIELDS.items():

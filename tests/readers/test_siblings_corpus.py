@@ -44,7 +44,11 @@ def test_clap_is_what_its_builder_says(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("package", "version", "paths"),
     [
-        ("futures", "0.3.34", ["StreamExt", "StreamExt::buffered", "channel::mpsc::Sender::try_send"]),
+        (
+            "futures",
+            "0.3.34",
+            ["StreamExt", "StreamExt::buffered", "channel::mpsc::Sender::try_send"],
+        ),
         ("rand", "0.10.3", ["Rng", "rngs::StdRng"]),
         ("tracing", "0.1.44", ["Subscriber", "field::Field", "instrument"]),
         ("crossbeam", "0.8.4", ["channel::Sender", "deque::Worker", "utils::Backoff"]),

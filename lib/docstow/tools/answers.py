@@ -64,12 +64,22 @@ def provenance(stowed: Stowed) -> dict[str, Any]:
         "snapshot": stowed.snapshot.id,
         "url": stowed.snapshot.facts.get("url", ""),
     }
-    return members | ({"notice": stowed.notice} if stowed.notice else {})
+    notice = "; ".join(_notices(stowed))
+    return members | ({"notice": notice} if notice else {})
+
+
+def _notices(stowed: Stowed) -> list[str]:
+    """What the caller should know of the answer's source."""
+    notices = [stowed.notice] if stowed.notice else []
+    if stowed.snapshot.facts.get("format_untested"):
+        number = stowed.snapshot.facts.get("format_version")
+        notices.append(f"its rustdoc format {number} is newer than those that docstow knows")
+    return notices
 
 
 def provenance_line(stowed: Stowed, url: str) -> str:
     """The same for a page: one line of Markdown."""
-    notice = f"; {stowed.notice}" if stowed.notice else ""
+    notice = "".join(f"; {each}" for each in _notices(stowed))
     return (
         f"*{stowed.name} {stowed.version} (asked: {stowed.asked}{notice}) · <{url}> · "
         f"snapshot {stowed.snapshot.id[:12]} · third-party text*"

@@ -53,6 +53,16 @@ class Parameter:
     items: Type = "string"
 
 
+_ARTICLES: Mapping[Type, str] = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "a boolean",
+    "array": "an array",
+    "object": "an object",
+}
+
+
 class _Refused(Exception):
     """The reason why a value is not accepted."""
 
@@ -141,8 +151,8 @@ def _unknown(name: str, known: list[str]) -> str:
 def _accept(parameter: Parameter, value: Any) -> Any:
     if value is None:
         if parameter.required:
-            said = f": {parameter.description}" if parameter.description else ""
-            raise _Refused(f"is required{said}")
+            said = parameter.description or f"give it as {_ARTICLES[parameter.type]}"
+            raise _Refused(f"is required: {said}")
         return parameter.default
     converted = _convert(parameter.type, value)
     if parameter.type == "array":

@@ -22,6 +22,9 @@ DOCUMENT = Document(
         "features": ["ships"],
         "aliases": ["stowage::prelude::Hold"],
         "source": "src/hold.rs:15",
+        "must_use": "or the cargo is lost",
+        "non_exhaustive": True,
+        "stability": {"level": "stable", "since": "1.2.0"},
     },
 )
 
@@ -39,6 +42,12 @@ pub struct Hold { /* private fields */ }
 **Deprecated since 0.2.0**: use Bay
 
 Requires features: `ships`
+
+Must be used: or the cargo is lost
+
+Non-exhaustive: more may be added in a compatible version
+
+Stable since 1.2.0
 
 Also at: `stowage::prelude::Hold`
 

@@ -18,7 +18,7 @@ from docstow.cards import Card, make
 from docstow.catalog import Catalog
 from docstow.chunk import CHUNKER, first_sentence
 from docstow.errors import UnreadableInput
-from docstow.layout import Columns, tabulate
+from docstow.layout import LAYOUT, Columns, tabulate
 from docstow.model import (
     LOCAL,
     Document,
@@ -57,7 +57,7 @@ class Ingest:
     @property
     def recipe(self) -> Recipe:
         """The versions of everything that shapes the tables."""
-        return Recipe(rustdoc.READER, CHUNKER, WORDS, self.embedder.id)
+        return Recipe(rustdoc.READER, CHUNKER, WORDS, self.embedder.id, LAYOUT)
 
     def crate(
         self,

@@ -25,6 +25,9 @@ Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 TABLES = ("documents", "passages", "postings", "examples", "example_postings", "relations")
 
+#: The columns below; a snapshot of another layout is made anew before its tables are read.
+LAYOUT = "layout/1"
+
 #: The keyword fields of a document with their BM25F weight and length normalisation b.
 FIELDS = {
     "title": (6.0, 0.3),

@@ -191,13 +191,15 @@ class Hit:
 class Recipe:
     """The versions that made a snapshot's tables; part of its identity.
 
-    A changed reader, chunker, tokeniser or model makes a new snapshot, never a mixed one.
+    A changed reader, chunker, tokeniser, model or layout of the tables makes a new snapshot,
+    never a mixed one.
     """
 
     reader: str
     chunker: str
     words: str
     model: str
+    layout: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,7 @@ def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
         "source": revision.source.key,
         "version": revision.version,
         "origin": revision.origin,
-        "recipe": [recipe.reader, recipe.chunker, recipe.words, recipe.model],
+        "recipe": [recipe.reader, recipe.chunker, recipe.words, recipe.model, recipe.layout],
         "documents": digests,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

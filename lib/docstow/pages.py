@@ -136,6 +136,7 @@ def _facts(document: Document, package: Package | None) -> list[str]:
         facts.append(f"{needed} ({how})" if how else needed)
     elif attributes.get("cfg"):
         facts.append(f"Available on `{attributes['cfg']}` only")
+    facts += _duties(document)
     if attributes.get("target"):
         url = attributes.get("target_url", "")
         facts.append(f"Re-exported from `{attributes['target']}`" + (f": <{url}>" if url else ""))
@@ -146,6 +147,22 @@ def _facts(document: Document, package: Package | None) -> list[str]:
     if package is not None and package.rust_version:
         facts.append(f"Needs Rust {package.rust_version} or newer")
     return facts
+
+
+def _duties(document: Document) -> list[str]:
+    """What the item asks of its users, and how settled it is."""
+    attributes = document.attributes
+    duties = []
+    if must_use := attributes.get("must_use"):
+        duties.append("Must be used" + (f": {must_use}" if isinstance(must_use, str) else ""))
+    if attributes.get("non_exhaustive"):
+        duties.append("Non-exhaustive: more may be added in a compatible version")
+    if stability := attributes.get("stability"):
+        since = f" since {stability['since']}" if stability.get("since") else ""
+        gate = f" (feature `{stability['feature']}`)" if stability.get("feature") else ""
+        settled = stability.get("level") == "stable"
+        duties.append(f"Stable{since}" if settled else f"**Unstable**{gate}: nightly only")
+    return duties
 
 
 def _line(member: Member, name: str = "") -> str:

@@ -27,9 +27,10 @@ RETRY_S = 60.0
 def renewed(recipe: Recipe, embedder: Embedder) -> Recipe:
     """The recipe by which a snapshot would be made anew; its reader stays, as it reads files."""
     from docstow.chunk import CHUNKER
+    from docstow.layout import LAYOUT
     from docstow.words import WORDS
 
-    return replace(recipe, chunker=CHUNKER, words=WORDS, model=embedder.id)
+    return replace(recipe, chunker=CHUNKER, words=WORDS, model=embedder.id, layout=LAYOUT)
 
 
 class Renewals:

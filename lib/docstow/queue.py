@@ -23,7 +23,8 @@ class LocalQueue(Generic[Result]):
     def __init__(self, workers: int) -> None:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="docstow-job")
         self._running: dict[str, Future[Result]] = {}
-        self._lock = threading.Lock()
+        # A job may end before its callback is added, which then runs at once, within `send`.
+        self._lock = threading.RLock()
 
     def send(self, key: str, job: Callable[[], Result]) -> Future[Result]:
         """Queue a job, or join the one of the same key that is queued or running."""

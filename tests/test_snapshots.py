@@ -17,6 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from docstow.errors import StoreError
+from docstow.heads import NAMES_KEPT
 from docstow.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.objects import Conflict, DirectoryStore, Entry, ObjectStore, Stored, Unchanged
 from docstow.snapshots import BlobCache, Snapshots
@@ -568,3 +569,14 @@ def test_a_list_of_heads_is_asked_for_once_while_it_is_fresh(tmp_path: Path) -> 
     now[0] = 5.0
     assert snapshots.heads("crate", "tokio") == []
     assert len(listings) == 2
+
+
+def test_names_that_nobody_can_stow_have_no_heads_and_are_not_remembered_for_good(
+    snapshots: Snapshots, tmp_path: Path
+) -> None:
+    publish(snapshots, tmp_path / "new")
+    assert snapshots.heads("crate", "x" * 300) == []
+    for number in range(NAMES_KEPT + 10):
+        assert snapshots.heads("crate", f"nobody-{number}") == []
+    assert [head.source for head in snapshots.heads("crate", SOURCE.name)] == [SOURCE]
+    assert len(snapshots._heads._listed) == NAMES_KEPT

@@ -16,10 +16,14 @@ from urllib.parse import unquote
 from docstow.errors import StoreError
 from docstow.model import Head, Source
 from docstow.objects import AlreadyThere, Conflict, ObjectStore, Unchanged, escape
+from docstow.objects.contract import LONGEST_SEGMENT
 from docstow.records import decode_head, encode_head, head_key, heads_prefix
 
 PARALLEL = 8
 ATTEMPTS = 40
+
+#: Anybody may ask for names that do not exist, so only so many answers are remembered.
+NAMES_KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +80,18 @@ class Heads:
 
         The answer, an empty one too, is remembered for as long as a head is.
         """
+        if len(escape(name)) > LONGEST_SEGMENT:
+            return []  # callers ask for whatever they were given; no head can have this name
         asked_at = self._clock()
         listed = self._listed.get((kind, name))
         if listed is not None and asked_at - listed[0] < self._freshness_s:
             return list(listed[1])
         heads = self._list(kind, name)
         with self._guard:
+            self._listed.pop((kind, name), None)
             self._listed[kind, name] = (asked_at, tuple(heads))
+            if len(self._listed) > NAMES_KEPT:
+                del self._listed[next(iter(self._listed))]
         return heads
 
     def _list(self, kind: str, name: str) -> list[Head]:

@@ -58,3 +58,9 @@ def test_what_is_missing_is_told(rustc: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PATH", str(rustc))
     with pytest.raises(CrateNotDocumented, match="no rustc in PATH"):
         standard_library()
+
+
+def test_a_program_that_cannot_be_run_is_told(rustc: Path) -> None:
+    (rustc / "bin" / "rustc").write_bytes(b"\0neither a script nor a program")
+    with pytest.raises(CrateNotDocumented, match="cannot be asked"):
+        standard_library()

@@ -33,7 +33,8 @@ def standard_library(toolchain: str = "") -> list[Path]:
             (only nightly toolchains have), for ``nightly``.
 
     Raises:
-        CrateNotDocumented: there is no Rust, no such toolchain, or it lacks the component.
+        CrateNotDocumented: there is no Rust, none that answers, no such toolchain, or it lacks
+            the component.
     """
     if (rustc := shutil.which("rustc")) is None:
         raise CrateNotDocumented(f"There is no rustc in PATH. {_INSTALL}")
@@ -56,13 +57,16 @@ def standard_library(toolchain: str = "") -> list[Path]:
 def _sysroot(rustc: str, toolchain: str) -> Path | None:
     """The folder of a toolchain; None where rustc says that it does not know it."""
     words = [rustc, *([f"+{toolchain}"] if toolchain else []), "--print", "sysroot"]
-    done = subprocess.run(  # noqa: S603 - the operator's own rustc, no shell
-        words,
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-        # A question must not install anything.
-        env=os.environ | {"RUSTUP_AUTO_INSTALL": "0"},
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - the operator's own rustc, no shell
+            words,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+            # A question must not install anything.
+            env=os.environ | {"RUSTUP_AUTO_INSTALL": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CrateNotDocumented(f"{rustc} cannot be asked ({error}). {_INSTALL}") from error
     return Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None

@@ -90,6 +90,16 @@ def test_words_answer_until_the_vectors_are_made_anew(
     assert "the embedding model has changed: words alone are searched" in found["notice"]
     assert "local/stowage/0.1.0 is embedded anew, which has begun" in found["notice"]
     assert len(found["results"]) == 5
+    for tool, filters in (
+        ("search_items", {"type_filter": ["union"]}),
+        ("search_examples", {"language": ["cobol"]}),
+    ):
+        arguments = {"crate": "stowage", "query": "hold", **filters}
+        nothing = runtime.toolbox.call(tool, arguments).structured
+        assert nothing is not None
+        assert nothing["results"] == []
+        assert nothing["notice"].startswith("the embedding model has changed: words alone")
+        assert "stowage has " in nothing["notice"]
     assert gated.questions == []
     assert answering(runtime) == old
 

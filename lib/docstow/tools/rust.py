@@ -232,7 +232,7 @@ def _search(library: Library, arguments: Arguments) -> Answer:
         stowed.snapshot.id,
         arguments["k"],
     )
-    notices = [stowed.notice] if stowed.notice else []
+    notices = [answer["notice"]] if "notice" in answer else []
     if unbound:
         notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
     if not hits:

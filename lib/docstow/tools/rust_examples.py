@@ -78,7 +78,8 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     )
     if not results:
         there = sorted(set(index.examples["language"].tolist()))
-        answer["notice"] = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
+        nothing = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
+        answer["notice"] = "; ".join(filter(None, (answer.get("notice"), nothing)))
     return Answer(answer)
 
 

@@ -67,6 +67,27 @@ def test_the_first_search_needs_no_network(environment: dict[str, str]) -> None:
     assert len(answer(done)["results"]) == 5
 
 
+def test_words_are_utf8_whatever_the_system_thinks(environment: dict[str, str]) -> None:
+    ways = {**environment, "PYTHONIOENCODING": "cp1252"}
+    arguments = json.dumps({"crate": "→"}, ensure_ascii=False)
+    for words, text in (([arguments], None), (["-"], arguments)):
+        done = subprocess.run(
+            [sys.executable, "-m", "docstow.cli", "call", "get_module_tree", *words],
+            env=ways,
+            capture_output=True,
+            input=None if text is None else text.encode(),
+            timeout=120,
+        )
+        assert done.returncode == 1
+        assert json.loads(done.stdout.decode("utf-8"))["field"] == "crate", done.stderr
+    export = ["export", "stowage", "--format", "markdown", "--into", "-"]
+    pages = subprocess.run(
+        [sys.executable, "-m", "docstow.cli", *export], env=ways, capture_output=True, timeout=120
+    )
+    assert not pages.stdout.isascii()
+    assert "\ufffd" not in pages.stdout.decode("utf-8")
+
+
 def test_ingest_crate_says_what_it_did(environment: dict[str, str]) -> None:
     done = run(environment, "ingest", "crate", "stowage@^0.1", "no-such-crate")
     assert done.returncode == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import logging
 import os
@@ -40,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 1 when something was refused or failed (argparse itself leaves with 2).
     """
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # Windows gives pipes and files its own code page; JSON and docs are UTF-8.
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
     options = _parser().parse_args(arguments)
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:

@@ -140,8 +140,8 @@ def centres(vectors: NDArray[np.float32], count: int) -> NDArray[np.float16]:
         nearest = np.maximum(nearest, unit @ unit[chosen[-1]])
     found = unit[chosen]
     for _ in range(_ROUNDS):
-        sums = np.zeros_like(found)
-        np.add.at(sums, np.argmax(unit @ found.T, axis=1), unit)
+        members = np.arange(len(found))[:, None] == np.argmax(unit @ found.T, axis=1)
+        sums = members.astype(np.float32) @ unit
         # A centre that lost all its vectors stays where it was.
         found = np.where(sums.any(axis=1, keepdims=True), _unit(sums), found)
     return found.astype(np.float16)

@@ -128,20 +128,19 @@ def _weighted(
     A text that recurs is embedded once.
     """
     texts: dict[str, int] = {}
-    parts: list[tuple[int, int, float]] = []
+    places: dict[str, list[tuple[int, int]]] = {name: [] for name in worth}
     for row, by_name in enumerate(rows_of_fields):
         for name, text in by_name.items():
             if text:
-                parts.append((row, texts.setdefault(text, len(texts)), worth[name]))
+                places[name].append((row, texts.setdefault(text, len(texts))))
     embedded = embedder.embed(list(texts))
     result = np.zeros((len(rows_of_fields), embedder.dimensions), np.float32)
-    if not parts:
-        return result
-    rows, fields, weights = (np.array(column) for column in zip(*parts, strict=True))
-    for begin in range(0, len(parts), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        weighted = embedded[fields[part]] * weights[part, None].astype(np.float32)
-        np.add.at(result, rows[part], weighted)
+    for name, pairs in places.items():
+        for begin in range(0, len(pairs), _AT_ONCE):
+            # A row has a field once, so plain addition by index loses nothing.
+            rows, fields = np.array(pairs[begin : begin + _AT_ONCE]).T
+            weighted = embedded[fields] * np.float32(worth[name])
+            result[rows] = np.add(result[rows], weighted, dtype=np.float32)
     lengths = np.linalg.norm(result, axis=1, keepdims=True)
     unit: NDArray[np.float32] = result / np.where(lengths > 0, lengths, 1).astype(np.float32)
     return unit

@@ -24,8 +24,10 @@ def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
     if tool.output_schema is not None:
         # A list of tools is read by models and paid for by the token. What every answer has is
         # promised here; the whole schema is in the OpenAPI document.
-        whole = tool.output_schema
-        described["outputSchema"] = {key: whole[key] for key in ("type", "required") if key in whole}
+        promised = ("type", "required")
+        described["outputSchema"] = {
+            key: value for key, value in tool.output_schema.items() if key in promised
+        }
     # Clients take the worst for any hint that is left out, so all are given.
     described["annotations"] = {
         "readOnlyHint": tool.read_only,

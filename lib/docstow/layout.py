@@ -139,11 +139,9 @@ def _weighted(
         for begin in range(0, len(pairs), _AT_ONCE):
             # A row has a field once, so plain addition by index loses nothing.
             rows, fields = np.array(pairs[begin : begin + _AT_ONCE]).T
-            weighted = embedded[fields] * np.float32(worth[name])
-            result[rows] = np.add(result[rows], weighted, dtype=np.float32)
+            result[rows] += embedded[fields] * np.float32(worth[name])
     lengths = np.linalg.norm(result, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = result / np.where(lengths > 0, lengths, 1).astype(np.float32)
-    return unit
+    return np.divide(result, np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str]:

@@ -49,6 +49,16 @@ def test_vectors_are_of_unit_length_in_the_order_of_the_texts(
     assert embedder.embed([]).shape == (0, 26)
 
 
+def test_a_question_that_is_asked_again_is_sent_once(server: Embeddings, make: Make) -> None:
+    embedder = make()
+    first = embedder.embed_query("abba")
+    sent = len(server.inputs())
+    assert embedder.embed_query("abba") is first
+    assert len(server.inputs()) == sent
+    with pytest.raises(ValueError, match="read-only"):
+        first += 1
+
+
 def test_texts_are_sent_in_batches_and_cut(server: Embeddings, make: Make) -> None:
     make().embed(["a" * 9000, *["b"] * 130])
     assert [len(texts) for texts in server.inputs()] == [1, 64, 64, 3]

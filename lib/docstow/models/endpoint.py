@@ -1,10 +1,14 @@
-"""An embedder that asks an endpoint which speaks OpenAI's embeddings API."""
+"""An embedder that asks an endpoint which speaks OpenAI's embeddings API.
+
+This room knows the API's requests and answers. It does not know HTTP's faults, nor what the texts
+are or where vectors are kept.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -20,6 +24,10 @@ _TEXTS_AT_ONCE = 64
 _MOST_CHARACTERS = 8000
 """Longer texts are cut: endpoints refuse what exceeds their model's length, 8192 tokens at most
 of them, and a token of documentation has a character at least."""
+
+_QUESTIONS_KEPT = 64
+"""A search over several crates asks for its question's vector for each of them, a page later again:
+one request is enough."""
 
 _REFUSED_KEY = (401, 403)
 
@@ -52,6 +60,7 @@ class EndpointEmbedder:
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
+        self._question = lru_cache(_QUESTIONS_KEPT)(self._embed_question)
 
     @cached_property
     def dimensions(self) -> int:
@@ -80,7 +89,11 @@ class EndpointEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question; see :meth:`docstow.embed.Embedder.embed_query`."""
+        return self._question(text)
+
+    def _embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self.embed([text])[0]
+        vector.setflags(write=False)  # all who ask share it
         return vector
 
     def _ask(self, texts: Sequence[str], dimensions: int | None) -> NDArray[np.float32]:

@@ -1,4 +1,8 @@
-"""An embedder that runs a transformer's ONNX model from a folder."""
+"""An embedder that runs a transformer's ONNX model from a folder.
+
+This room knows tokens, tensors and pooling. It does not know where the folder came from, nor what
+the texts are or where vectors are kept.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +28,9 @@ _TEXTS_AT_ONCE = 2048
 
 _TOKENS_AT_ONCE = 4096
 """Tokens in one batch, padding included: larger ones leave the processor's cache and are slower."""
+
+_QUESTIONS_KEPT = 64
+"""A search over several crates asks for its question's vector for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,7 @@ class TransformerEmbedder:
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
         self.dimensions = folder.dimensions
+        self._question = lru_cache(_QUESTIONS_KEPT)(self._embed_question)
 
     @cached_property
     def id(self) -> str:
@@ -69,7 +77,11 @@ class TransformerEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question after the model's own prefix for questions."""
+        return self._question(text)
+
+    def _embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._embed([self._folder.query_prefix + text])[0]
+        vector.setflags(write=False)  # all who ask share it
         return vector
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,7 +1,8 @@
 """The function behind the MCP endpoint: an API Gateway or Function URL event in, an answer out.
 
 Composition happens while the module is imported, where the platform gives a full core; what a
-call needs beyond that is loaded when it is first needed.
+call needs beyond that is loaded when it is first needed. This room knows the platform's
+limits. It does not know MCP or tools.
 """
 
 from __future__ import annotations

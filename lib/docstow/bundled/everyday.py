@@ -1,4 +1,7 @@
-"""What people say for the words of documentation: data for making questions, written for this."""
+"""What people say for the words of documentation: data for making questions, written for this.
+
+This room knows English words. It does not know how questions are made of them.
+"""
 
 from __future__ import annotations
 

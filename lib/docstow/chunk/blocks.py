@@ -1,6 +1,7 @@
 """Code blocks by rustdoc's conventions: the info string and the hidden lines.
 
-Source: the rustdoc book, "Documentation tests".
+Source: the rustdoc book, "Documentation tests". Knows one block's lines, and nothing of where it
+stands.
 """
 
 from __future__ import annotations

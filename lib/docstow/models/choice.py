@@ -1,4 +1,7 @@
-"""What the settings ``model`` and ``model_precision`` mean. Nothing is opened or asked here."""
+"""What the settings ``model`` and ``model_precision`` mean.
+
+This room knows how a model is named. It opens and asks nothing.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 The files are those that sentence-transformers writes: ``config.json``, ``tokenizer.json``,
 ``1_Pooling/config.json``, ``config_sentence_transformers.json`` and an ONNX model. A folder that
 was fetched from the hub has a manifest besides, whose word counts first and whose digests hold.
+This room knows files and what they say. It does not run a model, nor fetch one.
 """
 
 from __future__ import annotations

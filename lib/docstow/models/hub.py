@@ -2,6 +2,7 @@
 
 A file of a known model must have the digest in ``known.json``. Of any other model, the digests of
 the first fetch are written into the folder's manifest, and must hold at every load.
+This room knows the hub's addresses and files. It does not know what a model is fed with or gives.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What went wrong with an upstream, in words: one error for each kind of fault."""
+"""What went wrong with an upstream, in words: one error for each kind of fault.
+
+This room knows hosts and statuses. It asks nothing itself, and does not know whether another
+attempt follows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The fetcher: one call with its redirects, retries and waits."""
+"""The fetcher: one call with its redirects, retries and waits.
+
+This room knows the order of attempts and the deadline of a call. It does not know what is fetched.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A file that arrives in parts: what is there already, and what is asked for next.
 
 RFC 9110, 14: a server that knows ranges answers 206 with the rest, one that does not answers 200
-with the whole, and 416 when there is no more.
+with the whole, and 416 when there is no more. This room knows one file and its
+ranges. It does not ask for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Which redirects may be followed."""
+"""Which redirects may be followed.
+
+This room knows addresses alone. It does not follow them.
+"""
 
 from __future__ import annotations
 

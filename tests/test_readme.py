@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from docstow.settings import FIELDS, MIB
 
@@ -17,7 +18,7 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
     listed = {name: (default, text) for name, default, text in rows if name in FIELDS}
     expected = {}
     for name, field in FIELDS.items():
-        default = field.default
+        default: Any = field.default
         if field.metadata["kind"] == "size":
             default = f"{default // MIB}MiB"
         if isinstance(default, tuple):

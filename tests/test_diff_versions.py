@@ -75,6 +75,13 @@ def test_pages_are_joined_by_cursors_of_the_same_question(runtime: Runtime) -> N
         call(runtime, from_version="1.2.0", paths=["api::Work"], cursor=first["cursor"])
 
 
+def test_cursors_are_short_however_long_the_question_is(runtime: Runtime) -> None:
+    paths = ["api"] * 100
+    first = call(runtime, from_version="1.2.0", paths=paths)
+    second = call(runtime, from_version="1.2.0", paths=paths, cursor=first["cursor"])
+    assert len(first["results"]) + len(second["results"]) == first["total"]
+
+
 def test_paths_limit_it_to_what_is_used(runtime: Runtime) -> None:
     answer = call(runtime, from_version="1.2.0", paths=["api::Work::retyped", "api::Alias"])
     assert [(each["path"], each["rule"]) for each in answer["results"]] == [

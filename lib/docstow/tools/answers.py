@@ -6,6 +6,7 @@ This room knows the members that every list has. It does not know what is listed
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,11 @@ def provenance(stowed: Stowed) -> dict[str, Any]:
         "snapshot": stowed.snapshot.id,
         "url": stowed.snapshot.facts.get("url", ""),
     }
-    notice = "; ".join(_notices(stowed))
+    notice = "; ".join(caveats(stowed))
     return members | ({"notice": notice} if notice else {})
 
 
-def _notices(stowed: Stowed) -> list[str]:
+def caveats(stowed: Stowed) -> list[str]:
     """What the caller should know of the answer's source."""
     notices = [stowed.notice] if stowed.notice else []
     if stowed.snapshot.facts.get("format_untested"):
@@ -79,7 +80,7 @@ def _notices(stowed: Stowed) -> list[str]:
 
 def provenance_line(stowed: Stowed, url: str) -> str:
     """The same for a page: one line of Markdown."""
-    notice = "".join(f"; {each}" for each in _notices(stowed))
+    notice = "".join(f"; {each}" for each in caveats(stowed))
     return (
         f"*{stowed.name} {stowed.version} (asked: {stowed.asked}{notice}) · <{url}> · "
         f"snapshot {stowed.snapshot.id[:12]} · third-party text*"
@@ -100,7 +101,7 @@ def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, 
     """
     begin = offset(cursor, scope)
     end = begin + size
-    following = base64.urlsafe_b64encode(json.dumps([end, scope]).encode()).decode()
+    following = base64.urlsafe_b64encode(json.dumps([end, _mark(scope)]).encode()).decode()
     return {"results": list(rows[begin:end]), "cursor": following if len(rows) > end else None}
 
 
@@ -112,8 +113,13 @@ def offset(cursor: str, scope: str) -> int:
         begin, of = json.loads(base64.urlsafe_b64decode(cursor))
     except (ValueError, TypeError):
         begin, of = None, None
-    if type(begin) is not int or begin < 0 or of != scope:
+    if type(begin) is not int or begin < 0 or of != _mark(scope):
         raise InvalidParameter(
             "cursor", "is not a cursor of this list, or the docs have changed; start without it"
         )
     return begin
+
+
+def _mark(scope: str) -> str:
+    """A scope of any length in a few characters: clients send cursors back, and short ones only."""
+    return hashlib.sha256(scope.encode()).hexdigest()[:16]

@@ -12,7 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter, ItemNotFound
-from docstow.tools.answers import COUNT, TEXT, list_schema, paged, provenance, result_schema
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    caveats,
+    list_schema,
+    paged,
+    provenance,
+    result_schema,
+)
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
 from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, stowed
@@ -81,7 +89,7 @@ def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
     page = paged(changes, arguments["cursor"], scope, PER_PAGE)
     origin = provenance(old)
-    notices = [*found.notices, *(each.notice for each in (old, new) if each.notice)]
+    notices = [*found.notices, *caveats(old), *caveats(new)]
     return Answer(
         provenance(new)
         | {"from": {name: origin[name] for name in ("asked", "answered", "snapshot", "url")}}

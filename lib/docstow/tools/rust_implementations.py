@@ -11,7 +11,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
-from docstow.tools.answers import COUNT, TEXT, list_schema, paged, provenance, result_schema
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    caveats,
+    list_schema,
+    paged,
+    provenance,
+    result_schema,
+)
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
 from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION, stowed
@@ -88,7 +96,7 @@ def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
     lib = str(index.columns["path"][0]).split("::")[0]
     if elsewhere := sorted({path.split("::")[0] for path in meant if "::" in path} - {lib}):
         note = f"only what {found.name} implements; see also the crates {', '.join(elsewhere)}"
-        answer["notice"] = "; ".join(filter(None, (found.notice, note)))
+        answer["notice"] = "; ".join([*caveats(found), note])
     scope = f"{found.snapshot.id}/{trait}/{named}"
     page = paged(rows, arguments["cursor"], scope, PER_PAGE)
     page["results"] = [_shown(each) for each in page["results"]]

@@ -471,6 +471,10 @@ def test_files_of_a_store_on_this_machine_are_read_in_place(tmp_path: Path) -> N
     fresh = Snapshots(store, BlobCache(tmp_path / "cache", 10_000))
     with pytest.raises(StoreError, match=f"{snapshot.tables['passages']} in the store is damaged"):
         fresh.fetch(snapshot)
+    path.parent.rename(tmp_path / "moved")
+    path.parent.write_bytes(b"no folder any more")
+    with pytest.raises(StoreError, match="A file stands where a directory is needed"):
+        fresh.fetch(snapshot)
 
 
 def add(cache: BlobCache, body: bytes) -> Path:

@@ -251,8 +251,10 @@ class Snapshots:
         """The file of a blob if it is here: the store's own on this machine, or the cache's."""
         if isinstance(self._store, LocalFiles):
             path = self._store.local_path(blob_key(digest))
-            if self._cache.is_sound(path, digest, size):
-                return path
+            # A file that cannot be read is asked of the store, which says why.
+            with contextlib.suppress(OSError):
+                if self._cache.is_sound(path, digest, size):
+                    return path
         return self._cache.find(digest, size)
 
     def _obtain(self, blob: tuple[str, int]) -> Path:

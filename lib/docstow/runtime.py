@@ -101,9 +101,14 @@ class Runtime:
         blobs = BlobCache(self._cache_folder, self.settings.cache_bytes)
         return Snapshots(self.store, blobs, freshness_s=self.settings.freshness_s)
 
-    @cached_property
+    @property
     def catalog(self) -> Catalog:
         """One card of every stowed crate."""
+        with self._lock:
+            return self._catalog
+
+    @cached_property
+    def _catalog(self) -> Catalog:
         from docstow.catalog import Catalog
 
         return Catalog(self.store, self.snapshots, freshness_s=self.settings.freshness_s)

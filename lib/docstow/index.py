@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,13 @@ class Index:
         """The functions by the shape of their signatures; made in a second for the largest."""
         names = ("path", "kind", "title", "signature", "parent")
         columns = (self.columns[name].tolist() for name in names)
-        return Shapes([Row(*each) for each in zip(*columns, strict=True)])
+        rows = [Row(*each) for each in zip(*columns, strict=True)]
+        for number, text in enumerate(self.columns["attributes"]):
+            if '"impl":' in text:
+                block = json.loads(text)["impl"]
+                signature = f"{block} {{\n{rows[number].signature}\n}}"
+                rows[number] = replace(rows[number], signature=signature)
+        return Shapes(rows)
 
     @cached_property
     def relations(self) -> Mapping[str, NDArray[Any]]:

@@ -130,6 +130,8 @@ def _facts(document: Document, package: Package | None) -> list[str]:
         since = f" since {deprecated['since']}" if deprecated.get("since") else ""
         note = f": {deprecated['note']}" if deprecated.get("note") else ""
         facts.append(f"**Deprecated{since}**{note}")
+    if attributes.get("impl"):
+        facts.append(f"Defined in `{attributes['impl']}`")
     if attributes.get("features"):
         needed = "Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"])
         how = package.enabling(attributes["features"]) if package is not None else ""

@@ -26,6 +26,8 @@ __all__ = ["READER", "CrateDocs", "format_version", "read"]
 
 READER = "rustdoc/2"
 
+# `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
+_PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
 _VERSION_END = re.compile(r"[ (<]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
@@ -194,6 +196,8 @@ class _Reading:
         in_degree = sum(self.in_degrees[part.sources[-1]] for part in draft.parts)
         if in_degree:
             attributes["in_degree"] = in_degree
+        if block := _telling_block(draft):
+            attributes["impl"] = block
         return Document(
             path=draft.path,
             kind=draft.kind,
@@ -263,6 +267,14 @@ def _signature(draft: Draft) -> str:
         inside = part.signature.replace("\n", "\n    ")
         shown.append(f"{part.header} {{\n    {inside}\n}}" if part.header else part.signature)
     return "\n\n".join(dict.fromkeys(shown))
+
+
+def _telling_block(draft: Draft) -> str:
+    """The impl block of a member, if it says more than whose member it is: bounds, arguments."""
+    header = draft.parts[0].header
+    if len(draft.parts) > 1 or _PLAIN_BLOCK.fullmatch(header) or "trait" in draft.attributes:
+        return ""
+    return header
 
 
 def _description(text: str) -> str:

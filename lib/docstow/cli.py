@@ -96,19 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(command=_serve)
 
-    ingest = commands.add_parser("ingest", help="stow documentation")
-    kinds = ingest.add_subparsers(required=True, metavar="KIND")
-    crate = kinds.add_parser("crate", parents=[common], help="crates from docs.rs")
-    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
-    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
-    crate.set_defaults(command=_ingest_crates)
-    rustdoc = kinds.add_parser("rustdoc", parents=[common], help="rustdoc JSON files")
-    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
-    rustdoc.set_defaults(command=_ingest_files)
-    std = kinds.add_parser("std", parents=[common], help="std, core and alloc of a toolchain")
-    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
-    std.set_defaults(command=_ingest_std)
+    _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
 
     export = commands.add_parser("export", parents=[common], help="write a crate's docs to files")
     export.add_argument("crate", metavar="CRATE[@VERSION|@REQUIREMENT]")
@@ -136,6 +124,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     call.set_defaults(command=_call)
     return parser
+
+
+def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """What can be stowed, each kind with its own words."""
+    kinds = ingest.add_subparsers(required=True, metavar="KIND")
+    crate = kinds.add_parser("crate", parents=[common], help="crates from docs.rs")
+    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
+    crate.set_defaults(command=_ingest_crates)
+    rustdoc = kinds.add_parser("rustdoc", parents=[common], help="rustdoc JSON files")
+    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
+    rustdoc.set_defaults(command=_ingest_files)
+    std = kinds.add_parser("std", parents=[common], help="std, core and alloc of a toolchain")
+    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
+    std.set_defaults(command=_ingest_std)
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:

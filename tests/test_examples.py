@@ -111,3 +111,20 @@ def test_a_page_ends_with_links_and_what_stands_beside(runtime: Runtime) -> None
     paths = [line.split("**")[1] for line in neighbours.strip().splitlines()]
     assert 1 <= len(paths) <= 6
     assert not any(path.startswith("stowage::Hold") or path == "stowage" for path in paths)
+
+
+def test_a_module_owns_items_and_a_type_owns_members(runtime: Runtime) -> None:
+    head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
+    assert head is not None
+    snapshot = runtime.snapshots.load(head.snapshot_id)
+    assert snapshot is not None
+    index = runtime.library.index(snapshot)
+    owned = {row: index.members(row) for row in range(len(index))}
+    kinds = index.columns["kind"]
+    assert sorted(child for children in owned.values() for child in children) == [
+        row for row in range(len(index)) if index.columns["parent"][row]
+    ]
+    for row, children in owned.items():
+        inside = {kinds[child] for child in children}
+        members = {"method", "field", "variant", "assoc_const", "assoc_type"}
+        assert inside.isdisjoint(members) if kinds[row] == "module" else inside <= members

@@ -88,3 +88,18 @@ def test_every_path_and_alias_finds_its_item(index: Index, data: st.DataObject) 
     name = data.draw(st.sampled_from(sorted(index.names())))
     canonical = index.aliases.get(name, name)
     assert {index.columns["path"][row] for row in find(index, name)} == {canonical}
+
+
+def test_one_of_several_of_a_name_is_not_guessed(index: Index) -> None:
+    """`weight` is a method of four types: all of them are suggested, before what is spelt alike."""
+    with pytest.raises(ItemNotFound) as caught:
+        find(index, "weight")
+    suggested = [each["item_path"] for each in caught.value.suggestions]
+    assert len(suggested) >= 3
+    assert all(path.endswith("::weight") for path in suggested[:3])
+
+
+def test_the_very_name_comes_before_the_same_in_another_case(index: Index) -> None:
+    """`Result` is a type alias; no slip of case leads elsewhere."""
+    (row,) = find(index, "Result")
+    assert index.columns["path"][row] == "stowage::Result"

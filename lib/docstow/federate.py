@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from docstow.embed import Embedder
     from docstow.index import Index
 
-#: So many hits of each crate set the scale, and are the least that each is asked for.
+#: So many hits each crate gives; they also set the scale.
 DEPTH = 20
 
 #: What a hit's cosine and its crate's score count beside its own score within the crate.
@@ -64,9 +64,8 @@ def across(
     """
     lists = []
     for number, part in enumerate(parts):
-        hits = search.search(
-            part.index, part.embedder, query, limit=max(DEPTH, limit), filters=filters
-        )
+        # The same depth for every page: a deeper list would change the order of the first pages.
+        hits = search.search(part.index, part.embedder, query, limit=DEPTH, filters=filters)
         cosines = _cosines(part, query, hits)
         lists.append([Found(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
     return fuse(lists, [part.score for part in parts])[:limit]

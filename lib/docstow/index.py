@@ -28,6 +28,10 @@ _LIGHT = (
 )
 
 
+#: Kinds that stand inside a type or trait, never directly in a module.
+MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
+
+
 class Index:
     """The tables of one snapshot, each column read when it is first needed.
 
@@ -152,6 +156,17 @@ class Index:
             twin=str(columns["twin"][row]),
             of_trait=bool(columns["of_trait"][row]),
         )
+
+    def members(self, row: int) -> list[int]:
+        """Rows of what a document owns.
+
+        A module and a primitive may share a path (``std::str``), and then their members do: a
+        module owns items, and anything else owns methods, fields and the like.
+        """
+        kinds = self.columns["kind"]
+        of_module = kinds[row] == "module"
+        children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
+        return [child for child in children if (kinds[child] not in MEMBER_KINDS) == of_module]
 
     def member(self, row: int) -> Member:
         """A document as one line of its owner's page."""

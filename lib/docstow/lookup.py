@@ -15,6 +15,9 @@ from docstow.index import Index
 LEAST_SCORE = 0.6
 MOST_SUGGESTIONS = 5
 
+#: What an item scores whose name is the one asked for, if it is one of several.
+SAME_NAME = 0.95
+
 _GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
 
 
@@ -32,8 +35,8 @@ def normalise(path: str) -> str:
 def find(index: Index, path: str) -> tuple[int, ...]:
     """Rows of the items that a path means.
 
-    Tried in order: the path or an alias as written; the same below the crate's root; any case,
-    with ``-`` for ``_``; a tail that only one item has.
+    Tried in order: the path or an alias as written; the same below the crate's root; a tail that
+    only one item has; any case, with ``-`` for ``_``.
 
     Raises:
         ItemNotFound: none of these; near names are suggested.
@@ -47,17 +50,18 @@ def find(index: Index, path: str) -> tuple[int, ...]:
     for candidate in candidates:
         if rows := index.find(candidate):
             return rows
+    tails = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")}
+    if len(tails) == 1:
+        return tails.pop()
     folded = {candidate.replace("-", "_").lower() for candidate in candidates}
     slips = [name for name in index.names() if name.lower() in folded]
-    if slips:
+    if slips and not tails:
         return index.find(slips[0])
-    owners = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")}
-    if len(owners) == 1:
-        return owners.pop()
-    raise _not_found(index, wanted, root)
+    raise _not_found(index, wanted, root, {row for rows in tails for row in rows})
 
 
-def _not_found(index: Index, wanted: str, root: str) -> ItemNotFound:
+def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNotFound:
+    """What comes near, best first: items of that very name, then names that are spelt alike."""
     from rapidfuzz import fuzz, process
 
     full = wanted if wanted.split("::")[0] == root else f"{root}::{wanted}"
@@ -69,8 +73,11 @@ def _not_found(index: Index, wanted: str, root: str) -> ItemNotFound:
         score_cutoff=LEAST_SCORE * 100,
         limit=MOST_SUGGESTIONS,
     )
+    scores = {str(index.columns["path"][row]): SAME_NAME for row in tails}
+    scores |= {name: round(score / 100, 3) for name, score, _ in near if name not in scores}
+    ordered = sorted(scores, key=lambda name: (-scores[name], name.count("::"), name))
     suggestions: list[dict[str, Any]] = [
-        {"item_path": name, "score": round(score / 100, 3)} for name, score, _ in near
+        {"item_path": name, "score": scores[name]} for name in ordered[:MOST_SUGGESTIONS]
     ]
     version = index.snapshot.revision.version
     advice = "See the suggestions." if suggestions else "Look for it with search_items."

@@ -113,7 +113,7 @@ class Toolbox:
         near = difflib.get_close_matches(name, self._by_name, n=3)
         scores = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
         raise ToolNotFound(
-            f"There is no tool {name!r}. The manifest lists those there are.",
+            f"There is no tool {name!r}; there are {', '.join(self._by_name)}.",
             suggestions=[
                 {"name": each, "score": round(score, 3)}
                 for each, score in zip(near, scores, strict=True)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from docstow.index import Index
     from docstow.library import Library
     from docstow.model import Hit
+    from docstow.search import Filters
 
 Arguments = Mapping[str, Any]
 
@@ -204,7 +205,7 @@ def _search(library: Library, arguments: Arguments) -> Answer:
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
     if not query and not signature:
-        raise InvalidParameter("query", "must say what is looked for")
+        raise InvalidParameter("query", "must say what is looked for; or give a signature")
     filters = Filters(
         kinds=tuple(arguments["type_filter"] or ()),
         module=arguments["module"].strip(),
@@ -236,13 +237,26 @@ def _search(library: Library, arguments: Arguments) -> Answer:
     if unbound:
         notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
     if not hits:
-        kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
         notices.append(
             "no function has this shape; write _ for what may be any type"
             if signature
-            else f"nothing passes the filters; {stowed.name} has these kinds: {kinds}"
+            else _nothing(index, stowed.name, filters)
         )
     return Answer(answer | ({"notice": "; ".join(notices)} if notices else {}))
+
+
+def _nothing(index: Index, name: str, filters: Filters) -> str:
+    """Why a search found nothing, and what there is instead."""
+    if filters.module and not index.find(filters.module.removesuffix("::")):
+        return f"{name} has no module {filters.module}; get_module_tree lists those there are"
+    features = {feature for row in range(len(index)) for feature in index.features(row)}
+    if filters.feature and filters.feature not in features:
+        known = ", ".join(sorted(features)) or "none"
+        return f"no item of {name} needs the feature {filters.feature}; known are: {known}"
+    if filters == type(filters)():
+        return "no word of the query can be searched for; describe what the item does"
+    kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
+    return f"nothing passes the filters; {name} has these kinds: {kinds}"
 
 
 def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
@@ -278,7 +292,7 @@ def _read(library: Library, arguments: Arguments) -> Answer:
     texts = []
     for row in lookup.find(index, path):
         document = index.document(row)
-        members = [index.member(child) for child in index.rows_by_parent.get(document.path, ())]
+        members = [index.member(child) for child in index.members(row)]
         line = provenance_line(stowed, document.url)
         links = index.links(document.path)
         neighbours = [index.member(near) for near in see_also(index, row)]

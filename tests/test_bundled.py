@@ -199,6 +199,16 @@ def test_a_judge_ranks_the_items_of_the_crate() -> None:
     assert judge.figures(table) == {"hit@5": 1.0, "MRR@10": 0.75, "nDCG@10": 0.815}
 
 
+def test_a_judge_does_not_prefer_items_with_much_text() -> None:
+    items = [
+        Item("rust:pot", "join", "", "Spawn task, join handle.", "Task.", ""),
+        Item("rust:pot", "task", "", "", "", ""),
+    ]
+    table = np.eye(len(VOCABULARY), dtype=np.float32)
+    judge = Judge(tokenizer(VOCABULARY), items, [Asked("task", "pot", (1,))])
+    assert judge.figures(table) == {"hit@5": 1.0, "MRR@10": 1.0, "nDCG@10": 1.0}
+
+
 def test_questions_are_sorted_unique_and_held_out_by_crate() -> None:
     lines = QUESTIONS.read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]

@@ -49,6 +49,7 @@ def build(arguments: argparse.Namespace) -> None:
         steps=arguments.steps,
         report=lambda step, now: print(f"step {step}: {judged.figures(now)}", flush=True),  # noqa: T201
     )
+    steps, scales = export.quantised(table)
     record: dict[str, Any] = {
         "seed": SEED,
         "items": len(items),
@@ -59,7 +60,7 @@ def build(arguments: argparse.Namespace) -> None:
         "steps": arguments.steps,
         "held_out_crates": sorted(held),
         "held_out_questions": len(tests),
-        "held_out": judged.figures(table),
+        "held_out": judged.figures(steps * scales[:, None]),
     }
     export.write(arguments.into, "bundled", vocabulary, table, record)
 

@@ -19,7 +19,8 @@ from docstow.bundled.texts import Item
 
 FIELDS = ("path", "signature", "first", "rest", "name")
 WEIGHTS = (0.7, 0.3, 1.0, 0.3, 0.3)
-"""An item's vector is the sum of its fields' unit vectors, each times its weight."""
+"""An item's vector is the sum of its fields' unit vectors, each times its weight, and then brought
+to unit length (not while learning): an item that lacks a field is not the worse for it."""
 
 BATCH = 2048
 RUN = 128

@@ -35,11 +35,7 @@ class Judge:
     def figures(self, table: NDArray[np.float32]) -> dict[str, float]:
         """``hit@5``, ``MRR@10`` and ``nDCG@10``, as means over the questions."""
         vectors = {
-            crate: np.einsum(
-                "ifd,f->id",
-                _units(table, texts).reshape(len(items), len(FIELDS), -1),
-                np.array(WEIGHTS, dtype=np.float32),
-            )
+            crate: _composed(_units(table, texts).reshape(len(items), len(FIELDS), -1))
             for crate, (items, texts) in self._crates.items()
         }
         queries = _units(table, self._queries)
@@ -58,9 +54,17 @@ def _units(table: NDArray[np.float32], texts: Ragged) -> NDArray[np.float32]:
     sums = np.zeros((len(texts.starts) - 1, table.shape[1]), dtype=np.float32)
     lengths = np.diff(texts.starts)
     np.add.at(sums, np.repeat(np.arange(len(lengths)), lengths), table[texts.tokens])
-    units: NDArray[np.float32] = sums / np.maximum(
-        np.linalg.norm(sums, axis=1, keepdims=True), 1e-12
-    )
+    return _unit_long(sums)
+
+
+def _composed(fields: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Items' vectors from those of their fields, of shape (items, fields, dimensions)."""
+    return _unit_long(np.einsum("ifd,f->id", fields, np.array(WEIGHTS, dtype=np.float32)))
+
+
+def _unit_long(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: NDArray[np.float32] = vectors / np.maximum(lengths, 1e-12)
     return units
 
 

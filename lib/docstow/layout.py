@@ -25,7 +25,7 @@ Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 TABLES = ("documents", "passages", "postings", "examples", "example_postings", "relations")
 
-#: The columns below; a snapshot of another layout is made anew before its tables are read.
+#: The columns below, as a part of the recipe: a search has a snapshot of another layout made anew.
 LAYOUT = "layout/1"
 
 #: The keyword fields of a document with their BM25F weight and length normalisation b.

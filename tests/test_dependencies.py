@@ -192,6 +192,12 @@ def test_a_crate_of_the_project_answers_from_the_lock_file_alone() -> None:
     assert list(grown.nodes) == ["private 0.1.0", "app 1.0.0", "net 0.3.1", "tls 1.0.0"]
     assert not grown.known
     assert "private" not in asked
+    # The file does not say of which kind a dependency is, so nothing is dotted.
+    assert mermaid(grown.nodes).splitlines()[5:] == [
+        "    n0 --> n1",
+        "    n1 --> n2",
+        "    n1 --> n3",
+    ]
 
 
 def test_a_large_tree_is_cut() -> None:

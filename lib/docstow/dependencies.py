@@ -342,7 +342,8 @@ def mermaid(nodes: Mapping[str, Node], *, most: int = 120) -> str:
             more = " …" if nodes[key].cut else ""
             lines.append(f'    n{number}["{key}{more}"]')
     for begin, end, kind in shown:
-        arrow = "-->" if kind == "normal" else f"-. {kind} .->"
+        # A lock file does not say of which kind a dependency is.
+        arrow = "-->" if kind in {"", "normal"} else f"-. {kind} .->"
         lines.append(f"    n{begin} {arrow} n{end}")
     if len(edges) > most:
         lines.append(f"    %% {len(edges) - most} further edges are left out")

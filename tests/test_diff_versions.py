@@ -111,8 +111,27 @@ def test_a_lock_file_names_the_version_one_comes_from(runtime: Runtime) -> None:
 
 def test_the_way_back_is_a_downgrade(runtime: Runtime) -> None:
     answer = call(runtime, from_version="1.3.0", to_version="1.2.0", paths=["api::added"])
-    assert answer["verdict"]["declared"] == "downgrade"
+    assert answer["verdict"] == {
+        "declared": "downgrade",
+        "allows": "compatible",
+        "needed": "breaking",
+        "fits": None,
+        "summary": "1.3.0 to 1.2.0 is a downgrade; the changes are those of going back (the "
+        "gravest is breaking), and whether a version announces them is not asked",
+    }
     assert [each["rule"] for each in answer["results"]] == ["item-removed"]
+
+
+def test_a_version_against_itself_is_said_to_be_the_same(runtime: Runtime) -> None:
+    answer = call(runtime, from_version="1.3.0", to_version="1.3.0")
+    assert answer["verdict"] == {
+        "declared": "none",
+        "allows": "compatible",
+        "needed": "none",
+        "fits": None,
+        "summary": "1.3.0 on both sides is the same version; nothing to compare",
+    }
+    assert (answer["total"], answer["results"]) == (0, [])
 
 
 def test_a_version_that_no_file_holds_is_an_error(runtime: Runtime) -> None:

@@ -80,6 +80,17 @@ def test_a_split_crate_is_no_mass_removal(corpus: Path) -> None:
     assert 20 <= rules.count("item-added") <= 60
 
 
+def test_what_a_part_that_the_docs_only_name_implements_is_not_judged(corpus: Path) -> None:
+    """From 1.0.220 on ``serde`` is split; its docs hold all but what features of the part add."""
+    found = compare(side(corpus, "serde", "1.0.217"), side(corpus, "serde", "1.0.229"))
+    assert {(each.path, each.rule) for each in found.changes if each.verdict != "docs-only"} == {
+        ("serde::Deserialize", "not-judged"),
+        ("serde::Serialize", "not-judged"),
+        ("serde::de::DeserializeSeed", "not-judged"),
+    }
+    assert found.bump.fits
+
+
 def test_another_build_is_told_by_its_features(corpus: Path) -> None:
     """The older file holds the default features alone, which are none."""
     old, new = side(corpus, "tokio", "1.24.2"), side(corpus, "tokio", "1.43.1")

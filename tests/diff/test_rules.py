@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from docstow.diff import CLASSES, RULES, Side, compare
-from docstow.model import Document
+from docstow.model import Document, Relation
 from docstow.readers.rustdoc import read
 
 CRATES = Path(__file__).parent.parent / "fixtures" / "crates"
@@ -160,6 +160,35 @@ def test_what_a_build_left_out_is_not_judged() -> None:
     assert notice.startswith("the docs of 1.1.0 seem to be built without the features net, so")
     gone = compare(made("1.0.0", facts, item), made("1.1.0", {"features": {}}))
     assert [each.rule for each in gone.changes] == ["feature-removed", "item-removed"]
+
+
+def test_what_a_new_part_of_a_split_crate_may_implement_is_not_judged() -> None:
+    trait = Document("made::Shown", "trait", "Shown", "pub trait Shown", "", "", "made")
+    root = Document("made", "module", "made", "crate made")
+    gone = Relation("core::result::Result", "implements", "made::Shown", "impl<T> Shown for Result")
+    core = {"package": "made-core", "version": "1.1.0"}
+
+    def rules(new_facts: Mapping[str, Any], old_facts: Mapping[str, Any]) -> list[str]:
+        old = Side("1.0.0", [root, trait], [gone], {"lib": "made", **old_facts})
+        new = Side("1.1.0", [root, trait], [], {"lib": "made", **new_facts})
+        return [each.rule for each in compare(old, new).changes]
+
+    split = {"externals": {"made_core": core}}
+    assert rules(split, {}) == ["not-judged"]
+    assert rules({}, {}) == ["impl-removed"]
+    assert rules({"externals": {"other": {"package": "other"}}}, {}) == ["impl-removed"]
+    # The older one was split in the same way, or the part is held by the docs.
+    assert rules(split, split) == ["impl-removed"]
+    assert rules({**split, "siblings": {"made-core": "1.1.0"}}, {}) == ["impl-removed"]
+
+
+def test_a_step_that_is_no_upgrade_is_not_judged() -> None:
+    old, new = side("api_old"), side("api_new")
+    assert [compare(*pair).bump.fits for pair in ((old, new), (new, old), (new, new))] == [
+        False,
+        None,
+        None,
+    ]
 
 
 def test_every_rule_is_tried_here() -> None:

@@ -29,8 +29,10 @@ class Bump:
     needed: str
 
     @property
-    def fits(self) -> bool:
-        """Whether the declared bump covers what has changed."""
+    def fits(self) -> bool | None:
+        """Whether the declared bump covers what has changed; None where no step up was taken."""
+        if self.declared in {"downgrade", "none"}:
+            return None
         return self.needed != BREAKING or self.breaking_allowed
 
 

@@ -42,7 +42,7 @@ def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[
     items = (*match.old.values(), *match.new.values())
     own = {each.title for each in items if each.kind in _TYPES}
     was, now = _groups(old, match.images, match), _groups(new, {}, match)
-    split = _is_split(new) and not _is_split(old)
+    split = bool(_parts(new) - _parts(old))
     for key in sorted({*was, *now}):
         before, after = dict(was.get(key, {})), dict(now.get(key, {}))
         for header in [each for each in before if each in after]:
@@ -90,9 +90,19 @@ def _automatic(side: Side) -> dict[str, dict[str, str]]:
     return found
 
 
-def _is_split(side: Side) -> bool:
-    """Whether siblings document a part; their implementations for foreign types are not known."""
-    return any("documented_in" in each.attributes for each in side.documents)
+def _parts(side: Side) -> set[str]:
+    """The packages that a crate is split over; what those implement for foreign types may lack.
+
+    They are the siblings that document a part of it, and crates of its family that its docs name
+    and do not hold, as ``serde`` names ``serde_core``.
+    """
+    held = {each.attributes.get("documented_in", "").partition(" ")[0] for each in side.documents}
+    family = str(side.facts.get("lib") or "").partition("_")[0]
+    externals: Mapping[str, Mapping[str, str]] = side.facts.get("externals", {})
+    named = {
+        each.get("package", lib) for lib, each in externals.items() if lib.split("_")[0] == family
+    }
+    return (held | (named - set(side.facts.get("siblings", ())))) - {""}
 
 
 def _is_foreign(relation: Relation, match: Match) -> bool:

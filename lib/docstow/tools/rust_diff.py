@@ -158,14 +158,31 @@ def _short(text: str) -> str:
 
 
 def _verdict(bump: Bump, old: str, new: str) -> dict[str, Any]:
-    """The bump, with a sentence; it is of the whole crate, whatever paths were given."""
-    allowed = "breaking" if bump.breaking_allowed else "compatible"
-    judged = "which the version allows" if bump.fits else "which the version does not announce"
-    summary = f"{old} to {new} is a {bump.declared} step; its gravest change is {bump.needed}, "
+    """The bump, with a sentence; it is of the whole crate, whatever paths were given.
+
+    ``fits`` is null where there is no upgrade to judge: on the way back, and of a version against
+    itself.
+    """
     return {
         "declared": bump.declared,
-        "allows": allowed,
+        "allows": "breaking" if bump.breaking_allowed else "compatible",
         "needed": bump.needed,
         "fits": bump.fits,
-        "summary": f"{summary}{judged}",
+        "summary": _summary(bump, old, new),
     }
+
+
+def _summary(bump: Bump, old: str, new: str) -> str:
+    if bump.declared == "none":
+        return f"{old} on both sides is the same version; nothing to compare"
+    gravest = f"the gravest is {bump.needed}" if bump.needed != "none" else "there are none"
+    if bump.declared == "downgrade":
+        return (
+            f"{old} to {new} is a downgrade; the changes are those of going back ({gravest}), "
+            "and whether a version announces them is not asked"
+        )
+    step = f"{old} to {new} is a {bump.declared} step; "
+    if bump.needed == "none":
+        return f"{step}no change was found"
+    judged = "allows" if bump.fits else "does not announce"
+    return f"{step}its gravest change is {bump.needed}, which the version {judged}"

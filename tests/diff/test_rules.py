@@ -18,6 +18,7 @@ CRATES = Path(__file__).parent.parent / "fixtures" / "crates"
 EXPECTED = [
     ("api::Alias", "struct", "alias-removed"),
     ("api::Bare", "trait", "supertrait-added"),
+    ("api::Bounded::asks_more", "method", "bound-tightened"),
     ("api::Child", "trait", "supertrait-removed"),
     ("api::Choice::Named::b", "field", "enum-field-added"),
     ("api::Choice::Tuple", "variant", "variant-changed"),
@@ -61,6 +62,7 @@ EXPECTED = [
     ("api::will_be_async", "function", "async-changed"),
     ("api::will_be_unsafe", "function", "unsafe-added"),
     ("api::Blocks::each", "method", "declaration-added"),
+    ("api::Bounded::asks_less", "method", "bound-loosened"),
     ("api::Closed::c", "field", "struct-field-added"),
     ("api::Foreign", "struct", "reexport-changed"),
     ("api::Growing::Two", "variant", "enum-variant-added-open"),

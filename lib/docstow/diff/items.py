@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from docstow.diff import declarations, spelling
+from docstow.diff import blocks, declarations, spelling
 from docstow.diff.declarations import Place
+from docstow.diff.headers import parse
 from docstow.diff.matching import Match
 from docstow.diff.sides import Change
 from docstow.model import Document
@@ -27,7 +28,10 @@ _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?: \"[^\"]*\")?\)|\]\
 def changed(match: Match) -> Iterator[Change]:
     """All changes of the items that both versions have, but for the features they need."""
     for old, new in match.pairs:
-        texts = spelling.brief(old.signature), spelling.brief(new.signature)
+        texts = [spelling.brief(each.signature) for each in (old, new)]
+        if _block(old) != _block(new):
+            pairs = zip((old, new), texts, strict=True)
+            texts = [f"{_block(d)} {{ {text} }}" if _block(d) else text for d, text in pairs]
         for rule in dict.fromkeys(_declared(match, old, new)):
             yield _change(old, new, rule, *texts)
         yield from _stated(old, new)
@@ -63,7 +67,7 @@ def _change(old: Document, new: Document, rule: str, before: str, after: str) ->
 def _declared(match: Match, old: Document, new: Document) -> Iterator[str]:
     """Rules under which the declarations differ."""
     was, now = old.attributes, new.attributes
-    if old.signature != new.signature:
+    if old.signature != new.signature or _block(old) != _block(new):
         yield from _signature(match, old, new)
     in_trait = (old.parent, "trait") in match.old
     if in_trait and bool(was.get("required")) != bool(now.get("required")):
@@ -92,9 +96,28 @@ def _signature(match: Match, old: Document, new: Document) -> Iterator[str]:
         in_trait = (old.parent, "trait") in match.old
         name = old.title if old.kind in {"struct", "enum", "union"} else owner
         rules = declarations.compare(old.signature, new.signature, Place(name, in_trait))
+        if _block(old) != _block(new) and _has_as_many_parameters(match, old):
+            members = [blocks.Member(each.signature, _block(each)) for each in (old, new)]
+            rules = blocks.compare(rules, members[0], members[1], owner)
         for rule in rules:
             free = not in_trait or rule in _FREE_IN_TRAITS
             yield rule if free else "trait-item-signature-changed"
+
+
+def _block(document: Document) -> str:
+    """The header of a member's impl block, where it says more than whose member it is."""
+    return str(document.attributes.get("impl", ""))
+
+
+def _has_as_many_parameters(match: Match, member: Document) -> bool:
+    """Whether a member's type is declared in both versions, with as many parameters in both."""
+    for kind in ("struct", "enum", "union"):
+        old = match.old.get((member.parent, kind))
+        new = match.new.get((match.images.get(member.parent, member.parent), kind))
+        if old is not None and new is not None:
+            counts = {len(parse(each.signature).params) for each in (old, new)}
+            return len(counts) == 1
+    return False
 
 
 def _struct(match: Match, old: Document, new: Document) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 import signal
@@ -32,8 +33,8 @@ def upstream(tmp_path: Path) -> Iterator[DocsRs]:
 
 @pytest.fixture
 def environment(tmp_path: Path, upstream: DocsRs) -> dict[str, str]:
-    return {
-        "PATH": "/usr/bin:/bin",
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("DOCSTOW_")}
+    return inherited | {
         "HOME": str(tmp_path),
         "DOCSTOW_STORE": str(tmp_path / "store"),
         "DOCSTOW_CACHE": str(tmp_path / "cache"),

@@ -16,9 +16,11 @@ from mangum import Mangum
 from docstow.runtime import Runtime
 from docstow.settings import load
 
-# Only the temporary folder can be written, and the platform routes by host name before this.
+# Only the temporary folder can be written, and holds 512 MB unless more is asked for; the platform
+# routes by host name before this.
 _PLATFORM = {
     "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow")),
+    "cache_bytes": os.environ.get("DOCSTOW_CACHE_BYTES") or "384MiB",
     "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",
 }
 

@@ -48,12 +48,6 @@ class CrateNotFound(DocstowError, LookupError):
     code, status = "crate_not_found", 404
 
 
-class SourceNotFound(DocstowError, LookupError):
-    """No source of that id is registered or stowed."""
-
-    code, status = "source_not_found", 404
-
-
 class CrateNotDocumented(DocstowError, LookupError):
     """The crate's version exists, but there is no rustdoc JSON of it."""
 
@@ -84,12 +78,6 @@ class ItemNotFound(DocstowError, LookupError):
     code, status = "item_not_found", 404
 
 
-class DocumentNotFound(DocstowError, LookupError):
-    """No document of that id, URL or path."""
-
-    code, status = "document_not_found", 404
-
-
 class ToolNotFound(DocstowError, LookupError):
     """No tool of that name."""
 
@@ -117,12 +105,6 @@ class TooLarge(DocstowError, ValueError):
 
     def __init__(self, message: str, *, limit: int) -> None:
         super().__init__(message, limit=limit)
-
-
-class Unauthorized(DocstowError, PermissionError):
-    """No credential, or one that is not known."""
-
-    code, status = "unauthorized", 401
 
 
 class Forbidden(DocstowError, PermissionError):

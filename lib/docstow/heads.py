@@ -53,6 +53,7 @@ class Heads:
         self._clock = clock
         self._guard = threading.Lock()
         self._known: dict[Source, _Known] = {}
+        self._changes = 0
         self._listed: dict[tuple[str, str], tuple[float, tuple[Head, ...]]] = {}
 
     def get(self, source: Source, *, fresh: bool = False) -> Head | None:
@@ -86,8 +87,11 @@ class Heads:
         listed = self._listed.get((kind, name))
         if listed is not None and asked_at - listed[0] < self._freshness_s:
             return list(listed[1])
+        changes = self._changes
         heads = self._list(kind, name)
         with self._guard:
+            if changes != self._changes:
+                return heads  # one of them was changed meanwhile, so this is not worth keeping
             self._listed.pop((kind, name), None)
             self._listed[kind, name] = (asked_at, tuple(heads))
             if len(self._listed) > NAMES_KEPT:
@@ -136,6 +140,7 @@ class Heads:
                 time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
                 continue
             with self._guard:
+                self._changes += 1
                 self._listed.pop((source.kind, source.name), None)
             return self._remember(_Known(head, etag, self._clock()))
         raise StoreError(

@@ -60,6 +60,16 @@ INSTRUCTIONS = (
 )
 
 
+def _may_ignore_conditions(location: str, endpoint: str) -> bool:
+    """AWS itself honours conditional writes; servers that merely speak S3 may not.
+
+    The AWS variables name a server as well as our own setting does.
+    """
+    variables = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    elsewhere = endpoint or any(os.environ.get(name) for name in variables)
+    return location.startswith("s3://") and bool(elsewhere)
+
+
 class Runtime:
     """Live objects, each made once, when it is first asked for.
 
@@ -85,8 +95,7 @@ class Runtime:
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
         )
-        if settings.s3_endpoint:
-            # AWS itself honours conditional writes; servers that merely speak S3 may not.
+        if _may_ignore_conditions(self.location, settings.s3_endpoint):
             probe(self.store)
         self._choice = choice.parse(settings.model, settings.model_precision)
         if self._choice.kind == "endpoint" and not settings.embeddings_url:

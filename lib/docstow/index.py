@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from docstow.features import Item
 from docstow.model import Document, Snapshot
 from docstow.pages import Member, Traits
-from docstow.readers.predicates import DEREFS_TO, DERIVED, PACKED, WRITTEN
+from docstow.readers.definitions import unpacked
+from docstow.readers.predicates import DEFINES, DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.shapes.crate import Row, Shapes
 from docstow.tables import read_table, unpack_vectors
 
@@ -76,7 +77,12 @@ class Index:
                 block = json.loads(text)["impl"]
                 signature = f"{block} {{\n{rows[number].signature}\n}}"
                 rows[number] = replace(rows[number], signature=signature)
-        return Shapes(rows)
+        table = self.relations
+        futures = table["subject"][
+            np.isin(table["predicate"], (WRITTEN, DERIVED))
+            & np.array([str(each).endswith("::Future") for each in table["object"]], bool)
+        ]
+        return Shapes(rows, frozenset(futures.tolist()))
 
     @cached_property
     def relations(self) -> Mapping[str, NDArray[Any]]:
@@ -89,6 +95,17 @@ class Index:
         table = self.relations
         chosen = table["predicate"] == "alias"
         return dict(zip(table["subject"][chosen], table["object"][chosen], strict=True))
+
+    @cached_property
+    def definitions(self) -> Mapping[str, str]:
+        """Paths that only the crate itself can write, as other crates' files do name its items."""
+        table = self.relations
+        chosen = table["predicate"] == DEFINES
+        columns = (table[name][chosen] for name in ("subject", "object", "detail"))
+        found: dict[str, str] = {}
+        for module, parent, names in zip(*columns, strict=True):
+            found |= unpacked(module, parent, names)
+        return found
 
     @cached_property
     def passages(self) -> Mapping[str, NDArray[Any]]:
@@ -287,13 +304,17 @@ class Index:
         ]
 
     def find(self, path: str) -> tuple[int, ...]:
-        """Rows of a path or of any alias of it, members of aliased owners included."""
+        """Rows of a path, of any alias of it, or of a definition path; members included."""
         found = self.rows_by_path.get(path)
         if found:
             return found
+        return self._find_as(path, self.aliases) or self._find_as(path, self.definitions)
+
+    def _find_as(self, path: str, others: Mapping[str, str]) -> tuple[int, ...]:
+        """Rows of what a path means by its longest beginning that is another's name."""
         head, tail = path, ""
         while head:
-            canonical = self.aliases.get(head)
+            canonical = others.get(head)
             if canonical is not None and canonical + tail in self.rows_by_path:
                 return self.rows_by_path[canonical + tail]
             head, _, last = head.rpartition("::")

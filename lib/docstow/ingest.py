@@ -32,6 +32,7 @@ from docstow.model import (
 )
 from docstow.objects import Conflict
 from docstow.readers import rustdoc
+from docstow.readers.definitions import packed
 from docstow.readers.siblings import Sibling, gather, graft
 from docstow.renewal import renewed
 from docstow.snapshots import Snapshots
@@ -159,7 +160,9 @@ class Ingest:
     ) -> Snapshot:
         facts = {**docs.facts, **release, **_outline(docs.documents)}
         now = datetime.now(UTC)
-        return self._stow(revision, self.recipe, docs.documents, docs.relations, facts, now=now)
+        aliases = (each.subject for each in docs.relations if each.predicate == "alias")
+        relations = [*docs.relations, *packed(docs.definitions, aliases)]
+        return self._stow(revision, self.recipe, docs.documents, relations, facts, now=now)
 
     def _stow(
         self,

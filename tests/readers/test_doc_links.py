@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.model import Relation
 from docstow.readers.doc_links import resolve
-from docstow.readers.rustdoc import CrateDocs
+from docstow.readers.rustdoc import CrateDocs, read
 
 LINKS = {"Foo": "U/Foo", "`Foo`": "U/Foo", "fn@bar": "U/bar", "crate::Foo": "U/Foo", "Gone": ""}
 
@@ -53,6 +57,36 @@ LINKS = {"Foo": "U/Foo", "`Foo`": "U/Foo", "fn@bar": "U/bar", "crate::Foo": "U/F
 )
 def test_links(text: str, expected: str) -> None:
     assert resolve(text, LINKS) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[a](../b/index.html#c)", "[a](https://x/1/b/index.html#c)"),
+        ('[a](<fn.b.html> "title")', "[a](https://x/1/m/fn.b.html)"),
+        (
+            "[a], [`t`][a]\n\n[a]: ../i.html",
+            "[a](https://x/1/i.html), [`t`](https://x/1/i.html)\n\n",
+        ),
+        ("[fn.b.html] names a file", "[fn.b.html] names a file"),
+        ("[a](https://y/b.html)", "[a](https://y/b.html)"),
+        ("[a](//y/b.html) [b](#c) [d](e.md)", "[a](//y/b.html) [b](#c) [d](e.md)"),
+        ("`[a](b.html)`\n\n```\n[a](b.html)\n```\n", "`[a](b.html)`\n\n```\n[a](b.html)\n```\n"),
+    ],
+)
+def test_relative_pages_become_absolute_outside_code(text: str, expected: str) -> None:
+    assert resolve(text, {}, partial(urljoin, "https://x/1/m/struct.A.html")) == expected
+    assert resolve(text, {}) == text
+
+
+def test_a_relative_link_may_be_written_for_another_public_path(corpus: Path) -> None:
+    packed = (corpus / "tokio" / "1.53.2" / "rustdoc.json.zst").read_bytes()
+    body = zstandard.ZstdDecompressor().stream_reader(packed).read()
+    texts = {d.path: d.text for d in read(body, name="tokio", version="1.53.2").documents}
+    base = "https://docs.rs/tokio/1.53.2/tokio"
+    assert f"({base}/runtime/index.html#driving-the-runtime)" in texts["tokio::spawn"]
+    assert f"({base}/index.html#cpu-bound-" in texts["tokio::task::spawn_blocking"]
+    assert f"({base}/runtime/index.html#runtime-scheduler)" in texts["tokio"]
 
 
 def test_brackets_without_end_take_no_time_without_end() -> None:

@@ -73,3 +73,50 @@ def test_a_crate_without_siblings_stays_as_it_is(corpus: Path) -> None:
     docs = load(corpus, "itertools", "0.14.0")
     assert docs is not None
     assert graft(docs, gather(docs, lambda _: None)) is docs
+
+
+@pytest.fixture(scope="module")
+def standard(corpus: Path) -> CrateDocs:
+    """``std`` with what it shows of ``core`` and ``alloc``."""
+    libs = ("std", "core", "alloc")
+    docs = {lib: load(corpus, lib, "1.98.1") for lib in libs}
+    std = docs["std"]
+    assert std is not None
+    return graft(std, gather(std, lambda sibling: docs[sibling.lib], libs))
+
+
+def test_primitives_have_the_methods_that_core_defines(standard: CrateDocs) -> None:
+    keys = [(document.path, document.kind) for document in standard.documents]
+    assert keys == sorted(set(keys))
+    assert {
+        ("std::slice", "primitive"),
+        ("std::slice", "module"),
+        ("std::slice::first", "method"),
+        ("std::slice::binary_search", "method"),
+        ("std::slice::from_ref", "function"),
+        ("std::pointer::is_null", "method"),
+        ("std::str::split_whitespace", "method"),
+        ("std::char::is_alphabetic", "method"),
+        ("std::char::from_u32", "function"),
+        ("std::char::from_u32", "method"),
+    } <= set(keys)
+    parents = {document.parent for document in standard.documents} - {""}
+    assert parents <= {document.path for document in standard.documents}
+
+
+def test_definition_paths_of_all_three_mean_items_of_std(standard: CrateDocs) -> None:
+    definitions = standard.definitions
+    assert {path: definitions.get(path) for path in _DEFINED} == _DEFINED
+    present = {document.path for document in standard.documents}
+    assert set(definitions.values()) <= present
+    assert not present & definitions.keys()
+
+
+_DEFINED = {
+    "core::future::future::Future": "std::future::Future",
+    "core::ops::index::Index": "std::ops::Index",
+    "core::slice::first": "std::slice::first",
+    "alloc::vec::peek_mut::PeekMut": "std::vec::PeekMut",
+    # Defined in std until 1.97, in core since.
+    "std::io::cursor::Cursor": "std::io::Cursor",
+}

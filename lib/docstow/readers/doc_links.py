@@ -1,13 +1,14 @@
 """Intra-doc links in Markdown, turned into ordinary ones or into plain text.
 
 This room knows Markdown's link syntax and keeps its hands off code. It does not know what a link
-means: callers say which link texts are items, and where those are.
+means: callers say which link texts are items, and where those are, and what a relative one is
+relative to.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
@@ -26,23 +27,28 @@ _INTERESTING = re.compile(r"[\\`\[<]")
 _BRACKETS = re.compile(r"\\.|!?\[|[`\]]", re.DOTALL)
 _TICKS = re.compile(r"`+")
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
+# `../runtime/index.html#part`; with a scheme or a host it is absolute already.
+_RELATIVE_PAGE = re.compile(r"(?!//)[^:?#]+\.html(?:[?#].*)?")
 
 Links = Mapping[str, str]
 
 
-def resolve(text: str, links: Links) -> str:
-    """Replace every link whose text or destination is a key of ``links``.
+def resolve(text: str, links: Links, absolute: Callable[[str], str] | None = None) -> str:
+    """Replace every link whose text or destination is a key of ``links``, or a relative page.
 
     Args:
         text: Markdown.
         links: link text (or destination) exactly as written to a URL; an empty URL turns the
             link into its bare text.
+        absolute: gives the URL of a relative destination (``../index.html``), which means
+            nothing anywhere but on the page it was written for; such links stay if left out.
 
     Returns:
         Markdown in which those links are inline, so that a part of it still links after a split;
         code and all other links are as they were.
     """
-    if not links or "[" not in text:
+    relative = absolute is not None and ".html" in text
+    if not (links or relative) or "[" not in text:
         return text
     pieces = list(_pieces(text))
     defined: dict[str, str] = {}
@@ -50,7 +56,7 @@ def resolve(text: str, links: Links) -> str:
         if not is_code:
             for found in _DEFINITION.finditer(piece):
                 defined.setdefault(_label(found["label"]), found["dest"].strip("<>"))
-    scanner = _Scanner(links, defined)
+    scanner = _Scanner(links, defined, absolute)
     return "".join(piece if is_code else scanner.prose(piece) for is_code, piece in pieces)
 
 
@@ -94,16 +100,20 @@ class _Scanner:
     Args:
         links: see :func:`resolve`.
         defined: reference labels to destinations.
+        absolute: see :func:`resolve`.
     """
 
-    def __init__(self, links: Links, defined: Mapping[str, str]) -> None:
+    def __init__(
+        self, links: Links, defined: Mapping[str, str], absolute: Callable[[str], str] | None
+    ) -> None:
         self.links = links
         self.defined = defined
+        self.absolute = absolute
 
     def prose(self, text: str) -> str:
         """One paragraph with its links resolved, and without the definitions of those."""
         text = _DEFINITION.sub(
-            lambda found: "" if self._url(found["dest"].strip("<>")) is not None else found[0], text
+            lambda found: "" if self._destination(found["dest"]) is not None else found[0], text
         )
         closings = _closings(text)
         out: list[str] = []
@@ -136,7 +146,7 @@ class _Scanner:
             return "[", at + 1
         label = text[at + 1 : end]
         if found := _DESTINATION.match(text, end + 1):
-            url = self._url(found["dest"].strip("<>"))
+            url = self._destination(found["dest"])
             shown = _shown(label, url) if url is not None else text[at : found.end()]
             return shown, found.end()
         close = closings.get(end + 1, -1)
@@ -153,7 +163,15 @@ class _Scanner:
     def _reference(self, key: str) -> str | None:
         """URL of ``[key]``: by its definition if there is one, else as a link in itself."""
         dest = self.defined.get(_label(key))
-        return self._url(dest if dest is not None else key)
+        return self._destination(dest) if dest is not None else self._url(key)
+
+    def _destination(self, written: str) -> str | None:
+        """URL of what stands where only a destination can; None if it is to stay."""
+        dest = written.strip("<>")
+        url = self._url(dest)
+        if url is None and self.absolute is not None and _RELATIVE_PAGE.fullmatch(dest):
+            return self.absolute(dest)
+        return url
 
     def _url(self, dest: str) -> str | None:
         url = self.links.get(dest)

@@ -1,4 +1,4 @@
-"""The words for who implements what, between the reader that writes them and whoever asks.
+"""The words for who implements what, and where it is defined, between reader and whoever asks.
 
 This room knows the predicates of such relations and how several share one row. It does not know
 files or questions.
@@ -12,6 +12,8 @@ WRITTEN, DERIVED, BLANKET = "implements", "derives", "implements-blanket"
 AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
 #: From a type to the type whose methods it has by ``Deref``.
 DEREFS_TO = "derefs-to"
+#: From a module that users cannot write to the place where what it defines is documented.
+DEFINES = "defines"
 
 SINGLE = frozenset({WRITTEN, DERIVED, BLANKET})
 PACKED = frozenset({AUTO_TRAITS, BLANKET_TRAITS})

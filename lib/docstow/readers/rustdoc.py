@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+from urllib.parse import urldefrag, urljoin
 
 from docstow.model import Document, Relation
 from docstow.readers import doc_links, doc_pages
@@ -24,7 +26,7 @@ from docstow.readers.rustdoc_types import Id
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
 
-READER = "rustdoc/2"
+READER = "rustdoc/3"
 
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
@@ -92,8 +94,9 @@ class _Reading:
         self.externals = {
             number: doc_pages.external(each) for number, each in file.crate.external_crates.items()
         }
-        root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
-        self.items = Items(file, root, self.externals)
+        self.root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
+        self.items = Items(file, self.root, self.externals)
+        self.pages: set[str] = set()
         self.in_degrees: Counter[Id] = Counter()
 
     def result(self) -> CrateDocs:
@@ -103,6 +106,7 @@ class _Reading:
         relations.update(Implementations(self.file, self._path_of).relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         relations.update(each for draft in drafts for each in _pointers(draft))
+        self.pages.update(urldefrag(draft.url).url for draft in drafts)
         texts = [self._text(draft, relations) for draft in drafts]
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
@@ -152,7 +156,7 @@ class _Reading:
             item = self.file.index[source]
             if not item.docs:
                 continue
-            if bytes(item.links) == b"{}":
+            if bytes(item.links) == b"{}" and ".html" not in item.docs:
                 yield item.docs
                 continue
             urls: dict[str, str] = {}
@@ -163,7 +167,14 @@ class _Reading:
                     relations.add(Relation(draft.path, "links-to", path))
                 if target in self.items.drafts.anchors:
                     used.add(target)
-            yield doc_links.resolve(item.docs, urls)
+            yield doc_links.resolve(item.docs, urls, partial(self._absolute, draft))
+
+    def _absolute(self, draft: Draft, destination: str) -> str:
+        """The URL of a relative link, which may be written for the page of another public path."""
+        aliases = draft.attributes.get("aliases", ())
+        pages = [draft.url, *(doc_pages.page(self.root, each, draft.kind) for each in aliases)]
+        urls = [urljoin(page, destination) for page in pages]
+        return next((url for url in urls if urldefrag(url).url in self.pages), urls[0])
 
     def _link(self, target: Id) -> tuple[str, str]:
         """Path and URL of a link's target; both empty where the file does not say."""

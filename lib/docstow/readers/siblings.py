@@ -15,6 +15,7 @@ from typing import Any
 from docstow.model import STANDARD, Document, Relation
 from docstow.readers.predicates import PACKED, SINGLE
 from docstow.readers.rustdoc import CrateDocs
+from docstow.readers.sibling_paths import Part
 
 #: No split crate known has so many parts; a cycle has.
 MOST_SIBLINGS = 16
@@ -83,6 +84,8 @@ def graft(docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> CrateDocs:
 
     An item gets one canonical path, the shortest that users write, and its other places are
     aliases, as in a crate that was never split. What the crate defines itself wins over a glob.
+    A primitive type's page is in each crate of the standard library, but most of its methods are
+    in one: they are brought together.
     """
     if not parts:
         return docs
@@ -97,51 +100,25 @@ class _Place:
     use: Document | None
 
 
-class _Part:
-    """One sibling, by paths."""
-
-    def __init__(self, docs: CrateDocs) -> None:
-        self.docs = docs
-        self.by_path: defaultdict[str, list[Document]] = defaultdict(list)
-        self.children: defaultdict[str, list[str]] = defaultdict(list)
-        for document in docs.documents:
-            self.by_path[document.path].append(document)
-            self.children[document.parent].append(document.path)
-        self.aliases = {r.subject: r.object for r in docs.relations if r.predicate == "alias"}
-        for alias in self.aliases:
-            self.children[alias.rpartition("::")[0]].append(alias)
-        self.globs: defaultdict[str, list[str]] = defaultdict(list)
-        for relation in docs.relations:
-            if relation.predicate == "re-exports" and relation.object.endswith("::*"):
-                self.globs[relation.subject].append(relation.object.removesuffix("::*"))
-
-    def canonical(self, path: str) -> str | None:
-        """The path under which the sibling itself documents what ``path`` means."""
-        for candidate in (path, self.aliases.get(path), self.docs.definitions.get(path)):
-            if candidate is not None and candidate in self.by_path:
-                return candidate
-        return None
-
-    def is_module(self, path: str) -> bool:
-        return any(document.kind == "module" for document in self.by_path[path])
-
-    def owned(self, path: str) -> Iterator[Document]:
-        """The documents of an item: itself and its members, theirs included."""
-        for document in self.by_path[path]:
-            if document.kind != "module":
-                yield document
-        for child in dict.fromkeys(self.children[path]):
-            if child in self.by_path and not self.is_module(path):
-                yield from self.owned(child)
-
-
 class _Graft:
     """One run."""
 
     def __init__(self, docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> None:
         self.docs = docs
-        self.own = {document.path for document in docs.documents if document.kind != "re-export"}
-        self.parts = {lib: _Part(part) for lib, part in parts.items()}
+        primitives = {d.path for d in docs.documents if d.kind == "primitive"}
+        #: What no glob may hide; a primitive's methods are in other namespaces than a module's.
+        self.own = {
+            document.path
+            for document in docs.documents
+            if document.kind != "re-export" and document.parent not in primitives
+        }
+        self.parts = {lib: Part(part) for lib, part in parts.items()}
+        #: Pages of primitive types in the siblings to those here.
+        self.primitives = {
+            f"{lib}::{path.partition('::')[2]}": path
+            for lib in parts
+            for path in sorted(primitives)
+        }
         #: (library, canonical path there) to its places here.
         self.places: defaultdict[tuple[str, str], list[_Place]] = defaultdict(list)
         self.kept: list[Document] = []
@@ -157,8 +134,13 @@ class _Graft:
             "counts": dict(sorted(Counter(document.kind for document in ordered).items())),
             "siblings": {part.docs.name: part.docs.version for part in self.parts.values()},
         }
+        moved = {path: place.path for (_, path), place in here.items()} | self.primitives
         return replace(
-            self.docs, facts=facts, documents=ordered, relations=self._relations(here, ordered)
+            self.docs,
+            facts=facts,
+            documents=ordered,
+            relations=self._relations(here, moved, ordered),
+            definitions=self._definitions(moved, ordered),
         )
 
     def _place_all(self) -> None:
@@ -171,6 +153,10 @@ class _Graft:
         for relation in self.docs.relations:
             if relation.predicate == "re-exports" and relation.object.endswith("::*"):
                 self._place_children(relation.object.removesuffix("::*"), relation.subject)
+        for theirs, ours in self.primitives.items():
+            part = self.parts[theirs.split("::")[0]]
+            for child in part.primitive_members(theirs):
+                self._place(child, _Place(f"{ours}::{child.rpartition('::')[2]}", None))
 
     def _place(self, target: str, place: _Place) -> bool:
         """Hang what ``target`` means at a place; False if no sibling documents it."""
@@ -225,10 +211,12 @@ class _Graft:
                 )
 
     def _relations(
-        self, here: Mapping[tuple[str, str], _Place], documents: list[Document]
+        self,
+        here: Mapping[tuple[str, str], _Place],
+        moved: Mapping[str, str],
+        documents: list[Document],
     ) -> list[Relation]:
         """The edges between paths, at their new places; private paths of definitions included."""
-        moved = {path: place.path for (_, path), place in here.items()}
         present = {document.path for document in documents}
 
         def mapped(path: str) -> str:
@@ -267,6 +255,26 @@ class _Graft:
                 if ours or new.subject in present:
                     relations.add(new)
         return sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+
+    def _definitions(self, moved: Mapping[str, str], documents: list[Document]) -> dict[str, str]:
+        """Definition paths of this crate and of its siblings, and the siblings' own paths.
+
+        Items move from a crate to its sibling between releases (``std::io::cursor`` to ``core``),
+        and files made with an older one name them here: those are definition paths as well.
+        """
+        there = dict(moved)
+        for docs in (self.docs, *(part.docs for part in self.parts.values())):
+            for defined, path in docs.definitions.items():
+                there[defined] = moved.get(path, path)
+        root = str(self.docs.facts["lib"])
+        for defined, path in list(there.items()):
+            there.setdefault(f"{root}::{defined.partition('::')[2]}", path)
+        present = {document.path for document in documents}
+        return {
+            defined: path
+            for defined, path in there.items()
+            if path in present and defined not in present
+        }
 
 
 def _best(places: list[_Place]) -> _Place:

@@ -6,6 +6,8 @@ about, nor where an index came from.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,8 +30,13 @@ if TYPE_CHECKING:
 #: What another name than the one asked for counts, in units of distance.
 OTHER_NAME = 0.5
 
+#: What counts as little as another name: functions for nightly compilers or single processors.
+REMOTE = 0.6
+
 #: So many results of the words are fused with those of the shape.
 BY_WORDS = 200
+
+_ARCH = re.compile(r"(std|core)::(arch|intrinsics)::")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ def search_by_signature(
     filters = filters or Filters()
     passing = allowed(index, filters)
     far = {
-        row: each + (OTHER_NAME if wanted.name not in {"", index.columns["title"][row]} else 0.0)
+        row: each + _of_name(index, row, wanted.name) + _of_place(index, row)
         for row, each in index.shapes.catalogue.distances(wanted).items()
         if passing[row]
     }
@@ -146,6 +153,18 @@ def _nearest(index: Index, far: Mapping[int, float], limit: int) -> list[int]:
     last = sorted(rounded.values())[:limit][-1] if rounded and limit else 0.0
     rows = [row for row, each in rounded.items() if each <= last]
     return sorted(rows, key=lambda row: (rounded[row], *_prominence(index, row)))[:limit]
+
+
+def _of_name(index: Index, row: int, name: str) -> float:
+    return OTHER_NAME if name not in {"", index.columns["title"][row]} else 0.0
+
+
+def _of_place(index: Index, row: int) -> float:
+    """What it counts that few can, or should, call a function."""
+    text = index.columns["attributes"][row]
+    if '"unstable"' in text and json.loads(text).get("stability", {}).get("level") == "unstable":
+        return REMOTE
+    return REMOTE if _ARCH.match(index.columns["path"][row]) else 0.0
 
 
 def _score(far: float) -> float:

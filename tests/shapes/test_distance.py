@@ -33,7 +33,11 @@ NAMES = "abcdefghijklm"
 
 
 def far(asked: str, function: str) -> float | None:
-    return Catalogue([(0, query(function))], ["File", "Path"]).distances(query(asked)).get(0)
+    return (
+        Catalogue([(0, query(function))], ["File", "Path", "Iterator"])
+        .distances(query(asked))
+        .get(0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,9 +49,9 @@ def far(asked: str, function: str) -> float | None:
             "String -> File",
             "fn f(x: String) -> File",
             "fn f<S: Into<String>>(x: S) -> File",
-            "fn f<S>(x: S) -> File",
             "fn f(x: &String) -> File",
-            "fn f<S: Copy>(x: S) -> File",
+            "fn f<S>(x: S) -> File",
+            "fn f<S: Read>(x: S) -> File",
         ),
         ("&u8 -> u8", "fn f(x: &u8) -> u8", "fn f(x: &mut u8) -> u8", "fn f(x: &u8, y: u8) -> u8"),
         ("T -> File", "fn f<X>(x: X) -> File", "fn f(x: u8) -> File"),
@@ -56,6 +60,34 @@ def far(asked: str, function: str) -> float | None:
             "fn f(x: u8) -> File",
             "fn f(x: u8) -> Box<File>",
             "fn f(x: u8) -> Option<File>",
+        ),
+        (
+            "&str -> File",
+            "fn f(x: &str) -> File",
+            "fn f<P: AsRef<Path>>(x: P) -> File",
+            "fn f<S: Into<File>>(x: S) -> File",
+            "fn f<D: Into<OsString>>(x: D, y: u8) -> Box<File>",
+        ),
+        (
+            "Vec<u8> -> File",
+            "fn f(x: Vec<u8>) -> File",
+            "fn f<T>(x: Vec<T>) -> File",
+            "fn f<C: AsRef<[u8]>>(x: C, y: u8) -> File",
+            "fn f<P: AsRef<Path>>(x: P) -> File",
+        ),
+        (
+            "impl Iterator<Item = u8> -> Vec<u8>",
+            "fn f(x: impl Iterator<Item = u8>) -> Vec<u8>",
+            "fn f(x: impl IntoIterator<Item = u8>) -> Vec<u8>",
+            "fn f<B: FromIterator<u8>>(x: impl Iterator<Item = u8>) -> B",
+            "fn f<B>(x: impl Iterator<Item = u8>) -> B",
+            "fn f<T, U>(x: T) -> U",
+        ),
+        (
+            "&mut String, String -> String",
+            "fn f(x: &mut String, y: String) -> String",
+            "fn f<T>(x: &mut T, y: T) -> T",
+            "fn f<T, U>(x: &mut U, y: String) -> T",
         ),
         (
             "u8, File -> u8",
@@ -123,6 +155,20 @@ def test_aliases_are_replaced_by_what_they_mean() -> None:
     assert found("u8 -> Result<u16, Fault>") == found("u8 -> Result<u16>") == {3: 0}
     assert found("&mut Pile<X> -> Option<X>") == {5: 0}
     assert shapes.catalogue.unbound(query("Nothing -> Fault")) == ["Nothing"]
+
+
+def test_what_a_future_yields_may_be_asked_for() -> None:
+    rows = [
+        Row("own", "module", "own", "pub mod own", ""),
+        Row("own::Nap", "struct", "Nap", "pub struct Nap<F> { /* private */ }", "own"),
+        Row("own::Late", "struct", "Late", "pub struct Late;", "own"),
+        Row("own::nap", "function", "nap", "pub fn nap<F: IntoFuture>(f: F) -> Nap<F>", "own"),
+        Row("own::late", "function", "late", "pub fn late(n: u8) -> Late", "own"),
+    ]
+    asked = query("Future -> Result<u8, Late>")
+    assert Shapes(rows, {"own::Nap"}).catalogue.distances(asked).keys() == {3}
+    assert Shapes(rows).catalogue.distances(asked) == {}
+    assert Shapes(rows, {"own::Nap"}).catalogue.distances(query("u8 -> Late"))[4] == 0
 
 
 CATALOGUE = Catalogue(

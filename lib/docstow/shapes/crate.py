@@ -7,14 +7,17 @@ the rows come from.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstow.shapes.catalogue import Catalogue
 from docstow.shapes.lexer import BadSignature
 from docstow.shapes.parser import alias, declarations, owner_type
 from docstow.shapes.tree import Function, Tree, Type, Variable, replaced
-from docstow.shapes.unification import WRAPPERS
+from docstow.shapes.unification import POINTERS, WRAPPERS
+
+#: What awaiting a future gives.
+YIELDED = Variable("Future::Output")
 
 _OWNERS = frozenset(("struct", "enum", "union", "trait"))
 _FUNCTIONS = frozenset(("function", "method"))
@@ -61,9 +64,12 @@ class Shapes:
 
     Args:
         rows: the documents, in the order of their row numbers.
+        futures: the paths of types that implement ``Future``; what they yield is not known.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], futures: Collection[str] = ()) -> None:
+        # A box of a future is one, but most boxes hold none.
+        self._futures = {row.title for row in rows if row.path in futures} - POINTERS
         self._aliases = _aliases(rows)
         owners = {row.path: owner for row in rows if (owner := _owner(row)) is not None}
         names = [row.title for row in rows if row.kind in _OWNERS]
@@ -113,7 +119,10 @@ class Shapes:
             owner = owners.get(row.parent) if row.kind == "method" else None
             try:
                 for found in _declared(row.signature, owner):
-                    yield number, self.plain(found, row.path)
+                    shape = self.plain(found, row.path)
+                    yield number, shape
+                    if isinstance(shape.output, Type) and shape.output.name in self._futures:
+                        yield number, Function(shape.inputs, YIELDED, shape.bounds)
             except BadSignature:
                 # Text that a macro of the crate has left unexpanded: no Rust, no shape.
                 continue

@@ -3,18 +3,20 @@
 This room knows what is bent at what price. It does not know text, names that exist, or rows.
 
 Both sides may hold variables. A variable of the function may stand for any one type of the query
-(it is more general than asked for, which is cheap); a variable of the query that stands for a
+(it is more general than asked for, which is cheap where its bounds or another argument say
+which, and dear where it may be anything at all); a variable of the query that stands for a
 concrete type costs more. The order of arguments plays no part: of all assignments the cheapest
 counts, so that neither permuting arguments nor renaming variables changes a distance.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstow.shapes.tree import Function, Tree, Type, Variable
-from docstow.shapes.unification import Unification
+from docstow.shapes.unification import COMMON, REFERENCES, Unification
 
 #: Distances beyond this are no match.
 LIMIT = 1.7
@@ -29,6 +31,10 @@ SHARED = 0.2
 """Two variables of the function for one of the query."""
 MERGED = 0.5
 """One variable of the function for two of the query."""
+ARBITRARY = 0.45
+"""An argument of the function that may be anything, for a type."""
+UNDETERMINED = 0.8
+"""An output of the function that may be anything and that no argument decides, for a type."""
 MOST_EXTRA = 2
 
 _SELF = "Self"
@@ -50,11 +56,13 @@ class Bent:
         cost: what is bent.
         alone: the same with the price of the bindings.
         bindings: the variables that are bound.
+        arbitrary: the function's unbounded variable that a type stands for as a whole, or empty.
     """
 
     cost: float
     alone: float
     bindings: tuple[_Binding, ...]
+    arbitrary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +100,14 @@ class Measure:
             inputs: the numbers of the types of its inputs.
             output: the number of its output's type.
         """
-        cost: float = 0.0
-        bound: tuple[_Binding, ...] = ()
+        whole = Bent(0.0, 0.0, ())
         if self.query.output is not None:
             bent = self.bent(OUTPUT, output)
             if bent is None:
                 return None
-            cost, bound = bent.cost, bent.bindings
-        assignment = _Assignment(self)
-        assignment.assign(0, inputs, cost, bound, missing=False)
+            whole = bent
+        assignment = _Assignment(self, whole)
+        assignment.assign(0, inputs, whole.cost, (), (), missing=False)
         return assignment.best
 
     def bent(self, place: int, number: int) -> Bent | None:
@@ -121,7 +128,9 @@ class Measure:
             return None
         bound = tuple(self._numbered(pair.pairs))
         price = _price(bound)
-        return None if price is None else Bent(cost, cost + price, bound)
+        if price is None:
+            return None
+        return Bent(cost, cost + price, bound, _arbitrary(wanted, given))
 
     def _numbered(self, pairs: Sequence[tuple[Tree, Tree]]) -> Iterator[_Binding]:
         values = self._values
@@ -135,8 +144,9 @@ class Measure:
 class _Assignment:
     """The cheapest way to hand a query's arguments to a function."""
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: Measure, output: Bent) -> None:
         self.measure = measure
+        self.output = output
         self.best: float | None = None
 
     def assign(
@@ -145,16 +155,20 @@ class _Assignment:
         free: Sequence[int],
         cost: float,
         bound: tuple[_Binding, ...],
+        arbitrary: tuple[str, ...],
         *,
         missing: bool,
     ) -> None:
-        """Assign the query's inputs from ``place`` on to what is free."""
-        price = _price(bound)
+        """Assign the query's inputs from ``place`` on to what is free.
+
+        ``bound`` and ``arbitrary`` are those of the inputs so far.
+        """
+        price = _price((*self.output.bindings, *bound))
         if price is None or not self._worth(cost + price):
             return
         asked = len(self.measure.query.inputs)
         if place == asked:
-            total = cost + price + EXTRA * len(free)
+            total = cost + price + EXTRA * len(free) + self._undecided(bound, arbitrary)
             if len(free) <= MOST_EXTRA and self._worth(total):
                 self.best = total
             return
@@ -165,12 +179,36 @@ class _Assignment:
             if bent is not None:
                 rest = [*free[:at], *free[at + 1 :]]
                 further = bound + bent.bindings
-                self.assign(place + 1, rest, cost + bent.cost, further, missing=missing)
+                anything = (*arbitrary, bent.arbitrary) if bent.arbitrary else arbitrary
+                self.assign(place + 1, rest, cost + bent.cost, further, anything, missing=missing)
         if not missing and asked > 1:
-            self.assign(place + 1, free, cost + MISSING, bound, missing=True)
+            self.assign(place + 1, free, cost + MISSING, bound, arbitrary, missing=True)
+
+    def _undecided(self, bound: Sequence[_Binding], arbitrary: Sequence[str]) -> float:
+        """The price of what may be anything and is decided by no argument that holds it."""
+        decided = Counter(each.name for each in bound if not each.of_query)
+        anything = sum(decided[name] == arbitrary.count(name) for name in set(arbitrary))
+        output = self.output.arbitrary
+        return ARBITRARY * anything + UNDETERMINED * (bool(output) and not decided[output])
 
     def _worth(self, cost: float) -> bool:
         return cost <= LIMIT if self.best is None else cost < self.best
+
+
+def _arbitrary(wanted: Tree, given: Given) -> str:
+    """The function's variable, as good as unbounded, that a type, references aside, stands for."""
+    one, other = _referred(wanted), _referred(given.tree)
+    if isinstance(one, Variable) or isinstance(other, Type):
+        return ""
+    bounds = given.bounds.get(other.name, ())
+    free = "::" not in other.name and all(bound.name in COMMON for bound in bounds)
+    return other.name if free else ""
+
+
+def _referred(tree: Tree) -> Tree:
+    while isinstance(tree, Type) and tree.name in REFERENCES:
+        tree = tree.args[0]
+    return tree
 
 
 def _price(bound: Sequence[_Binding]) -> float | None:

@@ -20,11 +20,15 @@ WRAPPED = 1.0
 CONVERTED = 0.15
 """``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``."""
 GENERIC = 0.3
-"""``T`` of the function for a type."""
+"""A bound that was asked for and is not there."""
+INSTANCE = 0.15
+"""``T`` of the function for a type, in another type even if bounded: ``Vec<T>`` for ``Vec<u8>``."""
 PROJECTED = 0.6
 """``T::Output`` of the function for a type."""
-BOUNDED = 0.5
+BOUNDED = 0.8
 """``T: Trait`` of the function for a type that the bound does not mention."""
+FOREIGN = 1.2
+"""``T: AsRef<Path>`` of the function for a type that is known for no such conversion."""
 SLIGHT = 0.05
 """Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``."""
 
@@ -48,7 +52,31 @@ TAKES: Mapping[str, frozenset[str]] = {
     "Pattern": frozenset(("str", "String", "char")),
     "RangeBounds": frozenset(("Range", "RangeFrom", "RangeTo", "RangeFull", "RangeInclusive")),
     "ToSocketAddrs": frozenset(("SocketAddr", "str", "String")),
+    "FromIterator": frozenset(
+        (
+            *("Vec", "VecDeque", "LinkedList", "BinaryHeap", "String", "[]"),
+            *("HashMap", "HashSet", "BTreeMap", "BTreeSet"),
+        )
+    ),
 }
+#: Traits that nearly all types have: a bound by these says nothing.
+COMMON = frozenset(
+    (
+        *("Sized", "Send", "Sync", "Unpin", "Copy", "Clone", "Debug", "Default"),
+        *("PartialEq", "Eq", "PartialOrd", "Ord", "Hash"),
+    )
+)
+#: Traits whose argument says what is meant; a type is handed over for its sake.
+CONVERSIONS = frozenset(("AsRef", "AsMut", "Into", "TryInto"))
+#: What converts into types of the standard library, both as they are borrowed.
+CONVERTS: Mapping[str, frozenset[str]] = {
+    "Path": frozenset(("str", "OsStr", "Path", "Component", "Components")),
+    "OsStr": frozenset(("str", "OsStr", "Path", "Component", "Components")),
+    "str": frozenset(("str", "char")),
+    "[]": frozenset(("str", "CStr")),
+}
+#: Traits that whatever has the other trait has as well.
+FROM_OTHERS: Mapping[str, str] = {"IntoIterator": "Iterator", "IntoFuture": "Future"}
 
 
 class Unification:
@@ -60,6 +88,7 @@ class Unification:
         self.asked, self.given = asked, given
         self.pairs: list[tuple[Tree, Tree]] = []
         self._met: set[tuple[str, str]] = set()
+        self._inside = 0
 
     def unify(self, q: Tree, i: Tree) -> float | None:
         """What must be bent between a type of the query and one of the function."""
@@ -71,9 +100,12 @@ class Unification:
         if isinstance(i, Variable):
             self.pairs.append((q, i))
             return self._generic(q, i)
-        if q.name == i.name:
-            return self._arguments(q, i)
-        return self._bent(q, i)
+        if q.name in REFERENCES or q.name != i.name:
+            return self._arguments(q, i) if q.name == i.name else self._bent(q, i)
+        self._inside += 1
+        bent = self._arguments(q, i)
+        self._inside -= 1
+        return bent
 
     def _arguments(self, q: Type, i: Type) -> float | None:
         """The arguments of one constructor; trailing ones may be left out on either side."""
@@ -143,6 +175,8 @@ class Unification:
             cost += GENERIC if bent is None else bent
         if _called(given) is not None and _called(asked) is None:
             cost += BOUNDED
+        if not asked and any(isinstance(peeled(each), Type) for each in _converted(given)):
+            cost += BOUNDED
         return cost
 
     def _concrete(self, q: Variable, i: Type) -> float | None:
@@ -161,16 +195,37 @@ class Unification:
             return bent + CONVERTED
         if _called(bounds) is not None or q.name in CALLED:
             return None
-        if not bounds:
-            return PROJECTED if "::" in i.name else GENERIC
+        if not bounds and "::" in i.name:
+            return PROJECTED
+        if self._inside or all(bound.name in COMMON for bound in bounds):
+            return INSTANCE
         head = peeled(q)
-        if isinstance(head, Type):
-            mentioned = [each for bound in bounds for each in bound.args]
-            if any(_like(head, peeled(each)) for each in mentioned):
-                return CONVERTED
-            if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
-                return CONVERTED
+        if not isinstance(head, Type):
+            return BOUNDED
+        targets = [each for each in map(peeled, _converted(bounds)) if isinstance(each, Type)]
+        if targets:
+            return min(self._conversion(head, each) for each in targets)
+        mentioned = [each for bound in bounds for each in bound.args]
+        if any(_like(head, peeled(each)) for each in mentioned):
+            return CONVERTED
+        if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
+            return CONVERTED
         return BOUNDED
+
+    def _conversion(self, head: Type, target: Type) -> float:
+        """A type for what may be anything that converts into the target."""
+        one, other = (OWNERS.get(each.name, each.name) for each in (head, target))
+        if one == other:
+            mark = len(self.pairs)
+            bent = self._arguments(head, target) if head.args and target.args else 0.0
+            if bent is not None:
+                return CONVERTED + bent
+            del self.pairs[mark:]
+        elif one in CONVERTS.get(other, ()):
+            return CONVERTED
+        elif other not in CONVERTS:
+            return BOUNDED
+        return FOREIGN
 
     def _best_bound(self, wanted: Type, bounds: Sequence[Type]) -> float | None:
         """The price of the bound that is most like a trait; None if there is none."""
@@ -178,7 +233,8 @@ class Unification:
         kept: list[tuple[Tree, Tree]] = []
         mark = len(self.pairs)
         for bound in bounds:
-            if bound.name == wanted.name or (bound.name in CALLED and wanted.name in CALLED):
+            alike = wanted.name in {bound.name, FROM_OTHERS.get(bound.name)}
+            if alike or (bound.name in CALLED and wanted.name in CALLED):
                 bent = self._arguments(wanted, bound)
                 if bent is not None:
                     bent += 0.0 if bound.name == wanted.name else SLIGHT
@@ -203,6 +259,11 @@ def peeled(tree: Tree) -> Tree:
 def _like(one: Type, other: Tree) -> bool:
     name = OWNERS.get(one.name, one.name)
     return isinstance(other, Type) and name == OWNERS.get(other.name, other.name)
+
+
+def _converted(bounds: Sequence[Type]) -> list[Tree]:
+    """What the bounds say that a type is converted into."""
+    return [each for bound in bounds if bound.name in CONVERSIONS for each in bound.args]
 
 
 def _named(tree: Tree) -> bool:

@@ -23,6 +23,7 @@ from docstow.index import Index
 from docstow.model import Document, Relation
 from docstow.origins.crate import read_file
 from docstow.readers import rustdoc
+from docstow.readers.definitions import packed
 from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import load
 from docstow.unpack import Limits
@@ -62,11 +63,13 @@ def tree(*documents: Document) -> Tree:
 def test_json_lines_are_read_back_as_the_reader_gave_them(index: Index) -> None:
     first, *lines = [json.loads(line) for line in Export(index).texts("jsonl")]
     docs = rustdoc.read(read_file(SAMPLE, Limits()).body)
+    aliases = {each.subject for each in docs.relations if each.predicate == "alias"}
+    relations = [*docs.relations, *packed(docs.definitions, aliases)]
     written = Counter(line.pop("record") for line in lines)
-    assert written == {"document": len(docs.documents), "relation": len(docs.relations)}
+    assert written == {"document": len(docs.documents), "relation": len(relations)}
     parted = written["document"]
     assert [Document(**line) for line in lines[:parted]] == docs.documents
-    assert [Relation(**line) for line in lines[parted:]] == docs.relations
+    assert [Relation(**line) for line in lines[parted:]] == relations
     assert (first["record"], first["name"], first["version"]) == ("snapshot", "stowage", "0.1.0")
     assert first["snapshot"] == index.snapshot.id
     assert str(Path.cwd()) not in json.dumps(first)

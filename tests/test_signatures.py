@@ -100,6 +100,19 @@ def test_a_result_looks_like_any_other(runtime: Runtime) -> None:
     assert paths(by_all.structured) == ["stowage::Plan::first"]
 
 
+def test_what_is_unstable_counts_as_bent(runtime: Runtime, corpus: Path) -> None:
+    index = _stowed(runtime, corpus / "alloc")
+
+    def first(signature: str) -> tuple[str, float]:
+        found = search_by_signature(index, None, signature, limit=1).hits[0]
+        return found.path, found.details["distance"]
+
+    # The allocator that Vec has besides counts 0.05.
+    unstable = "alloc::vec::Vec::push_within_capacity"
+    assert first("&mut Vec<T>, T -> Result<&mut T, T>") == (unstable, 0.65)
+    assert first("&mut Vec<T>, T -> _") == ("alloc::vec::Vec::push", 0.05)
+
+
 def test_filters_and_pages_hold(runtime: Runtime) -> None:
     every = paths(ask(runtime, signature="_ -> f64", k=50))
     below = paths(ask(runtime, signature="_ -> f64", k=50, module="stowage::Plan"))

@@ -22,11 +22,15 @@ class Crates:
         folders: hold ``<crate>/<version>/rustdoc*.json.zst``; an earlier folder wins.
         cache: where stowed crates are kept between runs.
         model: the embedding model's setting.
+        precision: of its weights, where there is a choice.
     """
 
-    def __init__(self, folders: Sequence[Path], cache: Path, model: str = "bundled") -> None:
+    def __init__(
+        self, folders: Sequence[Path], cache: Path, model: str = "bundled", *, precision: str = ""
+    ) -> None:
         self._folders = folders
-        self.runtime = Runtime(load({"store": str(cache), "model": model}, {}))
+        chosen = {"model": model} | ({"model_precision": precision} if precision else {})
+        self.runtime = Runtime(load({"store": str(cache), **chosen}, {}))
         self._indexes: dict[str, Index] = {}
 
     def __getitem__(self, name: str) -> Index:

@@ -16,7 +16,7 @@ LEAST_SCORE = 0.6
 MOST_SUGGESTIONS = 5
 
 #: What an item scores whose name is the one asked for, if it is one of several.
-SAME_NAME = 0.95
+SAME_NAME = 1.0
 
 _GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
 
@@ -50,7 +50,7 @@ def find(index: Index, path: str) -> tuple[int, ...]:
     for candidate in candidates:
         if rows := index.find(candidate):
             return rows
-    tails = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")}
+    tails = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")} - {()}
     if len(tails) == 1:
         return tails.pop()
     folded = {candidate.replace("-", "_").lower() for candidate in candidates}
@@ -73,9 +73,12 @@ def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNot
         score_cutoff=LEAST_SCORE * 100,
         limit=MOST_SUGGESTIONS,
     )
-    scores = {str(index.columns["path"][row]): SAME_NAME for row in tails}
+    first = {str(index.columns["path"][row]) for row in tails}
+    scores = dict.fromkeys(first, SAME_NAME)
     scores |= {name: round(score / 100, 3) for name, score, _ in near if name not in scores}
-    ordered = sorted(scores, key=lambda name: (-scores[name], name.count("::"), name))
+    ordered = sorted(
+        scores, key=lambda name: (name not in first, -scores[name], name.count("::"), name)
+    )
     suggestions: list[dict[str, Any]] = [
         {"item_path": name, "score": scores[name]} for name in ordered[:MOST_SUGGESTIONS]
     ]

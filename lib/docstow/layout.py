@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
-TABLES = ("documents", "passages", "postings", "examples", "example_postings", "relations")
-
 #: The columns below, as a part of the recipe: a search has a snapshot of another layout made anew.
 LAYOUT = "layout/1"
 
@@ -60,7 +58,7 @@ _AT_ONCE = 8192
 def tabulate(
     documents: Sequence[Document], relations: Sequence[Relation], embedder: Embedder
 ) -> dict[str, Columns]:
-    """Make the columns of every table in :data:`TABLES`.
+    """Make the columns of every table, by table name.
 
     Args:
         documents: sorted by path; a document's position is its row number everywhere else.

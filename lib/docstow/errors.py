@@ -78,6 +78,30 @@ class ItemNotFound(DocstowError, LookupError):
     code, status = "item_not_found", 404
 
 
+class SourceNotFound(DocstowError, LookupError):
+    """No source of that id, URI or title."""
+
+    code, status = "source_not_found", 404
+
+
+class DocumentNotFound(DocstowError, LookupError):
+    """No page, chunk or pushed text of that id, URL or path."""
+
+    code, status = "document_not_found", 404
+
+
+class SnapshotNotFound(DocstowError, LookupError):
+    """No snapshot of that id among those that are kept."""
+
+    code, status = "snapshot_not_found", 404
+
+
+class JobNotFound(DocstowError, LookupError):
+    """No job of that id."""
+
+    code, status = "job_not_found", 404
+
+
 class ToolNotFound(DocstowError, LookupError):
     """No tool of that name."""
 

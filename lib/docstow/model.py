@@ -21,6 +21,16 @@ NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 CRATE = "crate"
 #: Kind of the crates that were stowed from a file: private ones, the standard library, air gaps.
 LOCAL = "local"
+#: A documentation website.
+SITE = "site"
+#: The documentation files of a Git repository.
+GITHUB = "github"
+#: The documentation files below a local directory.
+FOLDER = "folder"
+#: Texts that clients push.
+COLLECTION = "collection"
+#: The kinds of prose: sources that are registered, synced and change under one name.
+PROSE = (SITE, GITHUB, FOLDER, COLLECTION)
 #: Crates that come with the compiler: neither the index nor docs.rs has them.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
@@ -30,9 +40,9 @@ class Source:
     """What was asked for: ``crate/tokio/1.24.2``.
 
     Attributes:
-        kind: :data:`CRATE` or :data:`LOCAL`.
-        name: the name in its kind's own spelling.
-        version: an exact version.
+        kind: :data:`CRATE`, :data:`LOCAL` or one of :data:`PROSE`.
+        name: the name in its kind's own spelling; of prose the id of its registration.
+        version: an exact version; empty for prose, whose head moves from snapshot to snapshot.
         target: a compilation target; empty for the source's own default.
     """
 
@@ -237,6 +247,7 @@ class Head:
         generation: rises by one with every change and never falls.
         checked_at: when the upstream was last asked, UTC.
         origin: the revision's origin: ``file`` heads answer without asking an upstream.
+        earlier: ids of the snapshots that answered before and are kept, the newest first.
     """
 
     source: Source
@@ -244,6 +255,49 @@ class Head:
     generation: int
     checked_at: datetime
     origin: str = ""
+    earlier: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A source that a user has added: what to sync, and how.
+
+    Attributes:
+        id: SHA-256 in hex over kind and canonical URI (see :func:`source_id`).
+        kind: one of :data:`PROSE`, or :data:`CRATE`.
+        uri: the canonical URI: a start URL, ``owner/repo@ref``, a directory, a collection's name,
+            ``name@version``.
+        title: for people; unique only by accident.
+        options: what the kind's origin knows (globs, limits, flags); JSON values, no secrets.
+        headers: sent with every request to the source's own hosts; secret, so never shown,
+            logged or exported.
+        keep: how many of its snapshots are kept, the one that answers included.
+        created_at: when it was added, UTC.
+    """
+
+    id: str
+    kind: str
+    uri: str
+    title: str
+    options: Mapping[str, Any]
+    created_at: datetime
+    headers: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
+    keep: int = 5
+
+    @property
+    def source(self) -> Source:
+        """What its snapshots and its head are stowed under."""
+        return Source(self.kind, self.id)
+
+
+def source_id(kind: str, uri: str) -> str:
+    """Name a source by what it is: SHA-256 in hex over its kind and canonical URI."""
+    return hashlib.sha256(f"{kind}\n{uri}".encode()).hexdigest()
+
+
+def document_id(source: str, path: str) -> str:
+    """Name a page for ever: 12 hex digits of its source's id, a dot, 16 of its path's digest."""
+    return f"{source[:12]}.{hashlib.sha256(path.encode()).hexdigest()[:16]}"
 
 
 def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:

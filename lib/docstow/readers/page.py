@@ -1,0 +1,193 @@
+"""Pages: what a reader makes of one file of prose, and which reader a file is for.
+
+This room knows the formats by their media types and suffixes. It does not know what is inside
+them (each format's own module does), nor where files come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from docstow.errors import UnreadableInput
+from docstow.model import NO_ATTRIBUTES, File
+
+PROSE_READER = "prose/1"
+
+_BY_SUFFIX = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdown": "markdown",
+    ".mkd": "markdown",
+    ".mdx": "mdx",
+    ".rst": "rst",
+    ".rest": "rst",
+    ".ipynb": "notebook",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".txt": "plain",
+    ".text": "plain",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+}
+_BY_MEDIA_TYPE = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "text/mdx": "mdx",
+    "text/x-rst": "rst",
+    "text/prs.fallenstein.rst": "rst",
+    "text/asciidoc": "asciidoc",
+    "text/x-asciidoc": "asciidoc",
+    "application/x-ipynb+json": "notebook",
+    "application/pdf": "pdf",
+}
+#: Media types that say nothing of the format: the suffix decides.
+_VAGUE = {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
+#: Files that are prose though they have no suffix.
+_BARE_NAMES = {
+    "readme",
+    "changelog",
+    "changes",
+    "contributing",
+    "history",
+    "install",
+    "news",
+    "upgrading",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a reader makes of one file.
+
+    Attributes:
+        title: never empty: the title heading, what the file says of itself, or its name.
+        text: normalised Markdown; it begins with ``# Title`` where the file has a title heading.
+        canonical: the address that the page says is its own; absolute, or empty.
+        links: absolute http(s) addresses in their order, without fragments; the whole page's,
+            its navigation included.
+        indexable: False where the page asks not to be indexed.
+        attributes: ``language`` (a natural one), ``description``, ``tags`` where known.
+    """
+
+    title: str
+    text: str
+    canonical: str = ""
+    links: tuple[str, ...] = ()
+    indexable: bool = True
+    attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+
+
+def readable(path: str, media_type: str) -> bool:
+    """Whether :func:`read` has a reader for such a file.
+
+    Args:
+        path: its path or URL.
+        media_type: as it was sent, parameters included; may be empty.
+    """
+    return bool(_format(path, media_type))
+
+
+def read(file: File) -> Page:
+    """Read one file of prose: its media type says how, or its suffix where that says nothing.
+
+    Raises:
+        UnreadableInput: there is no reader for it, or it is not what it claims to be.
+        ConfigurationError: it needs an extra that is not installed.
+    """
+    match _format(file.path, file.media_type):
+        case "html":
+            from docstow.readers import html
+
+            return html.read(file.body, file.url, _charset(file.media_type))
+        case "pdf":
+            from docstow.readers import pdf
+
+            return pdf.read(file)
+        case "":
+            raise UnreadableInput(
+                f"{file.path} is no page that docstow reads ({file.media_type or 'no media type'});"
+                " it reads HTML, Markdown, MDX, reStructuredText, AsciiDoc, notebooks, plain text"
+                " and PDF."
+            )
+        case name:
+            return _read_text(name, file)
+
+
+def _read_text(name: str, file: File) -> Page:
+    """Read a format of which the bytes are text."""
+    from docstow.readers.decode import decode
+
+    text = decode(file.body, _charset(file.media_type), name=file.path)
+    match name:
+        case "mdx":
+            from docstow.readers import mdx
+
+            return mdx.read(text, file)
+        case "rst":
+            from docstow.readers import rst
+
+            return rst.read(text, file)
+        case "notebook":
+            from docstow.readers import notebook
+
+            return notebook.read(text, file)
+        case "asciidoc":
+            from docstow.readers import asciidoc
+
+            return asciidoc.read(text, file)
+        case "plain":
+            from docstow.readers import plain
+
+            return plain.read(text, file)
+        case _:
+            from docstow.readers import markdown
+
+            return markdown.read(text, file)
+
+
+def name_of(file: File) -> str:
+    """A title for a file that has none: its name, or its folder's if it is the folder's index."""
+    path = PurePosixPath(_path(file.path or file.url))
+    stem = path.stem if path.suffix.lower() in _BY_SUFFIX else path.name
+    if stem.lower() in {"readme", "index"} and path.parent.name:
+        stem = path.parent.name
+    return stem.replace("-", " ").replace("_", " ").strip() or file.url or "Untitled"
+
+
+def _format(path: str, media_type: str) -> str:
+    """The format's name; empty where there is no reader for it."""
+    essence = media_type.partition(";")[0].strip().lower()
+    if essence not in _VAGUE:
+        return _BY_MEDIA_TYPE.get(essence, "")
+    name = PurePosixPath(_path(path))
+    by_suffix = _BY_SUFFIX.get(name.suffix.lower(), "")
+    if by_suffix:
+        return by_suffix
+    bare = not name.suffix and name.name.lower() in _BARE_NAMES
+    return "plain" if bare or essence == "text/plain" else ""
+
+
+def _path(path: str) -> str:
+    """The path's part of what may be a URL."""
+    if "://" not in path:
+        return path
+    try:
+        return unquote(urlsplit(path).path)
+    except ValueError:
+        return ""
+
+
+def _charset(media_type: str) -> str:
+    for parameter in media_type.split(";")[1:]:
+        key, _, value = parameter.partition("=")
+        if key.strip().lower() == "charset":
+            return value.strip().strip("\"'")
+    return ""

@@ -22,7 +22,7 @@ _SAMPLE = 32 * 1024
 
 
 def decode(body: bytes, charset: str = "", *, name: str = "The file") -> str:
-    """Make text of bytes, with ``\\n`` as the only line end and without NUL.
+    r"""Make text of bytes, with ``\n`` as the only line end and without NUL.
 
     Args:
         body: the bytes.

@@ -142,6 +142,47 @@ def test_the_plain_schema_has_single_types() -> None:
     assert "anyOf" not in json.dumps(schema)
 
 
+def test_the_brief_schema_leaves_out_what_only_guards() -> None:
+    schema = TOOLBOX.schema(TOOLBOX.get("search"), brief=True)
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "crate": {"type": "string", "description": "The crate's name."},
+            "k": {
+                "anyOf": [{"type": "integer", "maximum": 50}, {"type": "string"}],
+                "description": "How many results.",
+                "default": 5,
+            },
+            "weight": {
+                "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}],
+                "description": "Of the vectors.",
+            },
+            "explain": {
+                "anyOf": [{"type": "boolean"}, {"type": "string"}],
+                "description": "Show the ranks.",
+            },
+            "kinds": {
+                "type": "array",
+                "items": {"type": "string", "enum": ["struct", "trait", "fn"]},
+                "description": "Kinds of items.",
+            },
+            "sizes": {"type": "array", "items": {"type": "integer"}, "description": "Sizes."},
+            "sort": {
+                "type": "string",
+                "enum": ["name", "score"],
+                "description": "The order.",
+                "default": "score",
+            },
+            "options": {"type": "object", "description": "Anything."},
+        },
+        "required": ["crate"],
+        "additionalProperties": False,
+    }
+    plain = json.dumps(TOOLBOX.schema(TOOLBOX.get("search"), plain=True, brief=True))
+    assert "anyOf" not in plain
+    assert "maximum" in plain
+
+
 def test_a_tool_gets_every_parameter() -> None:
     assert _call() == DEFAULTS
     assert _call(k=None, sort=None) == DEFAULTS

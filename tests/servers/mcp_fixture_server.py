@@ -74,10 +74,10 @@ ADDITION = {
 class FixtureToolbox(Toolbox):
     """A toolbox with one tool whose schema says more than parameters can."""
 
-    def schema(self, tool: Tool, *, plain: bool = False) -> dict[str, Any]:
+    def schema(self, tool: Tool, *, plain: bool = False, brief: bool = False) -> dict[str, Any]:
         if tool.name == "json_schema_2020_12_tool":
             return KEYWORDS
-        return super().schema(tool, plain=plain)
+        return super().schema(tool, plain=plain, brief=brief)
 
 
 class Meeting:

@@ -172,7 +172,8 @@ class Protocol:
 
     def describe(self, tool: Tool, selection: Selection) -> dict[str, Any]:
         """A tool as ``tools/list`` shows it."""
-        return describe(tool, self.toolbox.schema(tool, plain=selection.schema == "plain"))
+        plain = selection.schema == "plain"
+        return describe(tool, self.toolbox.schema(tool, plain=plain, brief=True))
 
     def _of_batch(self, message: Any, selection: Selection) -> _Part:
         """A member of an array: a message of the era that had arrays, but not its handshake."""

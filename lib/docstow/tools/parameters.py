@@ -23,6 +23,9 @@ NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 # Eighteen digits are enough for anybody; larger ones, and infinity, are mistakes.
 LIMIT = 10**18
 
+#: More choices than these are left to the description of a parameter where a schema is brief.
+MANY_CHOICES = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -67,33 +70,38 @@ class _Refused(Exception):
     """The reason why a value is not accepted."""
 
 
-def schema(parameters: Sequence[Parameter], *, plain: bool = False) -> dict[str, Any]:
+def schema(
+    parameters: Sequence[Parameter], *, plain: bool = False, brief: bool = False
+) -> dict[str, Any]:
     """JSON Schema 2020-12 of an object with these members and no others.
 
     Args:
         parameters: the members.
         plain: one type each; otherwise ``anyOf`` says that a number, boolean or array may also
             come as a string.
+        brief: leave out what guards rather than guides: lengths, patterns, a minimum of 1, long
+            lists of choices, arrays as strings. Models pay for what they read; the check is the
+            same.
     """
     required = [each.name for each in parameters if each.required]
     return {
         "type": "object",
-        "properties": {each.name: _property(each, plain=plain) for each in parameters},
+        "properties": {each.name: _property(each, plain=plain, brief=brief) for each in parameters},
         **({"required": required} if required else {}),
         "additionalProperties": False,
     }
 
 
-def _property(parameter: Parameter, *, plain: bool) -> dict[str, Any]:
-    alternatives = [_typed(parameter)]
+def _property(parameter: Parameter, *, plain: bool, brief: bool) -> dict[str, Any]:
+    alternatives = [_typed(parameter, brief=brief)]
     as_string: dict[str, dict[str, Any]] = {
         "integer": {"type": "string", "pattern": f"^{INTEGER.pattern}$"},
         "number": {"type": "string", "pattern": f"^{NUMBER.pattern}$"},
         "boolean": {"type": "string", "enum": ["true", "false"]},
         "array": {"type": "string"},
     }
-    if not plain and parameter.type in as_string:
-        alternatives.append(as_string[parameter.type])
+    if not plain and parameter.type in as_string and not (brief and parameter.type == "array"):
+        alternatives.append({"type": "string"} if brief else as_string[parameter.type])
     shape = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
     # An empty or false default is what leaving it out means anyway.
     default = {"default": parameter.default} if parameter.default else {}
@@ -101,16 +109,18 @@ def _property(parameter: Parameter, *, plain: bool) -> dict[str, Any]:
     return {**shape, **described, **default}
 
 
-def _typed(parameter: Parameter) -> dict[str, Any]:
-    bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
+    minimum = None if brief and parameter.minimum == 1 else parameter.minimum
+    bounds = {"minimum": minimum, "maximum": parameter.maximum}
     typed: dict[str, Any] = {"type": parameter.type}
     typed |= {key: bound for key, bound in bounds.items() if bound is not None}
-    choices = {"enum": list(parameter.choices)} if parameter.choices else {}
+    shown = parameter.choices if not brief or len(parameter.choices) <= MANY_CHOICES else ()
+    choices = {"enum": list(shown)} if shown else {}
     if parameter.type == "array":
         typed["items"] = {"type": parameter.items, **choices}
     else:
         typed |= choices
-    if parameter.max_length is not None:
+    if parameter.max_length is not None and not brief:
         typed["maxItems" if parameter.type == "array" else "maxLength"] = parameter.max_length
     return typed
 

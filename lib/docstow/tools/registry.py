@@ -133,9 +133,15 @@ class Toolbox:
                 raise InvalidParameter("toolsets", f"unknown toolset {name!r}; known are {known}")
         return tuple(tool for tool in self.tools if tool.toolset in chosen)
 
-    def schema(self, tool: Tool, *, plain: bool = False) -> dict[str, Any]:
-        """JSON Schema 2020-12 of the tool's arguments; ``plain`` has single types, no anyOf."""
-        return schema(tool.parameters, plain=plain)
+    def schema(self, tool: Tool, *, plain: bool = False, brief: bool = False) -> dict[str, Any]:
+        """JSON Schema 2020-12 of the tool's arguments.
+
+        Args:
+            tool: one of these tools.
+            plain: single types, no anyOf.
+            brief: only what a model needs to make a call.
+        """
+        return schema(tool.parameters, plain=plain, brief=brief)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """Check the arguments and run the tool.

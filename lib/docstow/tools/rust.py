@@ -72,19 +72,18 @@ def _get_crate_summary(library: Library) -> Tool:
     return Tool(
         name="get_crate_summary",
         toolset="rust",
-        title="Summary of a Rust crate",
+        title="Crate summary",
         description=(
-            "What a Rust crate is for, which version answers, its features, MSRV, modules and "
-            "item counts. Start here with an unfamiliar crate. Not for one item's docs "
-            "(get_item_doc) nor for finding an item (search_items). "
-            'Example: {"crate": "tokio", "module": "tokio::sync"}.'
+            "What a Rust crate is for, with features, MSRV, modules. Start here with an "
+            "unfamiliar crate. Not for finding an item (search_items). "
+            'Example: {"crate": "tokio"}.'
         ),
         parameters=(
             CRATE,
             VERSION,
             LOCKFILE,
-            Parameter("module", "string", "Start at this module, not the root", default=""),
-            Parameter("depth", "integer", "Module levels", default=1, minimum=1, maximum=8),
+            Parameter("module", "string", "", default=""),
+            Parameter("depth", "integer", "", default=1, minimum=1, maximum=8),
             CURSOR,
         ),
         run=partial(_summarise, library),
@@ -118,35 +117,33 @@ def _search_items(library: Library) -> Tool:
     return Tool(
         name="search_items",
         toolset="rust",
-        title="Search Rust crates",
+        title="Search crates",
         description=(
-            "Finds functions, types, traits, macros and methods of a Rust crate by meaning, "
-            "name, path or signature, best first, each with header and snippet. Use it when you "
-            "do not know the exact path, or without crate to learn which stowed crate does "
-            "something. Not for reading docs (get_item_doc). "
-            'Example: {"crate": "tokio", "query": "run blocking code without stalling"}.'
+            "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
+            "signature; without crate, in all stowed ones. Not for reading docs (get_item_doc). "
+            'Example: {"crate": "tokio", "query": "run blocking code"}.'
         ),
         parameters=(
-            Parameter("query", "string", "What it does, or a name", default="", max_length=500),
+            Parameter("query", "string", "", default="", max_length=500),
             Parameter(
                 "signature",
                 "string",
-                "Shape of a function, instead of query or with it: Vec<T> -> Option<&T>",
+                "A function's shape: Vec<T> -> &T",
                 default="",
                 max_length=500,
             ),
-            Parameter("crate", "string", "Default: all stowed crates", default="", max_length=64),
-            Parameter("crates", "array", "Several, instead of crate", max_length=10),
+            Parameter("crate", "string", "", default="", max_length=64),
+            Parameter("crates", "array", "", max_length=10),
             VERSION,
             LOCKFILE,
-            Parameter("k", "integer", "Number of results", default=5, minimum=1, maximum=50),
-            Parameter("type_filter", "array", "Only these kinds of items", choices=KINDS),
-            Parameter("module", "string", "Only items below this module", default=""),
-            Parameter("feature", "string", "Only items that need this feature", default=""),
-            Parameter("has_examples", "boolean", "Only items with (or without) examples"),
-            Parameter("deprecated", "boolean", "Only deprecated items, or only others"),
+            Parameter("k", "integer", "", default=5, minimum=1, maximum=50),
+            Parameter("type_filter", "array", "Such as struct, method", choices=KINDS),
+            Parameter("module", "string", "", default=""),
+            Parameter("feature", "string", "", default=""),
+            Parameter("has_examples", "boolean", ""),
+            Parameter("deprecated", "boolean", ""),
             CURSOR,
-            Parameter("explain", "boolean", "Show how each was ranked", default=False),
+            Parameter("explain", "boolean", "", default=False),
         ),
         run=partial(_search, library),
         output_schema=list_schema(item, answered=across.ANSWERED),
@@ -157,21 +154,18 @@ def _get_item_doc(library: Library) -> Tool:
     return Tool(
         name="get_item_doc",
         toolset="rust",
-        title="Documentation of a Rust item",
+        title="Item documentation",
         description=(
-            "The whole documentation of one item as Markdown: signature, docs with examples, "
-            "members, required features. Takes its path; any public path and Type::method "
-            "work. Not for finding a path (search_items). "
-            'Example: {"item_path": "tokio::sync::Mutex::lock", "version": "1.40"}.'
+            "One item's whole documentation, with signature and members. Any public path works. "
+            "Not for finding a path (search_items). "
+            'Example: {"item_path": "tokio::sync::Mutex::lock"}.'
         ),
         parameters=(
-            Parameter("item_path", "string", "Path of the item", required=True, max_length=500),
-            Parameter("crate", "string", "Crate; default: first segment", default=""),
+            Parameter("item_path", "string", "", required=True, max_length=500),
+            Parameter("crate", "string", "", default=""),
             VERSION,
             LOCKFILE,
-            Parameter(
-                "max_tokens", "integer", "Cut after", default=8000, minimum=100, maximum=25000
-            ),
+            Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
         ),
         run=partial(_read, library),
     )

@@ -18,14 +18,9 @@ if TYPE_CHECKING:
     from docstow.library import Library, Stowed
 
 CRATE = Parameter("crate", "string", "", required=True, max_length=64)
-VERSION = Parameter(
-    "version",
-    "string",
-    "Exact, Cargo requirement, or latest",
-    default="",
-    max_length=100,
-)
-LOCKFILE = Parameter("lockfile", "string", "Text of a Cargo.lock", default="")
+# Eight tools have these: what they mean stands in the server's instructions, and in the errors.
+VERSION = Parameter("version", "string", "", default="", max_length=100)
+LOCKFILE = Parameter("lockfile", "string", "", default="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 

@@ -37,19 +37,18 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="get_dependencies",
             toolset="rust",
-            title="Dependencies of a Rust crate",
+            title="Dependencies",
             description=(
-                "What a crate depends on: requirement, kind, features, what turns it on and the "
-                "version it resolves to; and the resolved tree for default features, also as "
-                "a Mermaid graph. Not for a crate's own features (get_crate_summary). "
+                "What a crate depends on, with features and resolved versions, and the whole "
+                "tree. Not for its own features (get_crate_summary). "
                 'Example: {"crate": "axum", "version": "0.8", "depth": 2}.'
             ),
             parameters=(
                 CRATE,
                 VERSION,
                 LOCKFILE,
-                Parameter("depth", "integer", "Tree levels", default=1, minimum=1, maximum=6),
-                Parameter("kinds", "array", "Default: all; tree without dev", choices=KINDS),
+                Parameter("depth", "integer", "", default=1, minimum=1, maximum=6),
+                Parameter("kinds", "array", "", choices=KINDS),
                 CURSOR,
             ),
             run=partial(_run, library),

@@ -48,20 +48,17 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="diff_versions",
             toolset="rust",
-            title="Differences between versions of a Rust crate",
+            title="Version differences",
             description=(
-                "What changed between two versions of a crate: each change classed breaking, "
-                "compatible or docs-only by Cargo's SemVer rules, breaking ones first, and whether "
-                "the version bump fits. With paths, only what you use. Use it before an upgrade. "
-                "Not for the list of versions (list_versions). "
-                'Example: {"crate": "http", "from_version": "0.2", "to_version": "1", '
-                '"paths": ["http::Extensions"]}.'
+                "What changed between two versions of a crate, breaking first; paths: only what "
+                "you use. Use it before an upgrade. Not for the versions (list_versions). "
+                'Example: {"crate": "http", "from_version": "0.2", "to_version": "1"}.'
             ),
             parameters=(
                 CRATE,
-                Parameter("from_version", "string", "Or lockfile", default="", max_length=100),
-                Parameter("to_version", "string", "Default: latest", default="", max_length=100),
-                Parameter("paths", "array", "Only these items, members, owners", max_length=100),
+                Parameter("from_version", "string", "", default="", max_length=100),
+                Parameter("to_version", "string", "", default="", max_length=100),
+                Parameter("paths", "array", "", max_length=100),
                 LOCKFILE,
                 CURSOR,
             ),

@@ -39,20 +39,19 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="search_examples",
             toolset="rust",
-            title="Code examples of a Rust crate",
+            title="Code examples",
             description=(
-                "Whole code examples from a crate's docs, found by what they do or by words in "
-                "them, each with the item it belongs to. Use it to see how an API is used. Not "
-                "for signatures (search_items) nor for one item's page (get_item_doc). "
+                "Whole code examples from a crate's docs, found by what they do. Not for "
+                "signatures (search_items). "
                 'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
             ),
             parameters=(
-                Parameter("query", "string", "What the code does", required=True, max_length=500),
+                Parameter("query", "string", "", required=True, max_length=500),
                 CRATE,
                 VERSION,
                 LOCKFILE,
-                Parameter("k", "integer", "Number of examples", default=3, minimum=1, maximum=20),
-                Parameter("language", "array", "Only these, such as rust or toml"),
+                Parameter("k", "integer", "", default=3, minimum=1, maximum=20),
+                Parameter("language", "array", ""),
                 CURSOR,
             ),
             run=partial(_search, library),

@@ -52,20 +52,16 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="find_implementations",
             toolset="rust",
-            title="Trait implementations in a Rust crate",
+            title="Implementations",
             description=(
-                "All implementations of a trait in a crate, or all traits a type implements, with "
-                "generics and where clauses; derived, blanket and auto ones are marked and come "
-                "last. Foreign traits and types work too (Iterator, Vec, &str). Not for a trait's "
-                "methods (get_item_doc). "
+                "All implementations of a trait in a crate, or all traits of a type; foreign ones "
+                "too. Not for a trait's methods (get_item_doc). "
                 'Example: {"crate": "serde", "trait": "Deserialize"}.'
             ),
             parameters=(
                 CRATE,
-                Parameter("trait", "string", "Who implements it?", default="", max_length=500),
-                Parameter(
-                    "type", "string", "Or: what does it implement?", default="", max_length=500
-                ),
+                Parameter("trait", "string", "", default="", max_length=500),
+                Parameter("type", "string", "", default="", max_length=500),
                 VERSION,
                 LOCKFILE,
                 CURSOR,

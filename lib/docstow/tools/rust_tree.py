@@ -28,19 +28,18 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="get_module_tree",
             toolset="rust",
-            title="Module tree of a Rust crate",
+            title="Module tree",
             description=(
-                "A crate's modules as a flat tree in the order of paths, each with its first "
-                "sentence and how many items of each kind it holds. Use it to learn where things "
-                "are. Not for finding an item by what it does (search_items). "
-                'Example: {"crate": "tokio", "module": "tokio::sync", "depth": 2}.'
+                "A crate's modules, each with its first sentence and item counts: where things "
+                "are. Not for finding an item (search_items). "
+                'Example: {"crate": "tokio", "module": "tokio::sync"}.'
             ),
             parameters=(
                 CRATE,
                 VERSION,
                 LOCKFILE,
-                Parameter("module", "string", "Start at this module, not the root", default=""),
-                Parameter("depth", "integer", "Levels below it", default=3, minimum=1, maximum=20),
+                Parameter("module", "string", "", default=""),
+                Parameter("depth", "integer", "", default=3, minimum=1, maximum=20),
                 CURSOR,
             ),
             run=partial(_tree, library),

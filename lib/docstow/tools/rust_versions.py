@@ -37,16 +37,15 @@ def tools(library: Library) -> list[Tool]:
         Tool(
             name="list_versions",
             toolset="rust",
-            title="Versions of a Rust crate",
+            title="Crate versions",
             description=(
-                "All published versions of a crate, newest first: yanked, date, MSRV, latest, "
-                "prerelease, stowed; which ones a Cargo requirement matches, and which it resolves "
-                "to (answered). Not for what changed between versions (diff_versions). "
+                "All versions of a crate, newest first, with date, MSRV and yanked; which a "
+                "requirement matches and resolves to. Not for changes (diff_versions). "
                 'Example: {"crate": "serde", "requirement": "^1"}.'
             ),
             parameters=(
                 CRATE,
-                Parameter("requirement", "string", "Cargo requirement to resolve", default=""),
+                Parameter("requirement", "string", "", default=""),
                 LOCKFILE,
                 CURSOR,
             ),

@@ -40,6 +40,12 @@ class Settings:
     crates_index_url: str = _setting(
         "https://index.crates.io", "the sparse index that versions come from", kind="url"
     )
+    github_url: str = _setting(
+        "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
+    )
+    github_token: str = _setting("", "sent to github_url alone", kind="secret")
+    presets: str = _setting("", "a TOML file with further names of known sources")
+    chromium: str = _setting("", "the browser for render_js; empty: found on PATH")
     target: str = _setting("", "compilation target of crate docs; empty: each crate's default")
     model: str = _setting(
         "bundled", "bundled, a hub's OWNER/NAME[@REVISION], a folder, or openai:NAME"

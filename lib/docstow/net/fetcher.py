@@ -19,6 +19,7 @@ import httpx
 from docstow import __version__
 from docstow.errors import UpstreamError
 from docstow.net.faults import Fault, host_of, timed_out, unable, unreachable
+from docstow.net.guard import GuardedTransport
 from docstow.net.parts import PartFile
 from docstow.net.redirects import followed
 from docstow.patience import Patience, backoff, retry_after
@@ -62,6 +63,7 @@ class Fetcher:
         monotonic: seconds on a clock that never goes back.
         now: the time of day, aware; measures ``Retry-After`` dates.
         chance: numbers in [0, 1) that spread the waits between attempts.
+        private: whether hosts on private addresses may be asked, or the names of those that may.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Fetcher:
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
+        private: bool | Collection[str] = True,
     ) -> None:
         self._patience = patience
         self._sleep = sleep
@@ -89,6 +92,9 @@ class Fetcher:
                 "Accept-Encoding": "gzip",
             },
             mounts=direct,
+            transport=None if private is True else GuardedTransport(private or ()),
+            # A proxy would resolve names for itself, past the guard.
+            trust_env=private is True,
         )
 
     def close(self) -> None:
@@ -103,6 +109,7 @@ class Fetcher:
         headers: Mapping[str, str] = _NO_HEADERS,
         limits: Limits = _DEFAULT_LIMITS,
         interval_s: float = 0.0,
+        wanted: Callable[[Mapping[str, str]], bool] = lambda _: True,
     ) -> Answer:
         """Fetch a URL, decompressing zstd and gzip whatever the headers call them.
 
@@ -111,7 +118,9 @@ class Fetcher:
             expected: statuses that are an answer; any other is an error.
             headers: further request headers.
             limits: caps on the body, held while it streams.
-            interval_s: the least time between two requests to the same host.
+            interval_s: the least time between two requests to the same host; waiting for the
+                first does not count as waiting for the answer.
+            wanted: is given the headers (by lower-case name) of a 200; False leaves its body.
 
         Raises:
             UpstreamTimeout: no answer within the patience, retries included.
@@ -120,9 +129,9 @@ class Fetcher:
             TooLarge: the body exceeds a limit.
             UnreadableInput: the body is a damaged archive.
         """
-        return self._tried(
-            url, _Call("GET", expected, headers, self._deadline(), limits, interval_s)
-        )
+        self._keep_distance(httpx.URL(url).host, interval_s)
+        call = _Call("GET", expected, headers, self._deadline(), limits, interval_s, wanted=wanted)
+        return self._tried(url, call)
 
     def post(
         self,
@@ -156,6 +165,7 @@ class Fetcher:
         *,
         most: int,
         expected: Collection[int] = (200,),
+        headers: Mapping[str, str] = _NO_HEADERS,
     ) -> Answer:
         """Fetch a URL into a file as it is, going on where an earlier attempt broke off.
 
@@ -165,6 +175,7 @@ class Fetcher:
                 whether that is right, and checks the whole.
             most: the largest size in bytes.
             expected: statuses that are an answer; those other than 200 leave no file.
+            headers: further request headers.
 
         Raises:
             UpstreamTimeout, UpstreamError, TooLarge: as :meth:`get`; what has arrived stays.
@@ -172,7 +183,7 @@ class Fetcher:
         statuses = {*expected, httpx.codes.PARTIAL_CONTENT}
         statuses.add(httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE)
         part = PartFile(path, most)
-        return self._tried(url, _Call("GET", statuses, _NO_HEADERS, self._deadline(), part=part))
+        return self._tried(url, _Call("GET", statuses, headers, self._deadline(), part=part))
 
     def _deadline(self) -> float:
         return self._monotonic() + self._patience.total_s
@@ -185,17 +196,18 @@ class Fetcher:
                 return self._follow(httpx.URL(url), call)
             except Fault as fault:
                 self._wait_or_give_up(fault, attempt, call)
+                self._keep_distance(httpx.URL(url).host, call.interval_s)
                 attempt += 1
 
     def _follow(self, address: httpx.URL, call: _Call) -> Answer:
         """One attempt: the address and whatever it redirects to."""
         redirects = _MOST_REDIRECTS if call.method == "GET" else 0
         for _ in range(1 + redirects):
-            self._keep_distance(address.host, call.interval_s)
             outcome = self._ask(address, call)
             if isinstance(outcome, Answer):
                 return outcome
             address = outcome
+            self._keep_distance(address.host, call.interval_s)
         raise UpstreamError(
             f"{host_of(address)} redirects more than {redirects} times; check the configured URL.",
             host=host_of(address),
@@ -221,12 +233,10 @@ class Fetcher:
     def _judge(self, response: httpx.Response, call: _Call) -> Answer | httpx.URL:
         host, status = host_of(response.url), response.status_code
         if status in call.expected:
-            return Answer(
-                status=status,
-                url=str(response.url),
-                headers={name.lower(): value for name, value in response.headers.items()},
-                body=self._body(response, call) if status in _WITH_BODY else b"",
-            )
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            taken = status in _WITH_BODY and call.wanted(headers)
+            body = self._body(response, call) if taken else b""
+            return Answer(status, str(response.url), headers, body)
         if response.next_request is not None:
             return followed(response.url, response.next_request.url)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
@@ -298,3 +308,4 @@ class _Call:
     interval_s: float = 0.0
     content: bytes = b""
     part: PartFile | None = None
+    wanted: Callable[[Mapping[str, str]], bool] = lambda _: True

@@ -67,6 +67,9 @@ class Gated:
         assert self.gate.wait(30)
         return self.inner.embed(texts)
 
+    def count(self, text: str) -> int:
+        return len(text.split())
+
     def embed_query(self, text: str) -> NDArray[np.float32]:
         self.questions.append(text)
         return self.inner.embed_query(text)

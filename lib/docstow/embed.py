@@ -61,6 +61,9 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: shape ``(dimensions,)``, of unit length or zero as in :meth:`embed`."""
 
+    def count(self, text: str) -> int:
+        """How many tokens a text has for the model, however long it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
@@ -120,6 +123,11 @@ class OnnxEmbedder:
         """Embed a question; see :meth:`Embedder.embed_query`."""
         vector: NDArray[np.float32] = self.embed([text])[0]
         return vector
+
+    def count(self, text: str) -> int:
+        """Count tokens; see :meth:`Embedder.count`."""
+        encoded = self._load().tokenizer.encode(text, add_special_tokens=False)
+        return len(encoded.ids) + sum(len(rest.ids) for rest in encoded.overflowing)
 
     def _load(self) -> _Loaded:
         with self._lock:

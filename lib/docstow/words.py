@@ -7,16 +7,18 @@ not know where rows come from, how postings are stored, or how rankings are comb
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 WORDS = "words/1"
+PROSE_WORDS = "prose-words/1"
 
 K1 = 1.2
 """BM25's saturation; the value that Lucene uses."""
@@ -29,6 +31,13 @@ _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
 # A letter beyond ASCII counts as a small one.
 _PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
 _LETTERS_THEN_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
+
+# Scripts whose words stand without spaces between them, or with endings (Korean).
+_RUN = re.compile(
+    "[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
+_ACCENT = re.compile("[\u0300-\u036f]+")
 
 _VOWEL = re.compile(r"[aeiouy]")
 # Porter's measure and his *o condition, with y as a vowel unless it opens the word.
@@ -46,6 +55,37 @@ def tokens(text: str) -> list[str]:
     identifiers of several parts are not.
     """
     return list(chain.from_iterable(map(_terms, _WORD.findall(text))))
+
+
+def prose_tokens(text: str) -> list[str]:
+    """The terms by which a text of prose is found, whatever the case and accents of a query.
+
+    They are those of the folded text, the parts that capitals tell in an identifier
+    (``JoinHandle`` gives ``joinhandl joinhandle join handl``), and the letters and pairs of
+    letters of a run in a script without spaces.
+    """
+    folded = fold(text)
+    terms = tokens(_RUN.sub(r" \g<0> ", folded))
+    for word in _WORD.findall(text):
+        if not word.islower():
+            known = _terms(word.lower())
+            terms += [term for term in _terms(word) if term not in known]
+    for run in _RUN.findall(folded):
+        terms += [*run, *map("".join, pairwise(run))] if len(run) > 1 else []
+    return terms
+
+
+def query_tokens(query: str) -> list[str]:
+    """The terms of a query for rows that :func:`prose_tokens` gave their terms."""
+    folded = fold(query)
+    pairs = [a + b for run in _RUN.findall(folded) for a, b in pairwise(run)]
+    return tokens(_RUN.sub(r" \g<0> ", folded)) + pairs
+
+
+def fold(text: str) -> str:
+    """A text without differences of case, accents and width."""
+    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENT.sub("", bare)).casefold()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -141,7 +181,11 @@ class Postings:
 
 
 def index(
-    rows: Sequence[Sequence[str]], field_weights: Sequence[float], field_b: Sequence[float]
+    rows: Sequence[Sequence[str]],
+    field_weights: Sequence[float],
+    field_b: Sequence[float],
+    *,
+    terms_of: Callable[[str], list[str]] = tokens,
 ) -> Postings:
     """Build the postings of rows that have one text per field.
 
@@ -154,6 +198,7 @@ def index(
         rows: for each row its texts, one per field; all rows have the same fields.
         field_weights: what a term counts in each field.
         field_b: for each field, how far its length matters: 0 not at all, 1 fully.
+        terms_of: gives the terms of a text.
 
     Raises:
         ValueError: a row has another number of texts than there are fields.
@@ -169,7 +214,7 @@ def index(
         if len(texts) != fields:
             raise ValueError(f"a row has {len(texts)} texts where there are {fields} fields")
         for text in texts:
-            found = tokens(text)
+            found = terms_of(text)
             stream.extend(map(vocabulary.__getitem__, found))
             sizes.append(len(found))
     terms = sorted(vocabulary)

@@ -100,9 +100,9 @@ def first_sentence(text: str) -> str:
     return ""
 
 
-def plain(markdown: str) -> str:
-    """Markdown as plain text, headings included, without code blocks."""
-    return _joined([piece for piece in pieces(markdown) if piece.info is None])
+def plain(markdown: str, *, code: bool = False) -> str:
+    """Markdown as plain text, headings included; without code blocks unless they are wanted."""
+    return _joined([piece for piece in pieces(markdown) if code or piece.info is None])
 
 
 def _joined(pieces: Sequence[Piece]) -> str:

@@ -58,8 +58,9 @@ def _simple_paragraphs(text: str) -> Iterator[Piece]:
         yield Piece(" ".join(_CODE_OR_LINK.sub(r"\1\2", paragraph).split()))
 
 
+@lru_cache(maxsize=4)
 def parse(text: str) -> list[Token]:
-    """The parser's tokens."""
+    """The parser's tokens, to be read only: a text is asked for pieces and for chunks."""
     return _parser().parse(text)
 
 
@@ -81,7 +82,7 @@ def parsed(text: str) -> Iterator[Piece]:
             yield Piece(" | ".join(row), tight=True)
             row = []
         elif token.type == "inline":
-            words = _inline(token.children or [])
+            words = inline_text(token.children or [])
             opener = tokens[position - 1]
             if opener.tag in ("td", "th"):
                 row.append(words)
@@ -92,7 +93,7 @@ def parsed(text: str) -> Iterator[Piece]:
                 item_open = False
 
 
-def _inline(children: Sequence[Token]) -> str:
+def inline_text(children: Sequence[Token]) -> str:
     """Inline tokens as plain text on one line; pictures inside links (badges) are left out."""
     parts = []
     links = 0

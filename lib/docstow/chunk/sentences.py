@@ -93,3 +93,10 @@ def sentences(text: str) -> Iterator[str]:
         yield text[start : match.start()] + match.group().rstrip()
         start = match.end()
     yield text[start:]
+
+
+def sentence_starts(markdown: str) -> list[int]:
+    """Where the sentences of a paragraph begin, which may run over the ends of lines."""
+    on_one_line = markdown.replace("\n", " ")
+    ends = [match.end() for match in _SENTENCE_END.finditer(on_one_line)]
+    return [0, *(end for end in ends if end < len(markdown))]

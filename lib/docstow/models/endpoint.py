@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.embed import bundled
 from docstow.errors import ConfigurationError, UpstreamError
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ class EndpointEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question; see :meth:`docstow.embed.Embedder.embed_query`."""
         return self._question(text)
+
+    def count(self, text: str) -> int:
+        """Count the bundled model's tokens: the API does not tell its own."""
+        return bundled().count(text)
 
     def _embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self.embed([text])[0]

@@ -79,6 +79,11 @@ class TransformerEmbedder:
         """Embed a question after the model's own prefix for questions."""
         return self._question(text)
 
+    def count(self, text: str) -> int:
+        """Count tokens without the model's own marks; see :meth:`docstow.embed.Embedder.count`."""
+        encoded = self._load().tokenizer.encode(text, add_special_tokens=False)
+        return len(encoded.ids) + sum(len(rest.ids) for rest in encoded.overflowing)
+
     def _embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._embed([self._folder.query_prefix + text])[0]
         vector.setflags(write=False)  # all who ask share it

@@ -24,6 +24,7 @@ FLOORS = [
         "versions",
         "unpack",
         "patience",
+        "urls",
         "pages",
         "manifest",
         "cards",
@@ -69,6 +70,8 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 #: The one room that may know a library.
 OWNERS = {
     "httpx": {"net"},
+    "httpcore": {"net"},
+    "protego": {"origins"},
     "boto3": {"objects"},
     "botocore": {"objects"},
     "duckdb": {"tables"},
@@ -93,6 +96,7 @@ PURE = {
     "versions",
     "unpack",
     "patience",
+    "urls",
     "mcp",
     "model",
     "export",

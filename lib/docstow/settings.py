@@ -73,6 +73,9 @@ class Settings:
     contact_url: str = _setting(
         "https://github.com/docstow/docstow", "in the User-Agent, so that upstreams can write"
     )
+    private_hosts: tuple[str, ...] = _setting(
+        (), "hosts on private addresses that sources may name; * for any"
+    )
     cache: str = _setting("", "folder of the local blob cache; empty: the user's cache folder")
     cache_bytes: int = _setting(2048 * MIB, "limit of the local blob cache", least=0, kind="size")
     memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
@@ -82,6 +85,17 @@ class Settings:
     allowed_hosts: tuple[str, ...] = _setting((), "further Host names that are served; * for any")
     allowed_origins: tuple[str, ...] = _setting((), "browser origins that may call; * for any")
     log_level: str = _setting("info", "debug, info, warning or error")
+
+
+def allowed_private(settings: Settings) -> bool | tuple[str, ...]:
+    """Whether sources may name hosts on private addresses, or which ones.
+
+    Whoever can reach a server on loopback alone is on this machine already, and may as well read
+    its network's documentation. Others could make a public server look where they cannot.
+    """
+    if "*" in settings.private_hosts or settings.host in {"127.0.0.1", "::1", "localhost"}:
+        return True
+    return settings.private_hosts
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}

@@ -15,7 +15,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings", "outfiles", "preingest"},
+    {"model", "errors", "settings", "outfiles", "preingest", "commands", "metrics"},
     {
         "readers",
         "chunk",
@@ -58,8 +58,11 @@ FLOORS = [
         "dependencies",
         "federate",
         "shortlist",
+        "page_index",
+        "page_search",
+        "page_tables",
     },
-    {"library"},
+    {"library", "prose"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
     {"runtime"},

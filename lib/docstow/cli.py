@@ -1,6 +1,6 @@
-"""The command line: parses, calls one thing, prints what came of it.
+"""The command line: calls one thing for one command, prints what came of it.
 
-This room knows words of the shell. It does not know how anything is done.
+This room knows what people read and exit statuses. It does not know how anything is done.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__, preingest
+from docstow import __version__, commands, preingest
 from docstow.errors import DocstowError, InvalidParameter
 from docstow.models import choice
 from docstow.settings import FIELDS, load
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-EXPORTS = ("jsonl", "markdown", "llms")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Windows gives pipes and files its own code page; JSON and docs are UTF-8.
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
-    options = _parser().parse_args(arguments)
+    options = commands.parser().parse_args(arguments)
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)
@@ -57,9 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         from docstow.runtime import Runtime
 
-        command: Callable[[Runtime, argparse.Namespace], int] = options.command
         with contextlib.closing(Runtime(settings)) as runtime:
-            return command(runtime, options)
+            return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
         print(f"docstow: {error.code}: {error.message}", file=sys.stderr)
         return 1
@@ -69,77 +66,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has had enough; what is left of it must not fail at exit too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-
-
-def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
-    group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
-    for name, field in FIELDS.items():
-        flag = f"--{name.replace('_', '-')}"
-        group.add_argument(flag, metavar="X", help=field.metadata["help"].replace("%", "%%"))
-
-    parser = argparse.ArgumentParser(
-        prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
-    )
-    parser.add_argument("--version", action="version", version=f"docstow {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    serve = commands.add_parser("serve", parents=[common], help="serve MCP and plain HTTP")
-    serve.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
-    serve.add_argument(
-        "--pre-ingest",
-        nargs="?",
-        const="50",
-        metavar="FILE|N",
-        help="stow the most used crates in the background: so many, or those of a list",
-    )
-    serve.set_defaults(command=_serve)
-
-    _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
-
-    export = commands.add_parser("export", parents=[common], help="write a crate's docs to files")
-    export.add_argument("crate", metavar="CRATE[@VERSION|@REQUIREMENT]")
-    export.add_argument("--format", choices=EXPORTS, default="jsonl")
-    export.add_argument(
-        "--into",
-        type=Path,
-        metavar="DIR|FILE",
-        help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
-    )
-    export.add_argument("--force", action="store_true", help="replace an earlier export")
-    export.set_defaults(command=_export)
-
-    model = commands.add_parser("model", help="models by choice")
-    verbs = model.add_subparsers(required=True, metavar="VERB")
-    fetch = verbs.add_parser("fetch", parents=[common], help="fetch a model from the hub")
-    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
-    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
-    fetch.set_defaults(command=_fetch_model)
-
-    call = commands.add_parser("call", parents=[common], help="call a tool and print its answer")
-    call.add_argument("tool", metavar="TOOL")
-    call.add_argument(
-        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
-    )
-    call.set_defaults(command=_call)
-    return parser
-
-
-def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    """What can be stowed, each kind with its own words."""
-    kinds = ingest.add_subparsers(required=True, metavar="KIND")
-    crate = kinds.add_parser("crate", parents=[common], help="crates from docs.rs")
-    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
-    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
-    crate.set_defaults(command=_ingest_crates)
-    rustdoc = kinds.add_parser("rustdoc", parents=[common], help="rustdoc JSON files")
-    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
-    rustdoc.set_defaults(command=_ingest_files)
-    std = kinds.add_parser("std", parents=[common], help="std, core and alloc of a toolchain")
-    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
-    std.set_defaults(command=_ingest_std)
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -174,7 +100,7 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
         name, _, requirement = word.partition("@")
         return runtime.library.stow(name, requirement)
 
-    crates = [*options.crates, *(preingest.read_list(options.file) if options.file else [])]
+    crates = [*options.sources, *(preingest.read_list(options.file) if options.file else [])]
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
     return _each(crates, stow)
@@ -217,7 +143,7 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.export import Export
 
     runtime.stow_sample()
-    name, _, requirement = options.crate.partition("@")
+    name, _, requirement = options.source.partition("@")
     export = Export(runtime.library.index(runtime.library.ensure(name, requirement)))
     forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
     if options.into == Path("-"):
@@ -260,6 +186,16 @@ def _call(runtime: Runtime, options: argparse.Namespace) -> int:
         return 1
     return 0
 
+
+COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
+    "serve": _serve,
+    "ingest_crates": _ingest_crates,
+    "ingest_files": _ingest_files,
+    "ingest_std": _ingest_std,
+    "export": _export,
+    "fetch_model": _fetch_model,
+    "call": _call,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

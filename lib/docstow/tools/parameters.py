@@ -192,7 +192,7 @@ def _convert(kind: Type, value: Any) -> Any:
 
 
 def _from_text(kind: Type, value: str) -> Any:
-    """A number, boolean or array that came as a string."""
+    """A number, boolean, array or object that came as a string."""
     text = value.strip()
     if kind == "integer" and INTEGER.fullmatch(text):
         return int(text)
@@ -202,6 +202,8 @@ def _from_text(kind: Type, value: str) -> Any:
         return text.lower() == "true"
     if kind == "array":
         return _split(text)
+    if kind == "object" and isinstance(value := _parsed(text), dict):
+        return value
     raise _mistyped(kind, value)
 
 
@@ -219,14 +221,16 @@ def _text(value: str) -> str:
 
 def _split(value: str) -> list[Any]:
     """``a, b`` or ``["a", "b"]``, which some clients send for arrays."""
-    if value.startswith("["):
-        try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, list):
-            return parsed
+    if value.startswith("[") and isinstance(parsed := _parsed(value), list):
+        return parsed
     return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _check_bounds(parameter: Parameter, value: Any) -> None:

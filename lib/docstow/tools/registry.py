@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,15 +88,24 @@ class Toolbox:
     Args:
         tools: in the order in which they are listed.
         default_toolsets: what a client gets that selects none; all of them when empty.
+        observe: told of each call of a tool: its name, the seconds it took, and the code of the
+            error that it ended in or nothing.
 
     Raises:
         ValueError: two tools have one name, or a default toolset has no tools.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, default_toolsets: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        default_toolsets: Sequence[str] = (),
+        observe: Callable[[str, float, str], None] = lambda tool, seconds, error: None,
+    ) -> None:
         self.tools = tuple(tools)
         self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))
         self.default_toolsets = tuple(default_toolsets) or self.toolsets
+        self._observe = observe
         self._by_name = {tool.name: tool for tool in self.tools}
         if len(self._by_name) < len(self.tools):
             raise ValueError("two tools have the same name")
@@ -152,9 +162,17 @@ class Toolbox:
             DocstowError: whatever the tool says.
         """
         tool = self.get(name)
-        answer = tool.run(validate(tool.parameters, arguments))
-        # An answer that cannot be written as JSON is the tool's fault, so it shows here.
-        answer.render()
+        begun, error = time.perf_counter(), InternalError.code
+        try:
+            answer = tool.run(validate(tool.parameters, arguments))
+            # An answer that cannot be written as JSON is the tool's fault, so it shows here.
+            answer.render()
+            error = ""
+        except DocstowError as refused:
+            error = refused.code
+            raise
+        finally:
+            self._observe(name, time.perf_counter() - begun, error)
         return answer
 
     def attempt(

@@ -1,0 +1,192 @@
+"""The words of the command line: which commands there are and what each takes.
+
+This room knows words of the shell, and lists them for machines. It does not know what a command
+does: the parsed words name a function of :mod:`docstow.cli`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+from docstow import __version__
+from docstow.settings import FIELDS
+
+#: What a source is written out as; those after ``llms`` are for pages of prose alone.
+EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; ``command`` of what it parses names the function that runs."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
+    group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
+    for name, field in FIELDS.items():
+        flag = f"--{name.replace('_', '-')}"
+        group.add_argument(flag, metavar="X", help=field.metadata["help"].replace("%", "%%"))
+
+    words = argparse.ArgumentParser(
+        prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
+    )
+    words.add_argument("--version", action="version", version=f"docstow {__version__}")
+    commands = words.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP"))
+    serve.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    serve.add_argument(
+        "--pre-ingest",
+        nargs="?",
+        const="50",
+        metavar="FILE|N",
+        help="stow the most used crates in the background: so many, or those of a list",
+    )
+    serve.set_defaults(command="serve")
+
+    _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
+    _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
+    _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
+    _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
+
+    model = commands.add_parser("model", help="models by choice")
+    verbs = model.add_subparsers(required=True, metavar="VERB")
+    fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
+    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
+    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
+    fetch.set_defaults(command="fetch_model")
+
+    call = commands.add_parser(
+        "call", parents=[common], **_help("call a tool and print its answer")
+    )
+    call.add_argument("tool", metavar="TOOL")
+    call.add_argument(
+        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
+    )
+    call.set_defaults(command="call")
+    return words
+
+
+class _Help(TypedDict):
+    """A line for the list of commands, and the same for the command's own help."""
+
+    help: str
+    description: str
+
+
+def _help(text: str) -> _Help:
+    return _Help(help=text, description=f"{text[:1].upper()}{text[1:]}.")
+
+
+def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """What can be stowed, each kind with its own words."""
+    kinds = ingest.add_subparsers(required=True, metavar="KIND")
+    crate = kinds.add_parser("crate", parents=[common], **_help("crates from docs.rs"))
+    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
+    crate.set_defaults(command="ingest_crates")
+    rustdoc = kinds.add_parser("rustdoc", parents=[common], **_help("rustdoc JSON files"))
+    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
+    rustdoc.set_defaults(command="ingest_files")
+    std = kinds.add_parser("std", parents=[common], **_help("std, core and alloc of a toolchain"))
+    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
+    std.set_defaults(command="ingest_std")
+    for kind, metavar, text in (
+        ("site", "URL|PRESET", "a documentation website"),
+        ("github", "OWNER/REPO[@REF]", "the documentation files of a repository"),
+        ("folder", "DIR", "the documentation files below a folder"),
+    ):
+        _add_prose(kinds.add_parser(kind, parents=[common], **_help(text)), kind, metavar)
+
+
+def _add_prose(words: argparse.ArgumentParser, kind: str, metavar: str) -> None:
+    words.add_argument("uri", metavar=metavar)
+    words.add_argument("--title", default="", help="what people call it")
+    words.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="one of the kind's options; repeat it for a list",
+    )
+    if kind == "site":
+        words.add_argument("--max-pages", metavar="N", help="as --option max_pages=N")
+    words.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="sent to the source's own hosts alone",
+    )
+    words.add_argument("--full", action="store_true", help="take nothing for unchanged")
+    words.set_defaults(command="ingest_prose", kind=kind)
+
+
+def _add_sources(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    listed = verbs.add_parser("list", parents=[common], **_help("one a line"))
+    listed.set_defaults(command="list_sources")
+    delete = verbs.add_parser("delete", parents=[common], **_help("forget a source and its pages"))
+    delete.add_argument("source", metavar="ID|URI|TITLE")
+    delete.set_defaults(command="delete_source")
+
+
+def _add_search(words: argparse.ArgumentParser) -> None:
+    words.add_argument("query", metavar="QUERY")
+    words.add_argument(
+        "--source", action="append", default=[], metavar="ID|URI|TITLE", help="default: all"
+    )
+    words.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
+    words.add_argument("--mode", default="hybrid", help="hybrid, vector or keyword")
+    words.set_defaults(command="search")
+
+
+def _add_export(words: argparse.ArgumentParser) -> None:
+    words.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    words.add_argument("--format", choices=EXPORTS, default="jsonl")
+    words.add_argument(
+        "--into",
+        type=Path,
+        metavar="DIR|FILE",
+        help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
+    )
+    words.add_argument("--force", action="store_true", help="replace an earlier export")
+    words.set_defaults(command="export")
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every command with its own arguments, for machines; settings, which all take, left out."""
+    return list(_commands(parser(), ""))
+
+
+def _commands(words: argparse.ArgumentParser, above: str) -> Iterator[dict[str, Any]]:
+    for action in _actions(words):
+        if not isinstance(action.choices, dict):
+            continue
+        for name, below in action.choices.items():
+            if below.get_default("command"):
+                yield {
+                    "command": f"{above}{name}",
+                    "help": below.description,
+                    "arguments": list(_arguments(below)),
+                }
+            yield from _commands(below, f"{above}{name} ")
+
+
+def _arguments(words: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
+    for action in _actions(words):
+        if action.dest in FIELDS or action.dest in ("help", "config"):
+            continue
+        yield {
+            "name": action.option_strings[-1] if action.option_strings else action.metavar,
+            "required": not action.option_strings and action.nargs not in ("?", "*"),
+            "repeatable": action.nargs in ("*", "+") or isinstance(action.default, list),
+            **({"choices": list(action.choices)} if action.choices else {}),
+            **({"help": action.help} if action.help else {}),
+        }
+
+
+def _actions(words: argparse.ArgumentParser) -> list[argparse.Action]:
+    # There is no public way to ask a parser what it takes.
+    return words._actions  # noqa: SLF001

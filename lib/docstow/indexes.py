@@ -8,13 +8,20 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from docstow.index import Index
+from typing import Generic, Protocol, TypeVar
 
 
-class IndexCache:
+class Weighing(Protocol):
+    """Anything that knows what memory it takes."""
+
+    def nbytes(self) -> int:
+        """Bytes, or an estimate of them."""
+
+
+_Index = TypeVar("_Index", bound=Weighing)
+
+
+class IndexCache(Generic[_Index]):
     """Loaded indexes, bounded by bytes; the one least recently used goes first.
 
     Args:
@@ -23,11 +30,11 @@ class IndexCache:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._loaded: OrderedDict[str, Index] = OrderedDict()
+        self._loaded: OrderedDict[str, _Index] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: str, load: Callable[[], Index]) -> Index:
+    def get(self, key: str, load: Callable[[], _Index]) -> _Index:
         """The index of that key; of callers that come at once, one loads and the others wait."""
         with self._lock:
             if (found := self._loaded.get(key)) is not None:

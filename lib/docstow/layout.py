@@ -115,10 +115,10 @@ def vectors(
         _fields(documents[passage.document], summaries[passage.document], passage)
         for passage in passages
     ]
-    return _weighted(fields, FIELD_VECTORS, embedder)
+    return weighted(fields, FIELD_VECTORS, embedder)
 
 
-def _weighted(
+def weighted(
     rows_of_fields: Sequence[Mapping[str, str]], worth: Mapping[str, float], embedder: Embedder
 ) -> NDArray[np.float32]:
     """The weighted sum of each row's field vectors, of unit length (or zero, of no text at all).
@@ -264,7 +264,7 @@ def _example_columns(
         for example in examples
     ]
     if embedder.fields:
-        matrix = _weighted(fields, EXAMPLE_VECTORS, embedder)
+        matrix = weighted(fields, EXAMPLE_VECTORS, embedder)
     else:
         matrix = embedder.embed(["\n".join(filter(None, each.values())) for each in fields])
     return {

@@ -136,7 +136,7 @@ class Library:
         self._lease_s = lease_s
         self._target = target
         self._pause = pause
-        self._indexes = IndexCache(memory_bytes)
+        self._indexes: IndexCache[Index] = IndexCache(memory_bytes)
         self._renewals = Renewals(ingest, queue, leases, lease_s=lease_s)
 
     def crate(self, name: str, requirement: str = "") -> Stowed:

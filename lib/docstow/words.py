@@ -248,10 +248,19 @@ def _weigh(
     pair_terms, pair_rows = np.divmod(pairs, n)
 
     document_counts = np.bincount(pair_terms, minlength=len(terms))
-    idf = np.log1p((n - document_counts + 0.5) / (document_counts + 0.5))
-    weights = (idf[pair_terms] * frequencies / (K1 + frequencies)).astype(np.float32)
+    weights = (idf(n, document_counts)[pair_terms] * frequencies / (K1 + frequencies)).astype(
+        np.float32
+    )
     cuts = np.cumsum(document_counts)[:-1]
     return Postings(terms, np.split(pair_rows.astype(np.int32), cuts), np.split(weights, cuts))
+
+
+def idf(n: int, rows: NDArray[np.int64] | int) -> NDArray[np.float64]:
+    """What a term is worth that so many of ``n`` rows have; every stored weight has it as factor.
+
+    A search over several indexes can thus weigh a term by all of them.
+    """
+    return np.log1p((n - np.asarray(rows) + 0.5) / (np.asarray(rows) + 0.5))
 
 
 def score(

@@ -46,7 +46,7 @@ FLOORS = [
         "indexes",
     },
     {"origins"},
-    {"heads", "snapshots", "lease", "catalog", "pins"},
+    {"heads", "snapshots", "lease", "catalog", "pins", "kinds", "registry", "jobs"},
     {
         "ingest",
         "together",

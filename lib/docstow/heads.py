@@ -35,6 +35,20 @@ class _Known:
     asked_at: float
 
 
+def moved(head: Head, snapshot_id: str, keep: int) -> Head:
+    """The head when it comes to name another snapshot, or none.
+
+    Args:
+        head: as it is.
+        snapshot_id: what is to answer; empty for nothing.
+        keep: how many snapshots it names afterwards at most, the one that answers included.
+    """
+    former = dict.fromkeys(filter(None, (head.snapshot_id, *head.earlier)))
+    former.pop(snapshot_id, None)
+    earlier = tuple(former)[: max(keep - 1, 0)]
+    return replace(head, snapshot_id=snapshot_id, generation=head.generation + 1, earlier=earlier)
+
+
 class Heads:
     """The heads of a store, remembered for a few seconds. Safe to share between threads.
 

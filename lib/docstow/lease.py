@@ -59,6 +59,11 @@ class Leases:
         self._clock = clock
         self._skew = timedelta(seconds=skew_s)
 
+    def held(self, key: str) -> bool:
+        """Whether someone, this owner included, holds the lease."""
+        current = self._store.get(_place(key))
+        return current is not None and self._holds(current.body)
+
     def acquire(self, key: str, seconds: float) -> Lease | None:
         """Take the lease for so many seconds; None while someone, this owner included, holds it.
 
@@ -67,9 +72,7 @@ class Leases:
         """
         place = _place(key)
         current = self._store.get(place)
-        # A lease that ends in the far future was written by a broken clock: it would never end.
-        now = self._clock()
-        if current is not None and now - self._skew < _until(current.body) < now + LONGEST:
+        if current is not None and self._holds(current.body):
             return None
         return self._write(key, seconds, current.etag if current else "")
 
@@ -113,6 +116,11 @@ class Leases:
             beater.join()
             with contextlib.suppress(StoreError):  # it will run out by itself
                 self.release(current)
+
+    def _holds(self, body: bytes) -> bool:
+        # A lease that ends in the far future was written by a broken clock: it would never end.
+        now = self._clock()
+        return now - self._skew < _until(body) < now + LONGEST
 
     def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
         until = self._clock() + timedelta(seconds=seconds)

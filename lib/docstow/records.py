@@ -93,6 +93,7 @@ def encode_head(head: Head) -> bytes:
             "generation": head.generation,
             "checked_at": _stamp(head.checked_at),
             "origin": head.origin,
+            **({"earlier": list(head.earlier)} if head.earlier else {}),
         }
     )
 
@@ -111,6 +112,7 @@ def decode_head(body: bytes, key: str) -> Head:
             generation=int(fields["generation"]),
             checked_at=datetime.fromisoformat(fields["checked_at"]),
             origin=fields["origin"],
+            earlier=tuple(map(str, fields.get("earlier", ()))),
         )
     except (KeyError, TypeError, ValueError) as fault:
         raise _damaged(key) from fault

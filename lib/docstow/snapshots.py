@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from docstow.cache import BlobCache
 from docstow.errors import StoreError
-from docstow.heads import Heads
+from docstow.heads import Heads, moved
 from docstow.model import Head, Recipe, Revision, Snapshot, Source, snapshot_id
 from docstow.objects import AlreadyThere, Conflict, LocalFiles, ObjectStore
 from docstow.records import blob_key, decode_snapshot, encode_snapshot, head_key, snapshot_key
@@ -70,6 +70,7 @@ class Snapshots:
         now: datetime,
         *,
         expected_generation: int | None = None,
+        keep: int = 1,
     ) -> Snapshot:
         """Store the tables, then the snapshot's record, then make it the answer of its source.
 
@@ -84,6 +85,7 @@ class Snapshots:
             facts: what the source says of itself; JSON values.
             now: when the upstream was asked.
             expected_generation: see :meth:`republish`.
+            keep: see :meth:`republish`.
 
         Raises:
             Conflict: the head moved on from ``expected_generation`` to another snapshot.
@@ -100,10 +102,17 @@ class Snapshots:
             facts=facts,
             created_at=now,
         )
-        return self.republish(self._record(snapshot), now, expected_generation=expected_generation)
+        return self.republish(
+            self._record(snapshot), now, expected_generation=expected_generation, keep=keep
+        )
 
     def republish(
-        self, snapshot: Snapshot, now: datetime, *, expected_generation: int | None = None
+        self,
+        snapshot: Snapshot,
+        now: datetime,
+        *,
+        expected_generation: int | None = None,
+        keep: int = 1,
     ) -> Snapshot:
         """Make a stowed snapshot the answer of its source: the last step of :meth:`publish`.
 
@@ -116,6 +125,8 @@ class Snapshots:
             expected_generation: the head's generation (0: no head) when the work began. A fence
                 for sources that change: slow work never replaces what others published since.
                 Exact versions of crates need none, as all who publish one publish the same.
+            keep: how many of the source's snapshots the head names from now on, this one
+                included. It may be one of those that are kept: going back is a normal move.
 
         Raises:
             Conflict: the head moved on from ``expected_generation`` to another snapshot.
@@ -130,10 +141,22 @@ class Snapshots:
                 return replace(head, checked_at=checked_at)
             if expected_generation not in (None, head.generation):
                 raise Conflict(head_key(source))
-            return Head(source, snapshot.id, head.generation + 1, checked_at, origin)
+            return replace(moved(head, snapshot.id, keep), checked_at=checked_at, origin=origin)
 
         self._heads.change(source, point)
         return snapshot
+
+    def withdraw(self, source: Source, now: datetime, *, keep: int = 1) -> Head:
+        """Let no snapshot answer for a source any more, and fence off whoever is at work on one.
+
+        What answered until now is kept as an earlier snapshot, as far as ``keep`` allows.
+        """
+
+        def empty(current: Head | None) -> Head:
+            head = current or Head(source, "", 0, now)
+            return replace(moved(head, "", keep + 1), checked_at=max(head.checked_at, now))
+
+        return self._heads.change(source, empty)
 
     def touch(self, source: Source, now: datetime) -> Head | None:
         """Note that the upstream was asked and has nothing new; None if there is no head."""

@@ -45,6 +45,10 @@ class Same:
     path: str
 
 
+#: Reasons that say: the origin stopped there, and has not seen everything.
+LIMITS = frozenset({"limit", "max_pages", "page limit", "max_files", "max_bytes"})
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """Something that is left out on purpose: ``reason`` is a short phrase, one of a few."""

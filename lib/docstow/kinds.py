@@ -1,0 +1,104 @@
+"""The kinds of sources that can be registered: how each spells its URIs and checks its options.
+
+This room knows which module speaks for a kind. It does not know what the options mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from docstow.errors import InvalidParameter
+from docstow.model import COLLECTION, CRATE, FOLDER, GITHUB, PROSE, SITE
+from docstow.versions import Version
+
+KINDS = (*PROSE, CRATE)
+
+
+def canonical(kind: str, uri: str) -> str:
+    """The one spelling of a URI by which a source is known.
+
+    Raises:
+        InvalidParameter: there is no such kind, or the URI is none of its kind.
+    """
+    if kind not in _CANONICAL:
+        raise InvalidParameter("kind", f"must be one of {', '.join(KINDS)}, not {kind[:80]!r}")
+    if not (trimmed := uri.strip()):
+        raise InvalidParameter("uri", "must not be empty")
+    return _CANONICAL[kind](trimmed)
+
+
+def spelling(kind: str, uri: str) -> str:
+    """The canonical spelling, or nothing where the text is no URI of that kind."""
+    try:
+        return canonical(kind, uri)
+    except InvalidParameter:
+        return ""
+
+
+def options(kind: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a source, checked, and those that are not given with their defaults.
+
+    Raises:
+        InvalidParameter: one is unknown, or is not what it should be.
+    """
+    if kind == SITE:
+        from docstow.origins import site
+
+        return site.options(raw)
+    if kind == GITHUB:
+        from docstow.origins import github
+
+        return github.options(raw)
+    if kind == FOLDER:
+        from docstow.origins import folder
+
+        return folder.options(raw)
+    if raw:
+        raise InvalidParameter("options", f"a {kind} has none, but {', '.join(raw)} was given")
+    return {}
+
+
+def _site(uri: str) -> str:
+    from docstow.urls import canonical_url
+
+    return canonical_url(uri)
+
+
+def _github(uri: str) -> str:
+    from docstow.origins import github
+
+    return github.canonical(uri)
+
+
+def _folder(uri: str) -> str:
+    from docstow.origins import folder
+
+    return folder.canonical(uri)
+
+
+def _collection(uri: str) -> str:
+    if len(uri) > 100 or not uri.isprintable():
+        raise InvalidParameter("name", "must be one line of at most 100 characters")
+    return uri
+
+
+def _crate(uri: str) -> str:
+    name, _, version = uri.partition("@")
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        raise InvalidParameter("uri", f"{name[:80]!r} is no crate's name")
+    try:
+        return f"{name}@{Version.parse(version)}"
+    except ValueError:
+        raise InvalidParameter(
+            "uri", f"must be name@version with an exact version such as serde@1.0.200, not {uri!r}"
+        ) from None
+
+
+_CANONICAL: Mapping[str, Callable[[str], str]] = {
+    SITE: _site,
+    GITHUB: _github,
+    FOLDER: _folder,
+    COLLECTION: _collection,
+    CRATE: _crate,
+}

@@ -1,0 +1,205 @@
+"""Sync: a registered source is visited, and what it has now becomes its snapshot.
+
+This room knows the order of the steps, and what a job says of them. What a visit brings in is
+known in ``visit`` and ``harvest``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import DocstowError, InternalError
+from docstow.jobs import (
+    FAILED,
+    FULL,
+    INCREMENTAL,
+    QUEUED,
+    RUNNING,
+    SUCCESS,
+    Job,
+    Jobs,
+    with_error,
+    without_secrets,
+)
+from docstow.model import CRATE, Registration, Snapshot
+from docstow.objects import Conflict
+from docstow.visit import Visit
+
+if TYPE_CHECKING:
+    from docstow.embed import Embedder
+    from docstow.lease import Leases
+    from docstow.origins.contract import ProseOrigin
+    from docstow.registry import Registry
+    from docstow.snapshots import Snapshots
+
+log = logging.getLogger(__name__)
+
+#: The longest pause between two looks at a lease or a job that others have, in seconds.
+POLL_S = 0.5
+
+
+def lease_key(source_id: str) -> str:
+    """The lease of whoever syncs a source."""
+    return f"sync/{source_id}"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Sync:
+    """Starts, runs and awaits the jobs that sync registered sources.
+
+    Args:
+        registry: the registered sources.
+        jobs: where jobs are written down.
+        snapshots: published snapshots.
+        leases: keep two processes from doing one sync twice.
+        origins: makes the origin of a source, anew for each sync.
+        embedder: the model that texts are embedded with, when it is first needed.
+        send: has :meth:`run` called with a job's id, beside the caller.
+        crates: stows a crate by name and version, anew if the third says so.
+        lease_s: how long the lease of a process that died is held.
+        clock: the time, with its zone.
+        pause: sleeps.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        jobs: Jobs,
+        snapshots: Snapshots,
+        leases: Leases,
+        origins: Callable[[Registration], ProseOrigin],
+        embedder: Callable[[], Embedder],
+        send: Callable[[str], object],
+        *,
+        crates: Callable[[str, str, bool], Snapshot],
+        lease_s: float = 15.0,
+        clock: Callable[[], datetime] = _now,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._registry = registry
+        self._jobs = jobs
+        self._snapshots = snapshots
+        self._leases = leases
+        self._origins = origins
+        self._embedder = embedder
+        self._send = send
+        self._crates = crates
+        self._lease_s = lease_s
+        self._clock = clock
+        self._pause = pause
+
+    def start(self, ref: str, mode: str = INCREMENTAL, *, join_running: bool = True) -> Job:
+        """Have a source synced; the job that does it, which may be under way already.
+
+        Args:
+            ref: what the registry finds the source by.
+            mode: ``incremental``, or ``full``, in which nothing is taken for unchanged.
+            join_running: see :meth:`Jobs.start`.
+
+        Raises:
+            SourceNotFound: no source is called that.
+            InvalidParameter: there is no such mode.
+        """
+        registration = self._registry.get(ref)
+        job, _ = self._jobs.start(registration.id, mode, join_running=join_running)
+        if job.state == QUEUED:
+            self._send(job.id)  # once more, for the process that queued it may be dead
+        return job
+
+    def wait(self, job_id: str, seconds: float) -> Job:
+        """The job when it has ended, or as it is after so many seconds.
+
+        Raises:
+            JobNotFound: there is none of that id.
+        """
+        until, pause = time.monotonic() + seconds, 0.01
+        while (job := self._jobs.get(job_id)).active:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            self._pause(min(pause, left))
+            pause = min(pause * 1.5, POLL_S)
+        return job
+
+    def run(self, job_id: str) -> Job:
+        """Do a job in this thread, unless it has been done; the job as it ended.
+
+        Whatever goes wrong, what answered before goes on answering, and the job says what it was.
+
+        Raises:
+            JobNotFound: there is none of that id.
+            StoreError: the store cannot be used, not even to write down that it cannot.
+        """
+        job, pause = self._jobs.get(job_id), 0.01
+        key = lease_key(job.source_id)
+        while (lease := self._leases.acquire(key, self._lease_s)) is None:
+            if not (job := self._jobs.get(job_id)).active:
+                return job
+            self._pause(pause)
+            pause = min(pause * 1.5, POLL_S)
+        with self._leases.kept(lease):
+            started_at = self._clock()
+            job = self._jobs.change(job, state=RUNNING, started_at=started_at)
+            if job.state != RUNNING:
+                return job
+            return self._jobs.change(job, **self._ended(job))
+
+    def _ended(self, job: Job) -> dict[str, Any]:
+        """The fields of a job at its end, good or bad."""
+        secrets: tuple[str, ...] = ()
+        try:
+            registration = self._registry.get(job.source_id)
+            secrets = tuple(registration.headers.values())
+            if registration.kind == CRATE:
+                return self._crate(registration, job)
+            return self._visited(registration, job)
+        except DocstowError as error:
+            return _failed(job, error.code, without_secrets(error.message, secrets))
+        except Conflict:
+            return _failed(job, "conflict", "Others changed the source meanwhile; sync it again.")
+        except Exception:
+            log.exception("the job %s failed", job.id)
+            return _failed(job, InternalError.code, "Something went wrong inside; see the log.")
+
+    def _visited(self, registration: Registration, job: Job) -> dict[str, Any]:
+        """Visit the source, and once more if others published or deleted it meanwhile."""
+
+        def visit(registration: Registration) -> dict[str, Any]:
+            origin = self._origins(registration)
+            return Visit(
+                registration,
+                job,
+                origin,
+                self._jobs,
+                self._snapshots,
+                self._embedder(),
+                clock=self._clock,
+            ).make()
+
+        try:
+            return visit(registration)
+        except Conflict:
+            log.info("%s was changed by others; it is visited again", registration.source.key)
+            return visit(self._registry.get(registration.id))
+
+    def _crate(self, registration: Registration, job: Job) -> dict[str, Any]:
+        name, _, version = registration.uri.partition("@")
+        snapshot = self._crates(name, version, job.mode == FULL)
+        counts = {"documents": snapshot.counts.get("documents", 0)}
+        return {
+            "state": SUCCESS,
+            "counts": {**job.counts, **counts},
+            "snapshot_id": snapshot.id,
+            "version": snapshot.revision.version,
+        }
+
+
+def _failed(job: Job, kind: str, message: str) -> dict[str, Any]:
+    return {"state": FAILED, **with_error(job, kind, "", message)}

@@ -239,7 +239,7 @@ def test_values_are_converted(sent: dict[str, Any], got: dict[str, Any]) -> None
         ("kinds", "fn,trait,struct", "must have at most 2 elements, not 3"),
         ("kinds", "[1", "must be one of struct, trait, fn"),
         ("sizes", "1,two", "must be an integer, not 'two'"),
-        ("options", "{}", "must be an object, not '{}'"),
+        ("options", "[]", "must be an object, not '[]'"),
         ("krate", "x", "unknown parameter; did you mean 'crate'? known are"),
     ],
 )

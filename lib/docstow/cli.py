@@ -100,7 +100,7 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
         name, _, requirement = word.partition("@")
         return runtime.library.stow(name, requirement)
 
-    crates = [*options.sources, *(preingest.read_list(options.file) if options.file else [])]
+    crates = [*options.crates, *(preingest.read_list(options.file) if options.file else [])]
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
     return _each(crates, stow)

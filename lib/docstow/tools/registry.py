@@ -100,7 +100,7 @@ class Toolbox:
         tools: Iterable[Tool],
         *,
         default_toolsets: Sequence[str] = (),
-        observe: Callable[[str, float, str], None] = lambda tool, seconds, error: None,
+        observe: Callable[[str, float, str], None] = lambda *_: None,
     ) -> None:
         self.tools = tuple(tools)
         self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))

@@ -59,6 +59,7 @@ FLOORS = [
         "federate",
         "shortlist",
         "page_index",
+        "page_lookup",
         "page_search",
         "page_tables",
     },

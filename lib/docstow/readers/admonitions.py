@@ -11,9 +11,35 @@ from collections.abc import Sequence
 Line = tuple[str, bool]
 
 NAMES = frozenset(
-    "note tip info important warning caution danger error hint attention seealso abstract summary"
-    " success question failure bug example quote deprecated versionadded versionchanged"
-    " versionremoved todo admonition details secondary".split()  # noqa: SIM905
+    [
+        "note",
+        "tip",
+        "info",
+        "important",
+        "warning",
+        "caution",
+        "danger",
+        "error",
+        "hint",
+        "attention",
+        "seealso",
+        "abstract",
+        "summary",
+        "success",
+        "question",
+        "failure",
+        "bug",
+        "example",
+        "quote",
+        "deprecated",
+        "versionadded",
+        "versionchanged",
+        "versionremoved",
+        "todo",
+        "admonition",
+        "details",
+        "secondary",
+    ]
 )
 _LABELS = {"seealso": "See also", "versionadded": "New in version", "admonition": "Note"}
 

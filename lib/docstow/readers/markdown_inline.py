@@ -33,17 +33,21 @@ _INLINE = re.compile(
 )
 _ATTRIBUTE = re.compile(r"([A-Za-z-]{1,30})\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _BADGE = re.compile(r"shields\.io|badge|travis-ci|codecov\.io|coveralls\.io", re.IGNORECASE)
+_MOST_SPELT_OUT = 1024 * 1024
 _MARKS = {
     "b": "**", "strong": "**", "summary": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     "samp": "`", "tt": "`",
 }  # fmt: skip
 #: Tags that say nothing in Markdown; other names, such as ``<T>``, are left as they are.
-_DROPPED = set(
-    "a abbr article aside br center cite dd del details dfn div dl dt figcaption figure font"
-    " footer header hr iframe img input ins li main mark nav ol p picture pre s section small"
-    " source span strike sub sup svg path table tbody td th thead tr u ul video wbr"
-    " h1 h2 h3 h4 h5 h6 blockquote caption col colgroup button script style".split()  # noqa: SIM905
-)
+_DROPPED = {
+    "a", "abbr", "article", "aside", "br", "center", "cite", "dd", "del", "details",
+    "dfn", "div", "dl", "dt", "figcaption", "figure", "font", "footer", "header", "hr",
+    "iframe", "img", "input", "ins", "li", "main", "mark", "nav", "ol", "p", "picture",
+    "pre", "s", "section", "small", "source", "span", "strike", "sub", "sup", "svg",
+    "path", "table", "tbody", "td", "th", "thead", "tr", "u", "ul", "video", "wbr", "h1",
+    "h2", "h3", "h4", "h5", "h6", "blockquote", "caption", "col", "colgroup", "button",
+    "script", "style",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class Inline:
     base: str
     references: Mapping[str, str]
     links: dict[str, None] = field(default_factory=dict)
+    _spelt_out: int = 0
 
     def rewrite(self, text: str) -> str:
         """One paragraph, rewritten."""
@@ -95,7 +100,10 @@ class Inline:
             return direct
         if reference is None and match[0].endswith(")"):
             return ""
-        return self.references.get(label_of(reference or label), "")
+        target = self.references.get(label_of(reference or label), "")
+        # A short label may stand for a long address many times over: only so much is spelt out.
+        self._spelt_out += len(target)
+        return target if self._spelt_out < _MOST_SPELT_OUT else ""
 
     def _image(self, match: re.Match[str]) -> str:
         target = self._target(match, "image", match["alt"], match["image_reference"])
@@ -112,7 +120,7 @@ class Inline:
         if not target:
             return match[0]
         if "[" in label or "<" in label:
-            nested = Inline(self.base, self.references).rewrite(label)
+            nested = self.rewrite(label)
             if not nested.strip():
                 return ""
             label = nested

@@ -39,14 +39,14 @@ def read(file: File) -> Page:
     try:
         reader = pypdf.PdfReader(io.BytesIO(file.body), strict=False)
         # Files without a user's password open with an empty one.
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableInput(f"{file.path} is encrypted: give a copy without a password.")
-        return _page(reader, file)
-    except UnreadableInput:
-        raise
+        locked = reader.is_encrypted and not reader.decrypt("")
+        page = None if locked else _page(reader, file)
     # A broken file makes pypdf raise nearly anything, its own errors being the lesser part.
     except Exception as error:
         raise UnreadableInput(f"{file.path} is no PDF that can be read: it is damaged.") from error
+    if page is None:
+        raise UnreadableInput(f"{file.path} is encrypted: give a copy without a password.")
+    return page
 
 
 def _page(reader: PdfReader, file: File) -> Page:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.errors import InvalidParameter
-from docstow.urls import Scope, canonical_url, clean_url, directory_of, in_scope, left_out
+from docstow.urls import Scope, canonical_url, clean_url, directory_of, left_out
 
 SEGMENTS = st.text(alphabet="aB.%;=~ü +&?#/2Ee", max_size=12)
 ADDRESSES = st.builds(
@@ -130,4 +130,8 @@ SCOPE = Scope(
 )
 def test_scope(url: str, reason: str) -> None:
     assert left_out(url, SCOPE) == reason
-    assert in_scope(url, SCOPE) is not bool(reason)
+    assert SCOPE.holds(url) is not bool(reason)
+
+
+def test_what_is_no_address_is_in_no_scope() -> None:
+    assert not SCOPE.holds("mailto:someone@docs.example.org")

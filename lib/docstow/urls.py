@@ -58,6 +58,13 @@ class Scope:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
 
+    def holds(self, url: str) -> bool:
+        """Whether an address belongs to the site and may be a page."""
+        try:
+            return not left_out(clean_url(url), self)
+        except InvalidParameter:
+            return False
+
 
 def canonical_url(url: str) -> str:
     """The one spelling of an address: what identifies a page, and a source.
@@ -157,11 +164,6 @@ def left_out(url: str, scope: Scope) -> str:
     if _ASSET_SEGMENTS.intersection(segments) or _ASSET.fullmatch(segments[-1]):
         return "not a page"
     return "endless address" if _endless(url, [part for part in path.split("/") if part]) else ""
-
-
-def in_scope(url: str, scope: Scope) -> bool:
-    """Whether a clean address belongs to a site and may be a page."""
-    return not left_out(url, scope)
 
 
 def _split(url: str) -> SplitResult:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import httpx
 
 from docstow import __version__
-from docstow.errors import UpstreamError
+from docstow.errors import InvalidParameter, UpstreamError
 from docstow.net.faults import Fault, host_of, timed_out, unable, unreachable
 from docstow.net.guard import GuardedTransport
 from docstow.net.parts import PartFile
@@ -123,13 +123,18 @@ class Fetcher:
             wanted: is given the headers (by lower-case name) of a 200; False leaves its body.
 
         Raises:
+            InvalidParameter: that is no address.
             UpstreamTimeout: no answer within the patience, retries included.
             UpstreamError: unreachable, or a status that was not expected; ``details`` has
                 ``host`` and, where there was one, ``status`` (and ``retry_after_s`` after a 429).
             TooLarge: the body exceeds a limit.
             UnreadableInput: the body is a damaged archive.
         """
-        self._keep_distance(httpx.URL(url).host, interval_s)
+        try:
+            host = httpx.URL(url).host
+        except httpx.InvalidURL as error:
+            raise InvalidParameter("url", f"cannot be asked for ({error})") from None
+        self._keep_distance(host, interval_s)
         call = _Call("GET", expected, headers, self._deadline(), limits, interval_s, wanted=wanted)
         return self._tried(url, call)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from docstow.errors import DocstowError, InternalError
@@ -34,19 +34,14 @@ class Former:
 class Harvest:
     """The documents of the next snapshot, as event after event brings them.
 
-    What did not occur is gone, with these exceptions, so that nothing is lost by accident:
-
-    * a page that failed this time keeps its former document, and so do the former pages that only
-      it led to, which could not be met for that reason;
-    * if the origin stopped at a limit, it has not seen everything: all former pages stay that
-      were not left out on purpose. A full sync begins anew: there a limit cuts off what it cuts
-      off.
+    What did not occur is gone. But nothing is lost by accident: what failed this time, and what
+    the origin named but did not fetch because of a limit, keeps its former document. So do the
+    former pages to which only such pages lead, as they could not be met for that reason. A full
+    sync begins anew: there a limit cuts off what it cuts off.
 
     Args:
         former: what answers now.
         kind: of the source.
-        in_scope: whether an address belongs to the source, for pages that name another one as
-            their own.
         full: nothing is taken over for its being unchanged.
 
     Attributes:
@@ -59,15 +54,12 @@ class Harvest:
         current: what the last event was about.
     """
 
-    def __init__(
-        self, former: Former, *, kind: str, in_scope: Callable[[str], bool], full: bool
-    ) -> None:
+    def __init__(self, former: Former, *, kind: str, full: bool) -> None:
         self._former = former
         self._kind = kind
-        self._in_scope = in_scope
         self._full = full
         self._paths = {known.url: path for path, known in former.visits.items()}
-        self._failed: set[str] = set()
+        self._missed: set[str] = set()
         self._omitted: set[str] = set()
         self._kept: set[str] = set()
         self.documents: dict[str, Document] = {}
@@ -98,18 +90,18 @@ class Harvest:
 
     def close(self) -> None:
         """Take over from the former snapshot what could not be met."""
-        if not self._full and not LIMITS.isdisjoint(self.skipped):
-            self._take_over(set(self._former.documents))
-        queue = [path for path in self._failed if path not in self.documents]
-        reached = set(queue)
-        while queue:
-            known = self._former.visits.get(queue.pop())
-            for link in known.links if known else ():
-                path = self._paths.get(link, link)
-                if path in self._former.documents and path not in reached | set(self.documents):
-                    reached.add(path)
-                    queue.append(path)
-        self._take_over(reached)
+        former = self._former.documents
+        queue = sorted(self._missed - self.documents.keys())
+        for path in queue:  # grows as links are followed
+            if path in self.documents or path in self._omitted:
+                continue
+            self.documents[path] = former[path]
+            self._kept.add(path)
+            known = self._former.visits.get(path)
+            if known is not None:
+                self.visits[path] = known
+                targets = (self._paths.get(link, link) for link in known.links)
+                queue += (target for target in targets if target in former)
 
     def counts(self) -> dict[str, int]:
         """How the documents differ from the former ones; one that stayed unseen is in none."""
@@ -168,29 +160,26 @@ class Harvest:
         elif not found.text.strip():
             self._skip(file.path, "empty")
         else:
-            path = file.path
-            if self._kind == SITE and found.canonical and self._in_scope(found.canonical):
-                path = found.canonical
-            document = document_of(replace(file, path=path), found)
+            document = document_of(file, found)
             if self._kind == SITE:
-                document = replace(document, url=path)
+                document = replace(document, url=file.path)
             links = event.links or found.links
-            self._keep(document, Known(path, file.url, event.validator, links))
+            self._keep(document, Known(file.path, file.url, event.validator, links))
 
     def _keep(self, document: Document, known: Known) -> None:
-        """Of several files that are one document, the one at the document's own address counts."""
-        path = document.path
-        if path in self.documents:
+        if document.path in self.documents:
             self.skipped["duplicate"] += 1
-            if known.url != path or self.visits[path].url == path:
-                return
-        self.documents[path] = document
-        self.visits[path] = known
+            return
+        self.documents[document.path] = document
+        self.visits[document.path] = known
 
     def _skip(self, ref: str, reason: str) -> None:
         self.skipped[reason] += 1
+        path = self._paths.get(ref, ref)
         if reason not in LIMITS:
-            self._omitted.add(self._paths.get(ref, ref))
+            self._omitted.add(path)
+        elif path in self._former.documents and not self._full:
+            self._missed.add(path)
 
     def _fail(self, ref: str, kind: str, message: str) -> None:
         self.failed += 1
@@ -198,14 +187,10 @@ class Harvest:
             self.errors.append(JobError(kind, ref, message))
         path = self._paths.get(ref, ref)
         if path in self._former.documents:
-            self._failed.add(path)
-
-    def _take_over(self, paths: set[str]) -> None:
-        for path in sorted(paths - self._omitted - self.documents.keys()):
-            self.documents[path] = self._former.documents[path]
-            self._kept.add(path)
-            if path in self._former.visits:
-                self.visits[path] = self._former.visits[path]
+            self._missed.add(path)
+        elif self._kind != SITE:  # a directory: what is below it could not be met
+            below = "" if path == "." else f"{path}/"
+            self._missed |= {each for each in self._former.documents if each.startswith(below)}
 
 
 def page_of(file: File) -> page.Page:

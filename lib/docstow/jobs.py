@@ -124,6 +124,11 @@ class Job:
         }
 
 
+def lease_key(source_id: str) -> str:
+    """The lease of whoever syncs a source."""
+    return f"sync/{source_id}"
+
+
 class Jobs:
     """The jobs of a store, ``jobs/<16 of the source's id>-<number>.json``.
 
@@ -140,7 +145,7 @@ class Jobs:
         clock: Callable[[], datetime],
         *,
         lease_s: float = 15.0,
-        held: Callable[[str], bool] = lambda source_id: False,
+        held: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._store = store
         self._clock = clock

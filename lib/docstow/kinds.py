@@ -36,20 +36,25 @@ def spelling(kind: str, uri: str) -> str:
         return ""
 
 
-def options(kind: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+def options(kind: str, raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
     """The options of a source, checked, and those that are not given with their defaults.
+
+    Args:
+        kind: of the source.
+        raw: what the user gave.
+        uri: as the user gave it: it may say which part of the source is meant.
 
     Raises:
         InvalidParameter: one is unknown, or is not what it should be.
     """
     if kind == SITE:
-        from docstow.origins import site
+        from docstow.origins import site_options
 
-        return site.options(raw)
+        return site_options.options(raw)
     if kind == GITHUB:
         from docstow.origins import github
 
-        return github.options(raw)
+        return github.options(raw, uri)
     if kind == FOLDER:
         from docstow.origins import folder
 
@@ -66,9 +71,9 @@ def _site(uri: str) -> str:
 
 
 def _github(uri: str) -> str:
-    from docstow.origins import github
+    from docstow.origins import git_address
 
-    return github.canonical(uri)
+    return git_address.canonical(uri)
 
 
 def _folder(uri: str) -> str:

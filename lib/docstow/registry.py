@@ -105,13 +105,13 @@ class Registry:
         canonical = kinds.canonical(kind, uri)
         given = _given(title, keep, headers)
         if options is not None:
-            given["options"] = kinds.options(kind, options)
+            given["options"] = kinds.options(kind, options, uri)
         fresh = Registration(
             source_id(kind, canonical),
             kind,
             canonical,
             canonical,
-            kinds.options(kind, {}),
+            kinds.options(kind, {}, uri),
             datetime.now(UTC),
             keep=KEEP,
         )

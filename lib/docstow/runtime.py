@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,15 @@ import platformdirs
 
 from docstow import __version__
 from docstow.errors import ConfigurationError
+from docstow.jobs import Job, Jobs, lease_key
 from docstow.lease import Leases
 from docstow.library import Library
-from docstow.model import LOCAL, Source
+from docstow.model import COLLECTION, FOLDER, GITHUB, LOCAL, Registration, Source
 from docstow.models import choice
 from docstow.objects import ObjectStore, open_store, probe
 from docstow.queue import LocalQueue
-from docstow.settings import Settings
+from docstow.registry import Registry
+from docstow.settings import Settings, allowed_private
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.tools import Toolbox, rust, sources
 
@@ -36,16 +39,23 @@ if TYPE_CHECKING:
     from docstow.embed import Embedder
     from docstow.ingest import Ingest
     from docstow.mcp import Protocol
-    from docstow.model import Snapshot
+    from docstow.model import Document, Snapshot
     from docstow.models.choice import Choice
     from docstow.net import Fetcher
+    from docstow.origins.contract import ProseOrigin
     from docstow.origins.crate import CrateOrigin
     from docstow.preingest import PreIngest
+    from docstow.prose import Prose
+    from docstow.pushes import Collections
+    from docstow.sync import Sync
     from docstow.together import Together
     from docstow.unpack import Limits
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
+
+#: Addresses at which only this machine's own users reach a server.
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 #: How long one file of a model may take, in seconds: they are large and come from afar.
 FETCH_S = 3600.0
@@ -136,7 +146,7 @@ class Runtime:
         return Library(
             self.snapshots,
             lambda: self.catalog,
-            Leases(self.store, f"{socket.gethostname()}/{os.getpid()}"),
+            self._leases,
             lambda: self.crate_origin,
             lambda: self.ingest,
             lambda: self.embedder,
@@ -147,6 +157,127 @@ class Runtime:
             memory_bytes=settings.memory_bytes,
             pause=time.sleep,
         )
+
+    @cached_property
+    def _leases(self) -> Leases:
+        return Leases(self.store, f"{socket.gethostname()}/{os.getpid()}")
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The sources that users have added."""
+        return Registry(self.store, freshness_s=self.settings.freshness_s)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """What was written down of every sync."""
+        return Jobs(
+            self.store,
+            lambda: datetime.now(UTC),
+            lease_s=self.settings.lease_s,
+            held=lambda source_id: self._leases.held(lease_key(source_id)),
+        )
+
+    @property
+    def prose(self) -> Prose:
+        """Everything that was synced, for reading."""
+        with self._lock:
+            return self._prose
+
+    @cached_property
+    def _prose(self) -> Prose:
+        from docstow.prose import Prose
+
+        return Prose(
+            self.snapshots, self.registry, lambda: self.embedder, self.settings.memory_bytes
+        )
+
+    @property
+    def sync(self) -> Sync:
+        """Starts and runs the syncs of sources; their workers are no crate's."""
+        with self._lock:
+            return self._sync
+
+    @cached_property
+    def _sync(self) -> Sync:
+        from docstow.sync import Sync
+
+        queue: LocalQueue[Job] = LocalQueue(self.settings.workers)
+        self._working.callback(queue.close)
+        sync = Sync(
+            self.registry,
+            self.jobs,
+            self.snapshots,
+            self._leases,
+            self._prose_origin,
+            lambda: self.embedder,
+            lambda job_id: queue.send(job_id, lambda: sync.run(job_id)),
+            crates=self._stow_crate,
+            lease_s=self.settings.lease_s,
+        )
+        return sync
+
+    @property
+    def collections(self) -> Collections:
+        """The texts that clients push."""
+        with self._lock:
+            return self._collections
+
+    @cached_property
+    def _collections(self) -> Collections:
+        from docstow.pushes import Collections
+
+        return Collections(
+            self.store,
+            self.registry,
+            self.sync,
+            self._answering,
+            wait_s=self.settings.wait_s,
+            max_bytes=self.settings.max_push,
+        )
+
+    def _prose_origin(self, registration: Registration) -> ProseOrigin:
+        """Where the files of a registered source come from, for one sync."""
+        if registration.kind == COLLECTION:
+            from docstow.origins.pushed import PushedOrigin
+
+            return PushedOrigin(self.store, registration.id)
+        if registration.kind == FOLDER:
+            from docstow.origins.folder import FolderOrigin
+
+            # Others could have the server read what is none of their business.
+            return FolderOrigin(registration, allowed=self.settings.host in LOOPBACK)
+        if registration.kind == GITHUB:
+            from docstow.origins.github import GithubOrigin
+
+            url, token = self.settings.github_url, self.settings.github_token
+            return GithubOrigin(registration, self._outside, api_url=url, token=token)
+        from docstow.origins.site import SiteOrigin
+
+        return SiteOrigin(registration, self._outside)
+
+    @property
+    def _outside(self) -> Fetcher:
+        """A client for addresses that users name."""
+        with self._lock:
+            return self._guarded_fetcher
+
+    @cached_property
+    def _guarded_fetcher(self) -> Fetcher:
+        return self._fetcher(private=allowed_private(self.settings))
+
+    def _stow_crate(self, name: str, version: str, anew: bool) -> Snapshot:  # noqa: FBT001
+        library = self.library
+        return library.stow(name, version) if anew else library.ensure(name, version)
+
+    def _answering(self, registration: Registration, path: str) -> tuple[Document, str] | None:
+        """The document of a path in what answers for a source now, and the snapshot's id."""
+        head = self.snapshots.head(registration.source, fresh=True)
+        snapshot = self.snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        if snapshot is None:
+            return None
+        index = self.prose.index(snapshot)
+        row = index.row_of(path)
+        return None if row is None else (index.document(row), snapshot.id)
 
     @cached_property
     def toolbox(self) -> Toolbox:
@@ -173,8 +304,13 @@ class Runtime:
             interval_s=settings.upstream_interval_s,
         )
 
-    def _fetcher(self, total_s: float = 0.0) -> Fetcher:
-        """A client of its own for one upstream, with another time for one answer if given."""
+    def _fetcher(self, total_s: float = 0.0, *, private: bool | tuple[str, ...] = True) -> Fetcher:
+        """A client of its own for one upstream.
+
+        Args:
+            total_s: how long one answer may take, if not as usual.
+            private: whether it may ask hosts on private addresses, or which.
+        """
         from docstow.net import Fetcher
         from docstow.patience import Patience
 
@@ -185,7 +321,7 @@ class Runtime:
             total_s=total_s or settings.total_timeout_s,
             retries=settings.retries,
         )
-        made = Fetcher(settings.contact_url, patience=patience)
+        made = Fetcher(settings.contact_url, patience=patience, private=private)
         return self._closing.enter_context(contextlib.closing(made))
 
     @property

@@ -65,6 +65,7 @@ class Settings:
     max_decompressed: int = _setting(
         100 * MIB, "largest file after unpacking", least=1, kind="size"
     )
+    max_push: int = _setting(5_000_000, "longest text of a push", least=1, kind="size")
     connect_timeout_s: float = _setting(5.0, "upstream connection timeout", least=0.001)
     read_timeout_s: float = _setting(30.0, "upstream read timeout", least=0.001)
     total_timeout_s: float = _setting(120.0, "upstream timeout for one whole answer", least=0.001)

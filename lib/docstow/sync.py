@@ -22,6 +22,7 @@ from docstow.jobs import (
     SUCCESS,
     Job,
     Jobs,
+    lease_key,
     with_error,
     without_secrets,
 )
@@ -40,11 +41,6 @@ log = logging.getLogger(__name__)
 
 #: The longest pause between two looks at a lease or a job that others have, in seconds.
 POLL_S = 0.5
-
-
-def lease_key(source_id: str) -> str:
-    """The lease of whoever syncs a source."""
-    return f"sync/{source_id}"
 
 
 def _now() -> datetime:

@@ -22,7 +22,6 @@ from docstow.harvest import Former, Harvest
 from docstow.jobs import COUNTS, FULL, SUCCESS, Job, JobError, Jobs, Progress, without_secrets
 from docstow.model import (
     COLLECTION,
-    SITE,
     Head,
     Recipe,
     Registration,
@@ -62,6 +61,10 @@ class Answering:
     version: str
     options: str
     vectors: Callable[[], Mapping[str, bytes]]
+
+    def is_of(self, version: str, recipe: Recipe) -> bool:
+        """Whether it is what would be made of that version, so that nothing need be fetched."""
+        return version != "" and version == self.version and self.snapshot.recipe == recipe
 
 
 class Visit:
@@ -117,17 +120,17 @@ class Visit:
             or answering.options != options
             or answering.snapshot.recipe.reader != PROSE_READER
         )
-        if answering is not None and not full and version and version == answering.version:
-            if answering.snapshot.recipe == self._recipe:
-                self._snapshots.touch(source, now)
-                return done | _nothing_new(answering.snapshot)
+        if answering is not None and not full and answering.is_of(version, self._recipe):
+            self._snapshots.touch(source, now)
+            return done | _nothing_new(answering.snapshot)
         harvest = self._gather(answering.former if answering else Former(), full=full)
         fields = done | self._errors(harvest)
         if not harvest.documents:
             return fields | self._emptied(harvest, now)
         snapshot, made = self._stow(harvest, head, answering, done, now)
         counts = {**dict.fromkeys(COUNTS, 0), **harvest.counts(), **made}
-        return fields | {"counts": counts, "snapshot_id": snapshot.id}
+        progress = Progress(len(harvest.documents), len(harvest.documents))
+        return fields | {"counts": counts, "snapshot_id": snapshot.id, "progress": progress}
 
     @property
     def _recipe(self) -> Recipe:
@@ -164,12 +167,7 @@ class Visit:
         )
 
     def _gather(self, former: Former, *, full: bool) -> Harvest:
-        in_scope: Callable[[str], bool] = lambda url: False
-        if self._registration.kind == SITE:
-            from docstow.origins import site
-
-            in_scope = site.scope(self._registration).holds
-        harvest = Harvest(former, kind=self._registration.kind, in_scope=in_scope, full=full)
+        harvest = Harvest(former, kind=self._registration.kind, full=full)
         for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
             harvest.add(event)
             self._report(harvest, Progress(number, None, harvest.current))

@@ -45,8 +45,8 @@ class Same:
     path: str
 
 
-#: Reasons that say: the origin stopped there, and has not seen everything.
-LIMITS = frozenset({"limit", "max_pages", "page limit", "max_files", "max_bytes"})
+#: Reasons that say: it is there and wanted, but a limit was reached before it.
+LIMITS = frozenset({"more than max_files", "more than max_bytes", "beyond max_pages"})
 
 
 @dataclass(frozen=True, slots=True)

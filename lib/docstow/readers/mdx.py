@@ -75,7 +75,7 @@ def _statement_end(lines: list[str], at: int) -> int:
     first_empty = 0
     for end in range(at, min(len(lines), at + _LONGEST_STATEMENT)):
         line = lines[end]
-        if depth <= 0 and end > at and (not line.strip() or _STATEMENT.match(line)):
+        if end > at and (_STATEMENT.match(line) or (depth <= 0 and not line.strip())):
             return end
         if not line.strip():
             first_empty = first_empty or end

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from docstow.errors import UnreadableInput
 from docstow.model import NO_ATTRIBUTES, File
+from docstow.readers.decode import decode
 
 PROSE_READER = "prose/1"
 
@@ -102,55 +104,23 @@ def read(file: File) -> Page:
         UnreadableInput: there is no reader for it, or it is not what it claims to be.
         ConfigurationError: it needs an extra that is not installed.
     """
-    match _format(file.path, file.media_type):
-        case "html":
-            from docstow.readers import html
-
-            return html.read(file.body, file.url, _charset(file.media_type))
-        case "pdf":
-            from docstow.readers import pdf
-
-            return pdf.read(file)
-        case "":
-            raise UnreadableInput(
-                f"{file.path} is no page that docstow reads ({file.media_type or 'no media type'});"
-                " it reads HTML, Markdown, MDX, reStructuredText, AsciiDoc, notebooks, plain text"
-                " and PDF."
-            )
-        case name:
-            return _read_text(name, file)
-
-
-def _read_text(name: str, file: File) -> Page:
-    """Read a format of which the bytes are text."""
-    from docstow.readers.decode import decode
-
-    text = decode(file.body, _charset(file.media_type), name=file.path)
-    match name:
-        case "mdx":
-            from docstow.readers import mdx
-
-            return mdx.read(text, file)
-        case "rst":
-            from docstow.readers import rst
-
-            return rst.read(text, file)
-        case "notebook":
-            from docstow.readers import notebook
-
-            return notebook.read(text, file)
-        case "asciidoc":
-            from docstow.readers import asciidoc
-
-            return asciidoc.read(text, file)
-        case "plain":
-            from docstow.readers import plain
-
-            return plain.read(text, file)
-        case _:
-            from docstow.readers import markdown
-
-            return markdown.read(text, file)
+    name = _format(file.path, file.media_type)
+    if not name:
+        raise UnreadableInput(
+            f"{file.path} is no page that docstow reads ({file.media_type or 'no media type'});"
+            " it reads HTML, Markdown, MDX, reStructuredText, AsciiDoc, notebooks, plain text"
+            " and PDF."
+        )
+    # Each format's module is loaded when its first file comes.
+    reader: Any = import_module(f"docstow.readers.{name}")
+    charset = _charset(file.media_type)
+    if name == "html":
+        page: Page = reader.read(file.body, file.url, charset)
+    elif name == "pdf":
+        page = reader.read(file)
+    else:
+        page = reader.read(decode(file.body, charset, name=file.path), file)
+    return page
 
 
 def name_of(file: File) -> str:

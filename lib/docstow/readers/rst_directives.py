@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
-from docutils.parsers.rst.directives import _directive_registry
 
 from docstow.readers.admonitions import label
 
@@ -143,7 +142,8 @@ def _register() -> None:
 
 
 _register()
-_known = set(_directive_registry)
+#: docutils' own, and those of this module: the two tables have no public way in.
+_known = {*vars(directives)["_directive_registry"], *vars(directives)["_directives"]}
 
 
 def admit(text: str) -> None:
@@ -151,5 +151,4 @@ def admit(text: str) -> None:
     for name in {match.lower() for match in _NAME.findall(text)} - _known:
         if len(_known) < _MOST_NAMES:
             _known.add(name)
-            if name not in directives._directives:  # noqa: SLF001
-                directives.register_directive(name, _Unknown)
+            directives.register_directive(name, _Unknown)

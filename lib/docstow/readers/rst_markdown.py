@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from docutils import nodes
 
-from docstow.readers.admonitions import Line, label, quoted
+from docstow.readers.admonitions import Line, quoted
 from docstow.readers.notebook import fenced
 
 _ROLE = re.compile(r"^(?::([\w:.+-]{1,60}):)?`(.*?)`(?::([\w:.+-]{1,60}):)?$", re.DOTALL)
@@ -38,11 +38,11 @@ class Writer:
 
     def __init__(self, document: nodes.document) -> None:
         self._document = document
-        self._targets = {
+        self._targets: dict[str, str] = {
             nodes.fully_normalize_name(name): str(target["refuri"])
             for target in document.findall(nodes.target)
             if "refuri" in target
-            for name in target.get("names", [])
+            for name in _words(target, "names")
         }
         self._substituting: set[str] = set()
         self._substituted = 0
@@ -82,8 +82,8 @@ class Writer:
                 return [line for child in node.children for line in self._block(child, level)]
             case nodes.image():
                 return [(f"![{node.get('alt', '')}]({node.get('uri', '')})", False)]
-            case nodes.Admonition() | nodes.system_message():
-                heading = node.get("heading") or label(node.tagname)
+            case nodes.admonition():
+                heading = str(node.get("heading") or "Note")
                 return quoted(heading, self._blocks(node.children, level))[1:-1]
             case nodes.block_quote():
                 return quoted("", self._blocks(node.children, level))[1:-1]
@@ -107,10 +107,7 @@ class Writer:
         ]
 
     def _code(self, node: nodes.Element) -> list[Line]:
-        classes = [name for name in node.get("classes", []) if name != "code"]
-        language = node.get("language") or (
-            classes[0] if "code" in node.get("classes", []) and classes else ""
-        )
+        language = str(node.get("language", ""))
         if isinstance(node, nodes.doctest_block):
             language = "pycon"
         if language.lower() in {"none", "default"}:
@@ -165,7 +162,7 @@ class Writer:
 
     def _footnote(self, node: nodes.Element, level: int) -> list[Line]:
         named = [self._line(child) for child in node.children if isinstance(child, nodes.label)]
-        name = named[0] if named else " ".join(node.get("names", [])) or "*"
+        name = named[0] if named else " ".join(_words(node, "names")) or "*"
         body = [child for child in node.children if not isinstance(child, nodes.label)]
         return _hung(f"\\[{name}] ", self._blocks(body, level), hanging="")
 
@@ -230,6 +227,11 @@ def _hung(mark: str, body: list[Line], *, hanging: str | None = None) -> list[Li
     if not body or body[0][1]:
         return [(mark.rstrip(), False), *lines]
     return [(mark + body[0][0], False), *lines[1:]]
+
+
+def _words(node: nodes.Element, key: str) -> list[str]:
+    words: list[str] = node.get(key, [])
+    return words
 
 
 def _coded(text: str) -> str:

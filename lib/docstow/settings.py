@@ -55,6 +55,14 @@ class Settings:
     hub_url: str = _setting("https://huggingface.co", "where models are fetched", kind="url")
     embeddings_url: str = _setting("", "API root of openai:NAME, as https://host/v1", kind="url")
     embeddings_key: str = _setting("", "bearer token for that API", kind="secret")
+    store_limit: int = _setting(
+        2048 * MIB, "size from which on upkeep evicts what was not used for longest", kind="size"
+    )
+    queue_url: str = _setting("", "SQS queue of jobs; empty: they run in this process", kind="url")
+    dead_letter_url: str = _setting("", "SQS queue of jobs that failed too often", kind="url")
+    auth: str = _setting(
+        "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
+    )
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
     lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
     workers: int = _setting(2, "ingests that run at the same time in one process", least=1)

@@ -206,6 +206,7 @@ def test_a_tool_gets_every_parameter() -> None:
         ({"kinds": ""}, {"kinds": []}),
         ({"sizes": "1,2"}, {"sizes": [1, 2]}),
         ({"sizes": [1, "2"]}, {"sizes": [1, 2]}),
+        ({"options": '{"a": 1}'}, {"options": {"a": 1}}),
         ({"options": {"a": [1]}}, {"options": {"a": [1]}}),
     ],
 )
@@ -239,7 +240,8 @@ def test_values_are_converted(sent: dict[str, Any], got: dict[str, Any]) -> None
         ("kinds", "fn,trait,struct", "must have at most 2 elements, not 3"),
         ("kinds", "[1", "must be one of struct, trait, fn"),
         ("sizes", "1,two", "must be an integer, not 'two'"),
-        ("options", "[]", "must be an object, not '[]'"),
+        ("options", "[1", "must be an object, not '[1'"),
+        ("options", [], "must be an object, not an array"),
         ("krate", "x", "unknown parameter; did you mean 'crate'? known are"),
     ],
 )

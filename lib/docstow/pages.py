@@ -198,6 +198,24 @@ def bounded(text: str, max_tokens: int) -> str:
     )
 
 
+def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
+    """The text from a place on, as much as fits, and where the next part begins (None: it ends).
+
+    It is cut between paragraphs and code blocks, except within one that alone is longer. A token
+    is counted as four characters.
+    """
+    limit = max_tokens * CHARACTERS_PER_TOKEN
+    if len(text) - begin <= limit:
+        return text[begin:], None
+    size = 0
+    for block in _blocks(text[begin : begin + limit + 1]):
+        if size and size + len(block) > limit:
+            break
+        size += len(block)
+    end = begin + min(size, limit)
+    return text[begin:end], end
+
+
 def _blocks(text: str) -> list[str]:
     """Paragraphs and whole fenced blocks, each with its blank lines; joined they are the text."""
     blocks: list[str] = []

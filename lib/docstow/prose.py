@@ -244,7 +244,7 @@ class Prose:
             return [self._chosen(registrations, snapshot_id)]
         if kinds:
             registrations = [each for each in registrations if each.kind in kinds]
-        found = in_parallel(self._newest, registrations)
+        found = in_parallel(self.newest, registrations)
         answered = []
         for registration, snapshot in zip(registrations, found, strict=True):
             if snapshot is not None:
@@ -267,7 +267,8 @@ class Prose:
             "list_snapshots shows those that are, and without snapshot_id the newest answers."
         )
 
-    def _newest(self, registration: Registration) -> Snapshot | None:
+    def newest(self, registration: Registration) -> Snapshot | None:
+        """The snapshot that answers for a source now; None if there is none."""
         head = self._snapshots.head(registration.source)
         return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
 

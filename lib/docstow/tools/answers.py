@@ -101,8 +101,13 @@ def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, 
     """
     begin = offset(cursor, scope)
     end = begin + size
-    following = base64.urlsafe_b64encode(json.dumps([end, _mark(scope)]).encode()).decode()
-    return {"results": list(rows[begin:end]), "cursor": following if len(rows) > end else None}
+    following = cursor_at(end, scope) if len(rows) > end else None
+    return {"results": list(rows[begin:end]), "cursor": following}
+
+
+def cursor_at(begin: int, scope: str) -> str:
+    """A cursor that :func:`offset` reads."""
+    return base64.urlsafe_b64encode(json.dumps([begin, _mark(scope)]).encode()).decode()
 
 
 def offset(cursor: str, scope: str) -> int:

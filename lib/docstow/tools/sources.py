@@ -1,97 +1,338 @@
-"""The toolset ``sources``: what is stowed, as a whole.
+"""The toolset ``sources``: which sources there are, and what is stowed of each.
 
 This room knows the tools' parameters and the shape of their answers. It does not know how
-snapshots are kept or written out.
+sources are kept, visited or stowed.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import InvalidParameter
-from docstow.tools.answers import provenance, provenance_line
+from docstow.errors import InvalidParameter, JobNotFound
+from docstow.jobs import INCREMENTAL, MODES
+from docstow.kinds import KINDS
+from docstow.model import PROSE
+from docstow.tools import source_export
+from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.parameters import Parameter
+from docstow.tools.prose_common import CURSOR
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION, stowed
 
 if TYPE_CHECKING:
+    from docstow.jobs import Job, Jobs
     from docstow.library import Library
+    from docstow.model import Registration, Snapshot
+    from docstow.presets import Preset
+    from docstow.prose import Prose
+    from docstow.registry import Registry
+    from docstow.sync import Sync
 
-#: The forms of :data:`docstow.export.FORMS`, which is not imported before it is needed.
-FORMS = ("jsonl", "markdown", "llms", "llms-full")
+PER_PAGE = 100
+#: Errors of a job that a list shows; the job itself tells the first hundred.
+ERRORS_LISTED = 3
+
+NAMED = Parameter(
+    "source_id", "string", "Id, URI or title of a source", required=True, max_length=2000
+)
 
 
-def tools(library: Library) -> list[Tool]:
-    """The tools, bound to a library."""
-    return [_export_snapshot(library)]
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where sources are registered, synced and read.
+
+    Attributes:
+        registry: the registered sources.
+        jobs: the jobs that sync them.
+        sync: starts and awaits such jobs.
+        prose: what is stowed of them.
+        preset: finds a known source by name.
+    """
+
+    registry: Registry
+    jobs: Jobs
+    sync: Sync
+    prose: Prose
+    preset: Callable[[str], Preset]
 
 
-def _export_snapshot(library: Library) -> Tool:
+def tools(library: Library, desk: Desk) -> list[Tool]:
+    """The tools, bound to what they work on."""
+    return [
+        _create_source(desk),
+        _list_sources(desk),
+        _delete_source(desk),
+        _start_sync(desk),
+        _get_sync_status(desk),
+        _list_snapshots(desk),
+        source_export.tool(library, desk.prose, desk.registry),
+    ]
+
+
+def _create_source(desk: Desk) -> Tool:
     return Tool(
-        name="export_snapshot",
+        name="create_source",
         toolset="sources",
-        title="Export a snapshot",
+        title="Add a source",
         description=(
-            "The whole documentation of a crate, page by page and in order: JSON Lines with all "
-            "fields and relations, Markdown files with relative links, an llms.txt, or its "
-            "llms-full.txt. The first line of a page says what it is from and gives the cursor of "
-            "the next; the rest, joined, is the export. Not for a question (search_items) nor for "
-            "one item (get_item_doc). "
-            'Example: {"crate": "tokio", "version": "1.40", "format": "llms"}.'
+            "Registers a documentation website, a repository, a folder or a crate; once more "
+            "changes how it is synced. With sync it is stowed at once, else by start_sync. "
+            "headers are secret and go to the source's own hosts alone. Not for single texts "
+            '(push_document). Example: {"kind": "site", "uri": "https://docs.example/guide/", '
+            '"options": {"max_pages": 500}, "sync": true}.'
         ),
         parameters=(
-            CRATE,
-            VERSION,
-            LOCKFILE,
-            Parameter("format", "string", "What it is written as", default="jsonl", choices=FORMS),
-            CURSOR,
+            Parameter("kind", "string", "Needed without preset", default="", choices=("", *KINDS)),
             Parameter(
-                "max_tokens", "integer", "Tokens a page", default=8000, minimum=100, maximum=25000
+                "uri",
+                "string",
+                "Start URL, owner/repo[@ref], folder or crate[@version]",
+                default="",
+                max_length=4000,
             ),
+            Parameter(
+                "preset", "string", "A known source, in place of uri", default="", max_length=100
+            ),
+            Parameter("title", "string", "", default="", max_length=200),
+            Parameter("options", "object", "Those of its kind"),
+            Parameter("headers", "object", "Such as Authorization"),
+            Parameter("keep", "integer", "Snapshots to keep", minimum=1, maximum=100),
+            Parameter("sync", "boolean", "Stow it now", default=False),
         ),
-        run=partial(_export, library),
+        run=partial(_create, desk),
+        output_schema=result_schema(
+            {"source_id": TEXT, "kind": TEXT, "uri": TEXT, "created": {"type": "boolean"}},
+            job={"type": "object"},
+        ),
+        read_only=False,
     )
 
 
-def _export(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.export import Export, paged
-    from docstow.pages import CHARACTERS_PER_TOKEN
-
-    found = stowed(library, arguments["crate"], arguments)
-    form = arguments["format"]
-    scope = f"{found.snapshot.id} {form}"
-    begin = _place(arguments["cursor"], scope)
-    texts = Export(library.index(found.snapshot)).texts(form, begin[0])
-    page = paged(texts, begin, arguments["max_tokens"] * CHARACTERS_PER_TOKEN)
-    cursor = _cursor(page.following, scope) if page.following else None
-    if form == "jsonl":
-        first = json.dumps({"record": "page", **provenance(found), "cursor": cursor})
-    else:
-        line = provenance_line(found, found.snapshot.facts.get("url", ""))
-        first = f"{line} · next cursor: `{cursor}`" if cursor else f"{line} · last page"
-    return Answer(text=f"{first}\n{page.text}")
-
-
-def _cursor(place: tuple[int, int], scope: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([*place, scope]).encode()).decode()
+def _list_sources(desk: Desk) -> Tool:
+    return Tool(
+        name="list_sources",
+        toolset="sources",
+        title="List sources",
+        description=(
+            "The registered sources, each with its options, the snapshot that answers, how much "
+            'that holds, and its last job. Not for searching (search_docs). Example: {"kind": '
+            '"site"}.'
+        ),
+        parameters=(
+            Parameter("kind", "string", "Only these", default="", choices=("", *KINDS)),
+            CURSOR,
+        ),
+        run=partial(_list, desk),
+        output_schema=_rows({"source_id": TEXT, "kind": TEXT, "uri": TEXT, "title": TEXT}),
+        open_world=False,
+    )
 
 
-def _place(cursor: str, scope: str) -> tuple[int, int]:
-    """The number of the piece, and of the character in it, that a cursor points to."""
-    if not cursor:
-        return 0, 0
-    try:
-        number, character, of = json.loads(base64.urlsafe_b64decode(cursor))
-    except (ValueError, TypeError):
-        number = character = of = None
-    if type(number) is not int or type(character) is not int or of != scope:
-        raise InvalidParameter(
-            "cursor", "is not a cursor of this export, or the docs have changed; start without it"
-        )
-    if number < 0 or character < 0:
-        raise InvalidParameter("cursor", "must be as an earlier page gave it")
-    return number, character
+def _delete_source(desk: Desk) -> Tool:
+    return Tool(
+        name="delete_source",
+        toolset="sources",
+        title="Delete a source",
+        description=(
+            "Forgets a source and the pages that were stowed of it: it answers no more. Not for "
+            'a single pushed text (delete_document). Example: {"source_id": "owner/repo@main"}.'
+        ),
+        parameters=(NAMED,),
+        run=partial(_delete, desk),
+        output_schema=result_schema({"source_id": TEXT, "deleted": {"type": "boolean"}}),
+        read_only=False,
+        destructive=True,
+        open_world=False,
+    )
+
+
+def _start_sync(desk: Desk) -> Tool:
+    return Tool(
+        name="start_sync",
+        toolset="sources",
+        title="Sync a source",
+        description=(
+            "Visits a source in the background and stows what has changed; full takes nothing for "
+            "unchanged. Answers with the job, which may be under way already. Not for asking how "
+            'far it is (get_sync_status). Example: {"source_id": "https://docs.example/"}.'
+        ),
+        parameters=(
+            NAMED,
+            Parameter("mode", "string", "", default=INCREMENTAL, choices=MODES),
+        ),
+        run=partial(_start, desk),
+        output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
+        read_only=False,
+        idempotent=False,
+    )
+
+
+def _get_sync_status(desk: Desk) -> Tool:
+    return Tool(
+        name="get_sync_status",
+        toolset="sources",
+        title="Status of a sync",
+        description=(
+            "How far a job is, what it has counted and what went wrong; of a source, its newest "
+            'job. Not for starting one (start_sync). Example: {"job_id": '
+            '"0123456789abcdef-000001"}.'
+        ),
+        parameters=(
+            Parameter("job_id", "string", "", default="", max_length=80),
+            Parameter("source_id", "string", "Instead of job_id", default="", max_length=2000),
+        ),
+        run=partial(_status, desk),
+        output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
+        open_world=False,
+    )
+
+
+def _list_snapshots(desk: Desk) -> Tool:
+    return Tool(
+        name="list_snapshots",
+        toolset="sources",
+        title="Snapshots of a source",
+        description=(
+            "The kept snapshots of a source, newest first; any of them answers where its id is "
+            "given as snapshot_id. Not for versions of a crate (list_versions). Example: "
+            '{"source_id": "owner/repo@main"}.'
+        ),
+        parameters=(NAMED, CURSOR),
+        run=partial(_snapshots, desk),
+        output_schema=_rows({"snapshot": TEXT, "created_at": TEXT, "documents": COUNT}),
+        open_world=False,
+    )
+
+
+def _rows(required: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "total": COUNT,
+            "results": {"type": "array", "items": result_schema(required)},
+            "cursor": {"type": ["string", "null"]},
+        },
+        "required": ["total", "results", "cursor"],
+    }
+
+
+def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    kind, uri, name = (arguments[each].strip() for each in ("kind", "uri", "preset"))
+    if bool(uri) == bool(name):
+        raise InvalidParameter("uri", "give exactly one of uri and preset")
+    title, options = arguments["title"], arguments["options"]
+    if name:
+        known = desk.preset(name)
+        if kind not in ("", known.kind):
+            raise InvalidParameter("kind", f"the preset {name} is of the kind {known.kind}")
+        kind, uri, title = known.kind, known.uri, title or known.title
+        options = {**known.options, **(options or {})}
+    elif not kind:
+        raise InvalidParameter("kind", f"is required beside uri: one of {', '.join(KINDS)}")
+    registration, created = desk.registry.create(
+        kind,
+        uri,
+        title=title,
+        options=options,
+        headers=_headers(arguments["headers"]),
+        keep=arguments["keep"],
+    )
+    answer = {**describe(registration), "created": created}
+    if arguments["sync"]:
+        answer["job"] = desk.sync.start(registration.id).body()
+    return Answer(answer)
+
+
+def _headers(given: Mapping[str, Any] | None) -> dict[str, str] | None:
+    if given is None:
+        return None
+    for name, value in given.items():
+        # The value is a secret, so that the message says nothing of it.
+        if not isinstance(value, str):
+            raise InvalidParameter("headers", f"the value of {name[:80]!r} must be a string")
+    return dict(given)
+
+
+def describe(registration: Registration) -> dict[str, Any]:
+    """A registration as answers show it: of its headers the names alone, which are no secret."""
+    return {
+        "source_id": registration.id,
+        "kind": registration.kind,
+        "uri": registration.uri,
+        "title": registration.title,
+        "options": dict(registration.options),
+        "headers": sorted(registration.headers),
+        "keep": registration.keep,
+        "registered_at": registration.created_at.isoformat(),
+    }
+
+
+def _list(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    kind = arguments["kind"]
+    found = [each for each in desk.registry.all() if kind in ("", each.kind)]
+    page = paged(found, arguments["cursor"], f"sources {kind}", PER_PAGE)
+    page["results"] = [
+        describe(each) | state(desk.prose, desk.jobs, each) for each in page["results"]
+    ]
+    return Answer({"total": len(found), **page})
+
+
+def state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
+    """What answers for a source, and its newest job; nothing of what there is not."""
+    members: dict[str, Any] = {}
+    if registration.kind in PROSE and (newest := prose.newest(registration)):
+        members |= _snapshot(newest)
+    if job := jobs.latest(registration.id):
+        members["job"] = _brief(job)
+    return members
+
+
+def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
+    version = snapshot.revision.validator or snapshot.revision.version
+    return {
+        "snapshot": snapshot.id,
+        "created_at": snapshot.created_at.isoformat(),
+        "documents": snapshot.counts.get("documents", 0),
+        "chunks": snapshot.counts.get("chunks", 0),
+        **({"version": version} if version else {}),
+    }
+
+
+def _brief(job: Job) -> dict[str, Any]:
+    body = job.body()
+    body["errors"] = body["errors"][:ERRORS_LISTED]
+    names = ("id", "mode", "state", "created_at", "finished_at", "counts", "errors", "error_count")
+    return {name: body[name] for name in names}
+
+
+def _delete(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    registration = desk.registry.delete(arguments["source_id"].strip())
+    return Answer({**describe(registration), "deleted": True})
+
+
+def _start(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    return Answer(desk.sync.start(arguments["source_id"].strip(), arguments["mode"]).body())
+
+
+def _status(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    job_id, source = arguments["job_id"].strip(), arguments["source_id"].strip()
+    if bool(job_id) == bool(source):
+        raise InvalidParameter("job_id", "give exactly one of job_id and source_id")
+    if job_id:
+        return Answer(desk.jobs.get(job_id).body())
+    registration = desk.registry.get(source)
+    if job := desk.jobs.latest(registration.id):
+        return Answer(job.body())
+    raise JobNotFound(f"{registration.title} was never synced; start_sync begins that.")
+
+
+def _snapshots(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    registration = desk.registry.get(arguments["source_id"].strip())
+    prose = registration.kind in PROSE
+    kept = desk.prose.snapshots(registration.id) if prose else []
+    newest = desk.prose.newest(registration) if prose else None
+    rows = [{**_snapshot(each), "current": each == newest} for each in kept]
+    page = paged(rows, arguments["cursor"], registration.id, PER_PAGE)
+    return Answer({"source_id": registration.id, "total": len(rows), **page})

@@ -1,0 +1,224 @@
+"""The toolset ``collections``: texts that clients push, and what the server counts.
+
+This room knows the tools' parameters and the shape of their answers. It does not know how texts
+are kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.errors import InvalidParameter
+from docstow.jobs import FAILED, QUEUED, RUNNING, SUCCESS
+from docstow.model import PROSE
+from docstow.tools.answers import COUNT, TEXT, paged, result_schema
+from docstow.tools.parameters import Parameter
+from docstow.tools.prose_common import CURSOR
+from docstow.tools.registry import Answer, Tool
+from docstow.tools.sources import describe, state
+
+if TYPE_CHECKING:
+    from docstow.metrics import Metrics
+    from docstow.pushes import Collections, Pushed
+    from docstow.tools.sources import Desk
+
+PER_PAGE = 100
+
+COLLECTION = Parameter(
+    "collection", "string", "Name, title or id; default: default", default="", max_length=200
+)
+
+
+def tools(collections: Collections, desk: Desk, metrics: Metrics) -> list[Tool]:
+    """The tools, bound to what they work on."""
+    return [
+        _push_document(collections),
+        _delete_document(collections),
+        _create_collection(collections),
+        _list_collections(collections, desk),
+        _get_metrics(desk, metrics),
+    ]
+
+
+def _push_document(collections: Collections) -> Tool:
+    return Tool(
+        name="push_document",
+        toolset="collections",
+        title="Push a text",
+        description=(
+            "Stows a text, Markdown or plain, in a collection, where search_docs finds it; one of "
+            "the same uri is replaced. Not for websites or repositories (create_source). "
+            'Example: {"text": "# Release steps\\n\\nTag, then publish.", "uri": "release.md"}.'
+        ),
+        parameters=(
+            Parameter("text", "string", "", required=True),
+            Parameter("title", "string", "Default: its first heading", default="", max_length=500),
+            Parameter("uri", "string", "Names it", default="", max_length=2000),
+            COLLECTION,
+            Parameter("metadata", "object", "For filters"),
+        ),
+        run=partial(_push, collections),
+        output_schema=result_schema(
+            {"doc_id": TEXT, "collection": TEXT, "replaced": {"type": "boolean"}}
+        ),
+        read_only=False,
+        destructive=True,
+        open_world=False,
+    )
+
+
+def _delete_document(collections: Collections) -> Tool:
+    return Tool(
+        name="delete_document",
+        toolset="collections",
+        title="Delete a pushed text",
+        description=(
+            "Removes a pushed text from its collection, by uri or doc_id. Not for a whole source "
+            '(delete_source). Example: {"uri": "release.md"}.'
+        ),
+        parameters=(
+            Parameter("uri", "string", "", default="", max_length=2000),
+            Parameter("doc_id", "string", "Instead of uri", default="", max_length=100),
+            COLLECTION,
+        ),
+        run=partial(_delete, collections),
+        output_schema=result_schema({"doc_id": TEXT, "collection": TEXT}),
+        read_only=False,
+        destructive=True,
+        open_world=False,
+    )
+
+
+def _create_collection(collections: Collections) -> Tool:
+    return Tool(
+        name="create_collection",
+        toolset="collections",
+        title="Create a collection",
+        description=(
+            "Makes a collection for pushed texts; one of that name is left as it is. Not for "
+            'pushing (push_document). Example: {"name": "notes", "title": "Our notes"}.'
+        ),
+        parameters=(
+            Parameter("name", "string", "", required=True, max_length=200),
+            Parameter("title", "string", "", default="", max_length=200),
+        ),
+        run=partial(_create, collections),
+        output_schema=result_schema({"source_id": TEXT, "created": {"type": "boolean"}}),
+        read_only=False,
+        open_world=False,
+    )
+
+
+def _list_collections(collections: Collections, desk: Desk) -> Tool:
+    return Tool(
+        name="list_collections",
+        toolset="collections",
+        title="List collections",
+        description=(
+            "The collections of pushed texts, each with how much it holds. Not for other sources "
+            "(list_sources). Example: {}."
+        ),
+        parameters=(CURSOR,),
+        run=partial(_list, collections, desk),
+        output_schema={
+            "type": "object",
+            "properties": {
+                "total": COUNT,
+                "results": {
+                    "type": "array",
+                    "items": result_schema({"source_id": TEXT, "title": TEXT}),
+                },
+                "cursor": {"type": ["string", "null"]},
+            },
+            "required": ["total", "results", "cursor"],
+        },
+        open_world=False,
+    )
+
+
+def _get_metrics(desk: Desk, metrics: Metrics) -> Tool:
+    return Tool(
+        name="get_metrics",
+        toolset="collections",
+        title="Metrics",
+        description=(
+            "How often each tool was called in this process, how long that took and which errors "
+            "there were; and how much the store holds. Not for the state of one source "
+            "(list_sources). Example: {}."
+        ),
+        parameters=(),
+        run=partial(_measure, desk, metrics),
+        output_schema=result_schema(
+            {
+                "tools": {"type": "object"},
+                "sources": COUNT,
+                "documents": COUNT,
+                "chunks": COUNT,
+                "snapshots": COUNT,
+                "jobs": {"type": "object", "additionalProperties": COUNT},
+            }
+        ),
+        open_world=False,
+    )
+
+
+def _push(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
+    if not arguments["text"].strip():
+        raise InvalidParameter("text", "must not be empty; delete_document removes a text")
+    pushed = collections.push(
+        arguments["collection"].strip(),
+        arguments["text"],
+        title=arguments["title"],
+        uri=arguments["uri"].strip(),
+        metadata=arguments["metadata"] or {},
+    )
+    return Answer(_pushed(pushed))
+
+
+def _pushed(pushed: Pushed) -> dict[str, Any]:
+    members = asdict(pushed)
+    return {"doc_id": members.pop("document_id"), **members}
+
+
+def _delete(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
+    uri, identity = arguments["uri"].strip(), arguments["doc_id"].strip()
+    if bool(uri) == bool(identity):
+        raise InvalidParameter("uri", "give exactly one of uri and doc_id")
+    deleted = _pushed(collections.delete(arguments["collection"].strip(), uri or identity))
+    return Answer({**deleted, "deleted": True})
+
+
+def _create(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
+    registration, created = collections.create(arguments["name"].strip(), arguments["title"])
+    return Answer({**describe(registration), "created": created})
+
+
+def _list(collections: Collections, desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+    found = collections.all()
+    page = paged(found, arguments["cursor"], "collections", PER_PAGE)
+    page["results"] = [
+        describe(each) | state(desk.prose, desk.jobs, each) for each in page["results"]
+    ]
+    return Answer({"total": len(found), **page})
+
+
+def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answer:
+    del arguments
+    registered = desk.registry.all()
+    prose = [each for each in registered if each.kind in PROSE]
+    newest = [each for each in map(desk.prose.newest, prose) if each is not None]
+    states = Counter(job.state for job in desk.jobs.all())
+    return Answer(
+        {
+            "tools": metrics.tools(),
+            "sources": len(registered),
+            "documents": sum(each.counts.get("documents", 0) for each in newest),
+            "chunks": sum(each.counts.get("chunks", 0) for each in newest),
+            "snapshots": sum(len(desk.prose.snapshots(each.id)) for each in prose),
+            "jobs": {name: states[name] for name in (QUEUED, RUNNING, SUCCESS, FAILED)},
+        }
+    )

@@ -1,0 +1,276 @@
+"""The toolset ``docs``: what an agent asks about websites, repositories, folders and pushed texts.
+
+This room knows the tools' parameters and the shape of their answers. It does not know how pages
+are stowed or ranked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow import pages
+from docstow.errors import InvalidParameter
+from docstow.model import PROSE, document_id
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    cursor_at,
+    list_schema,
+    offset,
+    paged,
+    result_schema,
+)
+from docstow.tools.parameters import Parameter
+from docstow.tools.prose_common import CURSOR, SNAPSHOT, SOURCE, answered, provenance_line
+from docstow.tools.registry import Answer, Tool
+
+if TYPE_CHECKING:
+    from docstow.page_index import PageChunk
+    from docstow.page_search import ChunkHit, PageFilters
+    from docstow.prose import Answered, Prose
+
+MODES = ("hybrid", "vector", "keyword")
+MOST_NEIGHBOURS = 5
+#: What filters there are, each with the types of its values.
+FILTERS: Mapping[str, tuple[type, ...]] = {
+    "path": (str,),
+    "kinds": (str, list),
+    "language": (str,),
+    "metadata": (dict,),
+}
+_SHAPES: Mapping[tuple[type, ...], str] = {
+    (str,): "a string",
+    (str, list): "an array of strings",
+    (dict,): "an object",
+}
+
+
+def tools(prose: Prose) -> list[Tool]:
+    """The tools, bound to what is stowed."""
+    return [_search_docs(prose), _get_doc(prose), _get_chunk(prose)]
+
+
+def _search_docs(prose: Prose) -> Tool:
+    hit = result_schema(
+        {
+            "chunk_id": TEXT,
+            "score": {"type": "number"},
+            "title": TEXT,
+            "url": TEXT,
+            "heading_path": TEXT,
+            "snippet": TEXT,
+            "doc_id": TEXT,
+            "source_id": TEXT,
+            "source": TEXT,
+        }
+    )
+    return Tool(
+        name="search_docs",
+        toolset="docs",
+        title="Search documentation",
+        description=(
+            "Searches the stowed websites, repositories, folders and texts, best first. filters: "
+            "path, kinds, language, metadata. Not for a whole page (get_doc) nor for crates "
+            '(search_items). Example: {"query": "retry a failed request", "top_k": 5}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "", required=True, max_length=500),
+            SOURCE,
+            Parameter("sources", "array", "", max_length=50),
+            SNAPSHOT,
+            Parameter("top_k", "integer", "", default=5, minimum=1, maximum=50),
+            Parameter("mode", "string", "", default="hybrid", choices=MODES),
+            Parameter("filters", "object", ""),
+            CURSOR,
+        ),
+        run=partial(_search, prose),
+        output_schema=list_schema(
+            hit, answered={"type": "array", "items": {"type": "object", "required": ["snapshot"]}}
+        ),
+        open_world=False,
+    )
+
+
+def _get_doc(prose: Prose) -> Tool:
+    return Tool(
+        name="get_doc",
+        toolset="docs",
+        title="Read a page",
+        description=(
+            "A whole stowed page as Markdown, and its chunks. Takes its id, URL or path. Not for "
+            'finding a page (search_docs). Example: {"doc": "guide/install.md", '
+            '"source_id": "owner/repo"}.'
+        ),
+        parameters=(
+            Parameter("doc", "string", "", required=True, max_length=4000),
+            SOURCE,
+            SNAPSHOT,
+            Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
+            CURSOR,
+        ),
+        run=partial(_read, prose),
+        open_world=False,
+    )
+
+
+def _get_chunk(prose: Prose) -> Tool:
+    return Tool(
+        name="get_chunk",
+        toolset="docs",
+        title="Read a chunk",
+        description=(
+            "The whole text of one search result, with so many neighbours on either side. Not for "
+            'the whole page (get_doc). Example: {"chunk_id": "0123456789ab.0123456789abcdef.'
+            '0123456789ab", "neighbours": 1}.'
+        ),
+        parameters=(
+            Parameter("chunk_id", "string", "", required=True, max_length=100),
+            Parameter("neighbours", "integer", "", default=0, minimum=0, maximum=MOST_NEIGHBOURS),
+            SNAPSHOT,
+        ),
+        run=partial(_chunk, prose),
+        output_schema={
+            "type": "object",
+            "properties": {
+                "chunk_id": TEXT,
+                "doc_id": TEXT,
+                "title": TEXT,
+                "url": TEXT,
+                "heading_path": TEXT,
+                "text": TEXT,
+                "tokens": COUNT,
+                "snapshot": TEXT,
+                "before": {"type": "array", "items": {"type": "object"}},
+                "after": {"type": "array", "items": {"type": "object"}},
+            },
+            "required": ["chunk_id", "doc_id", "text", "snapshot"],
+        },
+        open_world=False,
+    )
+
+
+def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+    query = arguments["query"].strip()
+    if not query:
+        raise InvalidParameter("query", "must say what is looked for, in 1 to 500 characters")
+    named = [*filter(None, [arguments["source_id"].strip()]), *(arguments["sources"] or ())]
+    # The list of one question; that of a changed source may begin anew at a cursor.
+    scope = json.dumps([query, named, arguments["snapshot_id"], arguments["mode"]])
+    hits, parts = prose.search(
+        query,
+        source_ids=named,
+        snapshot_id=arguments["snapshot_id"],
+        limit=offset(arguments["cursor"], scope) + arguments["top_k"] + 1,
+        mode=arguments["mode"],
+        filters=_filters(arguments["filters"] or {}),
+    )
+    titles = {registration.id: registration.title for registration, _ in parts}
+    notices = [prose.notice(parts) if arguments["mode"] != "keyword" else ""]
+    if not hits:
+        notices.append(_nothing(parts, filtered=bool(arguments["filters"])))
+    notice = "; ".join(filter(None, notices))
+    rows = [_result(hit, titles) for hit in hits]
+    return Answer(
+        {
+            "asked": ", ".join(named) or "all sources",
+            "answered": [answered(registration, snapshot) for registration, snapshot in parts],
+            "substituted": False,
+            **({"notice": notice} if notice else {}),
+            **paged(rows, arguments["cursor"], scope, arguments["top_k"]),
+        }
+    )
+
+
+def _filters(given: Mapping[str, Any]) -> PageFilters:
+    from docstow.page_search import PageFilters
+
+    checked = {key: value for key, value in given.items() if value is not None}
+    for name, value in checked.items():
+        if name not in FILTERS:
+            known = ", ".join(FILTERS)
+            raise InvalidParameter("filters", f"unknown filter {name[:80]!r}; known are {known}")
+        if not isinstance(value, FILTERS[name]):
+            raise InvalidParameter("filters", f"{name} must be {_SHAPES[FILTERS[name]]}")
+    if isinstance(kinds := checked.get("kinds"), str):
+        checked["kinds"] = [kinds]
+    for kind in checked.get("kinds", ()):
+        if kind not in PROSE:
+            raise InvalidParameter("filters", f"kinds are {', '.join(PROSE)}")
+    return PageFilters(**checked)
+
+
+def _result(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "chunk_id": hit.chunk_id,
+        "score": round(hit.score, 5),
+        "title": hit.title,
+        "url": hit.url,
+        "heading_path": hit.heading_path,
+        "snippet": hit.snippet,
+        "doc_id": hit.document_id,
+        "source_id": hit.source_id,
+        "source": titles[hit.source_id],
+    }
+
+
+def _nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
+    if not parts and filtered:
+        return "no synced source passes the filters; leave out kinds"
+    if not parts:
+        return "nothing is synced yet; create_source adds a source and start_sync stows it"
+    searched = ", ".join(registration.title for registration, _ in parts)
+    advice = "leave out filters" if filtered else "use other words, or the mode vector"
+    return f"nothing is found in {searched}; {advice}"
+
+
+def _read(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+    ref = arguments["doc"].strip()
+    if not ref:
+        raise InvalidParameter("doc", "must be the id, URL or path of a page")
+    opened = prose.document(
+        ref, source=arguments["source_id"].strip(), snapshot_id=arguments["snapshot_id"]
+    )
+    document = opened.document
+    scope = f"{opened.snapshot.id} {document.path}"
+    text = document.text.strip()
+    if not text.startswith("# "):
+        text = f"# {document.title}\n\n{text}"
+    lines = [f"- `{each.id}` {each.heading_path}".rstrip() for each in opened.chunks]
+    whole = "\n".join([text, "", "---", "", "Chunks of this page:", "", *lines, ""])
+    begin = offset(arguments["cursor"], scope)
+    part, following = pages.part(whole, begin, arguments["max_tokens"])
+    line = provenance_line(opened.registration, opened.snapshot, document.url)
+    more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
+    return Answer(text=f"{line}{more}\n\n{part}")
+
+
+def _chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+    opened = prose.chunk(
+        arguments["chunk_id"].strip(),
+        neighbours=arguments["neighbours"],
+        snapshot_id=arguments["snapshot_id"],
+    )
+    members: dict[str, Any] = {
+        "doc_id": document_id(opened.registration.id, opened.document.path),
+        "title": opened.document.title,
+        "url": opened.document.url,
+        **answered(opened.registration, opened.snapshot),
+    }
+    if opened.notice:
+        members["notice"] = opened.notice
+    if arguments["neighbours"]:
+        members["before"] = [_shown(each) for each in opened.before]
+        members["after"] = [_shown(each) for each in opened.after]
+    return Answer(_shown(opened.chunk) | members)
+
+
+def _shown(chunk: PageChunk) -> dict[str, Any]:
+    return {
+        "chunk_id": chunk.id,
+        "heading_path": chunk.heading_path,
+        "text": chunk.text,
+        "tokens": chunk.tokens,
+    }

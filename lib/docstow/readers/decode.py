@@ -55,7 +55,10 @@ def _strictly(body: bytes, encoding: str) -> str:
 def _guess(body: bytes, name: str) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(body[:_SAMPLE], enable_fallback=True).best()
+    guesses = from_bytes(body[:_SAMPLE])
+    # Western texts fit their neighbours' encodings nearly as well: the common one is meant.
+    western = (guess for guess in guesses if guess.encoding == "cp1252")
+    best = next(western, None) or guesses.best()
     if best is None:
         raise UnreadableInput(f"{name} is no text in any encoding that docstow knows.")
     return best.encoding

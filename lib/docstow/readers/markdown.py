@@ -102,15 +102,16 @@ def _title_first(lines: list[Line]) -> tuple[list[str], str]:
     place = next(
         (n for n, (line, code) in enumerate(lines) if not code and re.match(r"#{1,6} ", line)), -1
     )
-    texts = [line for line, _ in lines]
     heading = ""
-    if place >= 0 and texts[place].startswith("# "):
-        heading = texts[place][2:].strip()
-        before, after = texts[:place], texts[place + 1 :]
-        rest = [*before, "", *after] if any(before) else after
-        while rest and not rest[0]:
-            rest.pop(0)
-        texts = [f"# {_unlinked(heading)}", "", *rest]
+    if place >= 0 and lines[place][0].startswith("# "):
+        heading = lines[place][0][2:].strip()
+        title = [(f"# {_unlinked(heading)}", False), ("", False)]
+        lines = [*title, *lines[:place], ("", False), *lines[place + 1 :]]
+    texts = [
+        line
+        for number, (line, code) in enumerate(lines)
+        if line.strip() or code or (number and lines[number - 1] != ("", False))
+    ]
     while texts and not texts[-1].strip():
         texts.pop()
     while texts and not texts[0].strip():

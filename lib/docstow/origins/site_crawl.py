@@ -73,6 +73,8 @@ class Crawl:
         self._requests_left = 3 * most + 100
         self._paths: set[str] = set()
         self._digests: set[str] = set()
+        #: Pages that have only been met under another address than their own.
+        self._borrowed: set[str] = set()
         #: Why a start address gave no page; the first such reason.
         self.trouble: DocstowError | None = None
 
@@ -185,14 +187,20 @@ class Crawl:
         yield from self._offer(taken.links, visit.depth + 1)
 
     def _once(self, visit: Visit, path: str, digest: str, event: Event) -> Iterator[Event]:
-        """The event of a page, unless there is that page already, or one that says the same."""
-        if path in self._paths or (digest and digest in self._digests):
+        """The event of a page, unless there is that page already, or one that says the same.
+
+        A page that was met under another address first gives way to the one at its own.
+        """
+        own = canonical_url(visit.url) == path
+        if own and path in self._borrowed:
+            self._borrowed.remove(path)
+        elif path in self._paths or (digest and digest in self._digests):
             yield self._skipped(visit, ANOTHER)
             return
+        elif not own:
+            self._borrowed.add(path)
         self._paths.add(path)
         self._digests.add(digest)
-        # What names this as its address need not be asked for again under that one.
-        self._frontier.first(path)
         yield event
 
     def _path(self, visit: Visit, taken: Taken) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.readers.prose_texts import URL, page
 
 from docstow.errors import UnreadableInput
 from docstow.model import File
 from docstow.readers.page import read, readable
+from readers.prose_texts import URL, page
 
 MARKDOWN = """\
 ---

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.readers.prose_texts import (
+
+from docstow.errors import UnreadableInput
+from readers.prose_texts import (
     fence,
     in_adoc,
     in_markdown,
@@ -18,8 +20,6 @@ from tests.readers.prose_texts import (
     page,
     pdf,
 )
-
-from docstow.errors import UnreadableInput
 
 WORD = st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True)
 HEADINGS = st.lists(WORD, min_size=1, max_size=4).map(" ".join)

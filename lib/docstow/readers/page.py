@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import PurePosixPath
+from posixpath import basename, dirname, splitext
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -125,10 +125,12 @@ def read(file: File) -> Page:
 
 def name_of(file: File) -> str:
     """A title for a file that has none: its name, or its folder's if it is the folder's index."""
-    path = PurePosixPath(_path(file.path or file.url))
-    stem = path.stem if path.suffix.lower() in _BY_SUFFIX else path.name
-    if stem.lower() in {"readme", "index"} and path.parent.name:
-        stem = path.parent.name
+    path = _path(file.path or file.url).rstrip("/")
+    stem, suffix = splitext(basename(path))
+    if suffix.lower() not in _BY_SUFFIX:
+        stem += suffix
+    if stem.lower() in {"readme", "index"}:
+        stem = basename(dirname(path)) or stem
     return stem.replace("-", " ").replace("_", " ").strip() or file.url or "Untitled"
 
 
@@ -137,11 +139,11 @@ def _format(path: str, media_type: str) -> str:
     essence = media_type.partition(";")[0].strip().lower()
     if essence not in _VAGUE:
         return _BY_MEDIA_TYPE.get(essence, "")
-    name = PurePosixPath(_path(path))
-    by_suffix = _BY_SUFFIX.get(name.suffix.lower(), "")
+    stem, suffix = splitext(basename(_path(path)))
+    by_suffix = _BY_SUFFIX.get(suffix.lower(), "")
     if by_suffix:
         return by_suffix
-    bare = not name.suffix and name.name.lower() in _BARE_NAMES
+    bare = not suffix and stem.lower() in _BARE_NAMES
     return "plain" if bare or essence == "text/plain" else ""
 
 

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from docstow.errors import SourceNotFound, UnreadableInput, UpstreamError
 from docstow.model import File, Registration
-from docstow.origins import git_refs, selection, tarball
+from docstow.origins import git_refs, redirects, selection, tarball
 from docstow.origins.contract import Event, Found, Known, Same, Skipped
 from docstow.origins.git_address import Address, canonical, parse, quoted
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Caps", "GithubOrigin", "canonical", "options"]
 
 _MIB = 1024 * 1024
-_REDIRECTS = (301, 302, 303, 307, 308)
-_MOST_REDIRECTS = 5
 _REFUSALS = (401, 403, 429)
 _JSON = "application/vnd.github+json"
 _SHA = "application/vnd.github.sha"
@@ -219,20 +217,16 @@ class GithubOrigin:
 
     def _ask(self, url: str, accept: str, path: Path | None = None) -> Answer:
         """Ask, following redirects with the secrets left behind at the first other host."""
-        home = _origin(url)
-        for _ in range(1 + _MOST_REDIRECTS):
-            secrets = self._headers if _origin(url) == home else {}
-            answer = self._once(url, {"Accept": accept, **secrets}, path)
-            if answer.status not in _REDIRECTS:
-                return self._refused(answer, url) if answer.status in _REFUSALS else answer
-            there = urljoin(url, answer.headers.get("location", ""))
-            if urlsplit(there).scheme not in {"https", urlsplit(url).scheme}:
-                raise UpstreamError(f"{_host(url)} redirects from https to plain http.")
-            url = there
-        raise UpstreamError(f"{_host(url)} redirects too often; check the configured URL.")
+
+        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - as it is called back
+            headers = {"Accept": accept, **(self._headers if own else {})}
+            return self._once(here, headers, path)
+
+        answer = redirects.follow(url, once)
+        return self._refused(answer, url) if answer.status in _REFUSALS else answer
 
     def _once(self, url: str, headers: Mapping[str, str], path: Path | None) -> Answer:
-        expected = (200, *_MISSING, *_REFUSALS, *_REDIRECTS)
+        expected = (200, *_MISSING, *_REFUSALS, *redirects.STATUSES)
         if path is None:
             return self._fetcher.get(url, expected=expected, headers=headers)
         return self._fetcher.download(
@@ -241,7 +235,7 @@ class GithubOrigin:
 
     def _refused(self, answer: Answer, url: str) -> Answer:
         """What a refusal means: out of requests, a wrong token, or nothing to see here."""
-        host, headers = _host(url), answer.headers
+        host, headers = redirects.host(url), answer.headers
         limited = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
         if limited or answer.status == 429:
             raise UpstreamError(
@@ -266,8 +260,8 @@ class GithubOrigin:
     def _unknown(self) -> SourceNotFound:
         advice = "a header of this source" if self._address.root else "DOCSTOW_GITHUB_TOKEN"
         return SourceNotFound(
-            f"There is no repository {self._address.path} at {_host(self._home)}, or it is private:"
-            f" check its name, or give a token with access to it as {advice}."
+            f"There is no repository {self._address.path} at {redirects.host(self._home)}, or it"
+            f" is private: check its name, or give a token with access to it as {advice}."
         )
 
 
@@ -307,12 +301,3 @@ def _no_ref(address: Address, refs: git_refs.Refs) -> SourceNotFound:
 def _wait(headers: Mapping[str, str]) -> dict[str, Any]:
     wait = headers.get("retry-after", "")
     return {"retry_after_s": int(wait)} if wait.isascii() and wait.isdigit() else {}
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.lower()
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).netloc.rpartition("@")[2]

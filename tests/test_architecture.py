@@ -46,7 +46,7 @@ FLOORS = [
         "indexes",
     },
     {"origins"},
-    {"heads", "snapshots", "lease", "catalog", "pins", "kinds", "registry", "jobs"},
+    {"heads", "snapshots", "lease", "catalog", "pins", "kinds", "registry", "jobs", "presets"},
     {
         "ingest",
         "together",
@@ -91,6 +91,7 @@ OWNERS = {
     "mangum": {"functions"},
     "zstandard": {"unpack", "bundled"},
     "uvicorn": {"server"},
+    "playwright": {"origins"},
 }
 
 #: Rooms without input or output.

@@ -364,7 +364,7 @@ def test_a_browser_may_ask_before_it_calls(client: httpx.Client) -> None:
     allowed = client.options("/mcp", headers=asked)
     assert allowed.status_code == 204
     assert allowed.headers["access-control-allow-origin"] == "http://localhost:6274"
-    assert allowed.headers["access-control-allow-methods"] == "GET, POST"
+    assert allowed.headers["access-control-allow-methods"] == "DELETE, GET, POST"
     assert "Mcp-Protocol-Version" in allowed.headers["access-control-allow-headers"]
     assert allowed.headers["vary"] == "Origin"
     refused = client.options("/mcp", headers={**asked, "Origin": "https://evil.example"})

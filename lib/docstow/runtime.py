@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from docstow import __version__
+from docstow import __version__, commands
 from docstow.errors import ConfigurationError
 from docstow.jobs import Job, Jobs, lease_key
 from docstow.lease import Leases
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from docstow.origins.contract import ProseOrigin
     from docstow.origins.crate import CrateOrigin
     from docstow.preingest import PreIngest
-    from docstow.presets import Preset
+    from docstow.presets import Presets
     from docstow.prose import Prose
     from docstow.pushes import Collections
     from docstow.sync import Sync
@@ -287,7 +287,9 @@ class Runtime:
     @cached_property
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
-        desk = sources.Desk(self.registry, self.jobs, self.sync, self.prose, self._preset)
+        desk = sources.Desk(
+            self.registry, self.jobs, self.sync, self.prose, lambda name: self._presets.find(name)
+        )
         tools = [
             *rust.tools(self.library),
             *docs.tools(self.prose),
@@ -296,10 +298,12 @@ class Runtime:
         ]
         return Toolbox(tools, default_toolsets=("rust", "docs"), observe=self._metrics.observe)
 
-    def _preset(self, name: str) -> Preset:
-        from docstow import presets
+    @cached_property
+    def _presets(self) -> Presets:
+        from docstow.presets import Presets
 
-        return presets.find(name, self.settings.presets)
+        file = self.settings.presets
+        return Presets(Path(file).expanduser() if file else None)
 
     @property
     def crate_origin(self) -> CrateOrigin:
@@ -442,6 +446,7 @@ class Runtime:
         return create_app(
             self.protocol,
             health=self.health,
+            commands=commands.catalogue,
             allowed_hosts=(*LOOPBACK_HOSTS, self.settings.host, *self.settings.allowed_hosts),
             allowed_origins=self.settings.allowed_origins,
         )

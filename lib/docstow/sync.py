@@ -28,7 +28,6 @@ from docstow.jobs import (
 )
 from docstow.model import CRATE, Registration, Snapshot
 from docstow.objects import Conflict
-from docstow.visit import Visit
 
 if TYPE_CHECKING:
     from docstow.embed import Embedder
@@ -166,6 +165,8 @@ class Sync:
 
     def _visited(self, registration: Registration, job: Job) -> dict[str, Any]:
         """Visit the source, and once more if others published or deleted it meanwhile."""
+        # Only now: a visit needs numpy, and most processes never make one.
+        from docstow.visit import Visit
 
         def visit(registration: Registration) -> dict[str, Any]:
             origin = self._origins(registration)

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Methods": "DELETE, GET, POST",
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
     "Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id",
     "Access-Control-Max-Age": "7200",

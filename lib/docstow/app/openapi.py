@@ -5,10 +5,11 @@ This room knows OpenAPI 3.1. It does not know routes' code or what a tool does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from docstow.app.plain import ROUTES, operations
 from docstow.errors import DocstowError
 from docstow.tools import Tool
 
@@ -24,7 +25,10 @@ ERROR_BODY = {
 
 
 def document(
-    name: str, version: str, tools: Iterable[tuple[Tool, Mapping[str, Any]]]
+    name: str,
+    version: str,
+    tools: Iterable[tuple[Tool, Mapping[str, Any]]],
+    routed: Sequence[tuple[Tool, Mapping[str, Any]]] = (),
 ) -> dict[str, Any]:
     """The document.
 
@@ -32,15 +36,20 @@ def document(
         name: the server's name.
         version: the server's version.
         tools: each with the JSON Schema of its arguments.
+        routed: those whose routes of their own are told.
     """
     errors = _error_responses()
+    schemas = {tool.name: schema for tool, schema in routed}
+    calls = {tool.name: _operation(tool, schema, errors) for tool, schema in routed}
+    routes = [route for route in ROUTES if route.tool in schemas]
     return {
         "openapi": "3.1.0",
         "info": {"title": name, "version": version},
         "paths": {
             f"/mcp/tools/{tool.name}": {"post": _operation(tool, schema, errors)}
             for tool, schema in tools
-        },
+        }
+        | operations(routes, schemas, calls),
         "components": {
             "schemas": {"Error": ERROR_BODY},
             "responses": {_name(status): response for status, response in errors.items()},

@@ -17,10 +17,14 @@ from starlette.exceptions import HTTPException
 
 from docstow.app.gate import LOOPBACK_HOSTS, Gate, error_response
 from docstow.app.openapi import document
+from docstow.app.plain import ROUTES, ToolRoute
+from docstow.app.plain import arguments as plain_arguments
 from docstow.errors import DocstowError, InvalidParameter, TooLarge
 from docstow.mcp import Pending, Protocol, Reply, Selection
 from docstow.mcp.eras import HANDSHAKE, STATELESS
+from docstow.mcp.results import describe
 from docstow.mcp.rpc import RpcError, parse
+from docstow.metrics import PROMETHEUS, prometheus
 from docstow.tools import Answer
 
 T = TypeVar("T")
@@ -30,6 +34,7 @@ def create_app(
     protocol: Protocol,
     *,
     health: Callable[[], Mapping[str, Any]],
+    commands: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
     allowed_origins: Sequence[str] = (),
     max_body_bytes: int = 4 * 1024 * 1024,
@@ -40,6 +45,7 @@ def create_app(
     Args:
         protocol: MCP's side, with the tools.
         health: what ``GET /health`` answers; called in a worker thread.
+        commands: the command line's words, for ``GET /commands``.
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
         allowed_origins: further acceptable ``Origin`` headers; ``*`` for any. Origins on an
             allowed host, or on the very host that was asked, need no entry.
@@ -47,7 +53,8 @@ def create_app(
         max_concurrent_calls: tool calls that run at once; further ones wait.
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    faces = _Faces(protocol, health, max_body_bytes, CapacityLimiter(max_concurrent_calls))
+    limiter = CapacityLimiter(max_concurrent_calls)
+    faces = _Faces(protocol, health, commands, max_body_bytes, limiter)
     app.add_route("/mcp", faces.mcp, methods=["POST"])
     app.add_route("/mcp/", faces.mcp, methods=["POST"])
     app.add_route("/mcp/manifest", faces.manifest, methods=["GET"])
@@ -55,6 +62,9 @@ def create_app(
     app.add_route("/mcp/resources/versions", faces.versions, methods=["GET"])
     app.add_route("/health", faces.health, methods=["GET"])
     app.add_route("/openapi.json", faces.openapi, methods=["GET"])
+    app.add_route("/commands", faces.catalogue, methods=["GET"])
+    for route in faces.routes:
+        app.add_route(route.path, partial(faces.routed, route), methods=[route.method])
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_middleware(Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
@@ -68,12 +78,16 @@ class _Faces:
         self,
         protocol: Protocol,
         health: Callable[[], Mapping[str, Any]],
+        commands: Callable[[], Sequence[Mapping[str, Any]]],
         max_body_bytes: int,
         limiter: CapacityLimiter,
     ) -> None:
         self._protocol = protocol
         self._toolbox = protocol.toolbox
         self._health = health
+        self._commands = commands
+        offered = {tool.name for tool in self._toolbox.tools}
+        self.routes = [route for route in ROUTES if route.tool in offered]
         self._max_body_bytes = max_body_bytes
         self._limiter = limiter
 
@@ -92,6 +106,43 @@ class _Faces:
         body = await self._json_body(request)
         arguments = _arguments(body)
         return await self._answer(request, request.path_params["name"], arguments)
+
+    async def routed(self, route: ToolRoute, request: Request) -> Response:
+        """A tool by a method and a path of its own."""
+        body = await self._json_body(request)
+        if body and route.method != "POST":
+            raise InvalidParameter("body", "has no meaning here; put the arguments in the query")
+        query = request.query_params.multi_items()
+        given = plain_arguments(route, _arguments(body), query, request.path_params)
+        outcome = await self._attempt(request, route.tool, given)
+        if isinstance(outcome, DocstowError):
+            return error_response(outcome)
+        if route.tool == "get_metrics" and _wants_text(request.headers.get("accept", "")):
+            return Response(prometheus(outcome.structured or {}), media_type=PROMETHEUS)
+        return _render(outcome)
+
+    async def catalogue(self, request: Request) -> Response:
+        """``GET /commands``: all there is to call, for machines."""
+        del request
+        toolbox = self._toolbox
+        return JSONResponse(
+            {
+                **self._protocol.server_info,
+                "tools": [
+                    {
+                        "toolset": tool.toolset,
+                        **describe(tool, toolbox.schema(tool)),
+                        **({"outputSchema": tool.output_schema} if tool.output_schema else {}),
+                    }
+                    for tool in toolbox.tools
+                ],
+                "routes": [
+                    {"method": route.method, "path": route.template, "tool": route.tool}
+                    for route in self.routes
+                ],
+                "commands": list(self._commands()),
+            }
+        )
 
     async def versions(self, request: Request) -> Response:
         """``GET /mcp/resources/versions?crate=NAME``: the tool ``list_versions`` by another way."""
@@ -116,13 +167,20 @@ class _Faces:
         )
 
     async def openapi(self, request: Request) -> Response:
-        """``GET /openapi.json``: the selected toolsets' tools, as ``/mcp`` selects them."""
+        """``GET /openapi.json``: the selected toolsets' tools, as ``/mcp`` selects them.
+
+        The routes are told of all toolsets, unless some are selected.
+        """
         selection = _selection(request)
         plain = selection.schema == "plain"
         tools = self._protocol.tools(selection)
         info = self._protocol.server_info
-        pairs = [(tool, self._toolbox.schema(tool, plain=plain)) for tool in tools]
-        return JSONResponse(document(info["name"], info["version"], pairs))
+        routed = tools if selection.toolsets else self._toolbox.tools
+        pairs, further = (
+            [(tool, self._toolbox.schema(tool, plain=plain)) for tool in some]
+            for some in (tools, routed)
+        )
+        return JSONResponse(document(info["name"], info["version"], pairs, further))
 
     async def health(self, request: Request) -> Response:
         """``GET /health``."""
@@ -131,12 +189,15 @@ class _Faces:
         return JSONResponse(await to_thread.run_sync(self._health))
 
     async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
-        outcome = await self._in_thread(
-            self._toolbox.attempt, name, arguments, _request_id(request)
-        )
+        outcome = await self._attempt(request, name, arguments)
         if isinstance(outcome, DocstowError):
             return error_response(outcome)
         return _render(outcome)
+
+    async def _attempt(
+        self, request: Request, name: str, arguments: Mapping[str, Any]
+    ) -> Answer | DocstowError:
+        return await self._in_thread(self._toolbox.attempt, name, arguments, _request_id(request))
 
     def _finish(self, pending: Pending, request_id: str) -> Reply:
         outcomes = [
@@ -195,6 +256,13 @@ def _render(answer: Answer) -> Response:
     return Response(answer.text, media_type="text/markdown")
 
 
+def _wants_text(accept: str) -> bool:
+    """Whether an Accept header asks for Prometheus' text format, and not for JSON too."""
+    return "application/json" not in accept and any(
+        kind in accept for kind in ("text/plain", "openmetrics-text")
+    )
+
+
 async def _on_error(request: Request, error: Exception) -> Response:
     del request
     if not isinstance(error, DocstowError):
@@ -209,7 +277,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     message = error.detail
     if status == HTTPStatus.NOT_FOUND:
-        message = "No such page. /mcp speaks MCP, /mcp/manifest and /openapi.json list the tools."
+        message = "No such page. /mcp speaks MCP; /commands and /openapi.json list what there is."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         message = f"{request.method} is not for this page; see the Allow header."
     body = {"error": status.name.lower(), "message": message}

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from docstow.export import Piece
-from docstow.model import Document, document_id
-
-if TYPE_CHECKING:
-    from docstow.page_index import PageIndex
+from docstow.model import Document, Snapshot, document_id
 
 FORMS = ("jsonl", "markdown", "llms", "llms-full", "openwebui", "openwebui-markdown")
 
@@ -35,13 +31,14 @@ class PageExport:
     """A snapshot of pages on its way out: in every form each page once, in the order of paths.
 
     Args:
-        index: the snapshot's tables.
+        snapshot: what is exported.
+        documents: its pages, sorted by path.
         title: what people call the source.
     """
 
-    def __init__(self, index: PageIndex, title: str) -> None:
-        self._index = index
-        self._snapshot = index.snapshot
+    def __init__(self, snapshot: Snapshot, documents: Sequence[Document], title: str) -> None:
+        self._snapshot = snapshot
+        self._documents = documents
         self.title = title
 
     def pieces(self, form: str, begin: int = 0) -> Iterator[Piece]:
@@ -53,10 +50,6 @@ class PageExport:
         for piece in self.pieces(form, begin):
             name = f"<!-- file: {piece.file} -->\n\n" if piece.opens else ""
             yield name + piece.text
-
-    @cached_property
-    def _documents(self) -> list[Document]:
-        return self._index.documents()
 
     def _pieces(self, form: str) -> Iterator[Piece]:
         match form:
@@ -144,12 +137,12 @@ class PageExport:
         return "\n".join(["---", *lines, "---", "", ""])
 
 
-def tree(documents: list[Document]) -> list[str]:
+def tree(documents: Sequence[Document]) -> list[str]:
     """A file for each page, in folders as its path has them."""
     return _unique([_place(each.path) for each in documents])
 
 
-def flat(documents: list[Document]) -> list[str]:
+def flat(documents: Sequence[Document]) -> list[str]:
     """A file for each page in one folder, named by its whole path."""
     return _unique([_place(each.path).replace("/", "--")[-LONGEST_NAME:] for each in documents])
 

@@ -137,9 +137,9 @@ def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _
         snapshot.id,
         answered(registration, snapshot),
         prose_line(registration, snapshot, snapshot.revision.url),
-        lambda begin: PageExport(prose.index(snapshot), registration.title).texts(
-            arguments["format"], begin
-        ),
+        lambda begin: PageExport(
+            snapshot, prose.index(snapshot).documents(), registration.title
+        ).texts(arguments["format"], begin),
     )
 
 

@@ -181,6 +181,21 @@ a < b
     )
 
 
+def test_markdown_with_imports_is_mdx() -> None:
+    text = (
+        "---\ntitle: T\n---\n\nimport Tabs from '@theme/Tabs';\n\n<Tabs>\n\nwords {1}\n\n</Tabs>\n"
+    )
+    made = page("md", text)
+    assert (made.title, made.text) == ("T", "words")
+    code = "```js\nimport a from 'b'\n```\n\nA {set}"
+    assert page("md", code).text == code
+
+
+def test_headings_in_a_directive_are_kept() -> None:
+    made = page("rst", "Title\n=====\n\n.. only:: html\n\n   Part\n   ----\n\n   Words.\n")
+    assert made.text == "# Title\n\n## Part\n\nWords."
+
+
 def test_rst_is_the_same_dialect() -> None:
     made = page(
         "rst",

@@ -20,11 +20,17 @@ _DEFINITION = re.compile(
     r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?"
     r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ \t]*$"
 )
+#: Docusaurus reads ``.md`` as MDX too: a statement before any code gives that away.
+_IMPORT = re.compile(r"^import [\w{*][^\n]{0,500} from ['\"]", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()]{0,2000}\)")
 
 
 def read(text: str, file: File) -> Page:
-    """Read a Markdown file."""
+    """Read a Markdown file, or one that is MDX though its suffix does not say so."""
+    if _IMPORT.search(text.partition("```")[0]):
+        from docstow.readers.mdx import as_markdown
+
+        text = as_markdown(text)
     attributes, body = front_matter.split(text)
     return page(normalised(body.split("\n")), file, attributes)
 

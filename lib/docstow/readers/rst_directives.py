@@ -22,6 +22,9 @@ _MOST_NAMES = 5000
 _CHANGES = ("versionadded", "versionchanged", "deprecated", "versionremoved")
 _TITLED = {"tab", "tab-item", "dropdown", "card", "grid-item-card", "topic", "rubric", "group-tab"}
 
+#: Directives whose argument says where or when their content is shown.
+_LAYOUT = {"only", "ifconfig", "grid", "hlist", "tab-set", "tabs", "grid-item"}
+
 
 class _AnyOption(dict[str, Any]):
     """An option table that knows every option, and takes it as it is written."""
@@ -48,7 +51,7 @@ class _Open(Directive):
     def nested(self) -> list[nodes.Node]:
         holder = nodes.container()
         holder.document = self.state.document
-        self.state.nested_parse(self.content, self.content_offset, holder)
+        self.state.nested_parse(self.content, self.content_offset, holder, match_titles=True)
         return list(holder.children)
 
 
@@ -56,7 +59,7 @@ class _Unknown(_Open):
     """Any directive: its content, and what it is about if that is code."""
 
     def run(self) -> list[nodes.Node]:
-        if not self.argument:
+        if not self.argument or self.name in _LAYOUT:
             return self.nested()
         signatures = " ".join(self.argument.split("\n"))
         if self.name in _TITLED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from itertools import pairwise, repeat
 
@@ -13,7 +13,14 @@ import pytest
 import zstandard
 
 from docstow import __version__
-from docstow.errors import DocstowError, TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout
+from docstow.errors import (
+    DocstowError,
+    InvalidParameter,
+    TooLarge,
+    UnreadableInput,
+    UpstreamError,
+    UpstreamTimeout,
+)
 from docstow.net import Fetcher, followed
 from docstow.patience import Patience
 from docstow.unpack import Limits
@@ -376,3 +383,27 @@ def test_threads_take_one_slot_each(server: Loopback, clock: Clock) -> None:
         thread.join()
     assert (sorted(naps), errors) == ([1.0, 2.0, 3.0, 4.0, 5.0], [])
     fetcher.close()
+
+
+def test_a_body_that_is_not_wanted_is_left(server: Loopback, fetcher: Fetcher) -> None:
+    seen: list[str] = []
+
+    def wanted(headers: Mapping[str, str]) -> bool:
+        seen.append(headers["content-type"])
+        return False
+
+    answer = fetcher.get(f"{server.url}/a", wanted=wanted, limits=Limits(10, 10))
+    assert (answer.status, answer.body, seen) == (200, b"", ["application/json"])
+
+
+def test_waiting_for_a_host_that_wants_distance_is_no_silence_of_its(
+    server: Loopback, fetcher: Fetcher, clock: Clock
+) -> None:
+    for _ in range(2):
+        assert fetcher.get(f"{server.url}/a", interval_s=1000).status == 200
+    assert clock.naps == [1000.0]
+
+
+def test_what_is_no_address_is_said_to_be_none(fetcher: Fetcher) -> None:
+    with pytest.raises(InvalidParameter, match="url"):
+        fetcher.get("http://[::1/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from docstow.errors import DocstowError, Forbidden, UpstreamError
+from docstow.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
 from docstow.model import Registration, source_id
 from docstow.net import Fetcher
 from docstow.origins.contract import Event, Failed, Found, Known, Same, Skipped
@@ -186,6 +187,29 @@ def test_a_host_that_fails_to_say_what_it_allows_allows_nothing(
     with pytest.raises(UpstreamError, match=r"robots\.txt cannot be had"):
         crawl(site.url, fetcher)
     assert set(site.paths()) == {"/robots.txt"}
+
+
+def test_headers_that_cannot_be_sent_are_refused_without_their_values(fetcher: Fetcher) -> None:
+    for headers in ({"X-Key": "secret\r\nX-Other: 1"}, {"X Key": "secret"}):
+        with pytest.raises(InvalidParameter) as caught:
+            origin_of("http://127.0.0.1:9/", fetcher, headers=headers)
+        assert caught.value.details["field"] == "headers"
+        assert "secret" not in caught.value.message
+
+
+def test_who_asks_is_not_for_a_source_to_say(site: Site, fetcher: Fetcher) -> None:
+    site.page("/", "Start")
+    crawl(site.url, fetcher, headers={"user-agent": "Mozilla/5.0", "Host": "other"})
+    assert all(visit.headers["user-agent"].startswith("docstow/") for visit in site.visits)
+    assert {visit.headers["host"] for visit in site.visits} == {site.url.partition("//")[2]}
+
+
+def test_a_private_address_is_refused_where_the_server_is_public(site: Site) -> None:
+    site.page("/", "Start")
+    fetcher = Fetcher("https://project.example", private=False)
+    with closing(fetcher), pytest.raises(Forbidden, match="private_hosts"):
+        crawl(site.url, fetcher)
+    assert site.visits == []
 
 
 def test_an_unreachable_host_is_an_error(fetcher: Fetcher) -> None:

@@ -223,7 +223,10 @@ def main() -> None:
     with Site(given.folder, port=given.port) as site:
         misbehave(site)
         print(site.url, flush=True)
-        threading.Event().wait()
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print("stopped")
 
 
 if __name__ == "__main__":

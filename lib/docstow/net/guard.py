@@ -25,7 +25,8 @@ Resolve = Callable[[str, int], list[str]]
 def public(address: str) -> bool:
     """Whether an address is one of the public internet, whatever it is wrapped in."""
     ip = ip_address(address.partition("%")[0])
-    return all(_public(each) for each in _inner(ip) or [ip])
+    wrapped = _inner(ip)
+    return all(map(_public, wrapped)) if wrapped else _public(ip)
 
 
 def _public(ip: IPv4Address | IPv6Address) -> bool:

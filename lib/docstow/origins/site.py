@@ -18,7 +18,7 @@ from docstow.origins.contract import Event, Failed, Found, Known
 from docstow.origins.frontier import Frontier
 from docstow.origins.site_crawl import Crawl
 from docstow.origins.site_options import options
-from docstow.origins.site_pages import Render, SitePages
+from docstow.origins.site_pages import Render, SitePages, sendable
 from docstow.origins.site_robots import Robots
 from docstow.urls import (
     Scope,
@@ -51,7 +51,7 @@ class SiteOrigin:
         render: gives a page's HTML after its scripts have run, for ``render_js``.
 
     Raises:
-        InvalidParameter: an option is wrong.
+        InvalidParameter: an option or a header is wrong.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SiteOrigin:
         self._pages = SitePages(
             fetcher,
             tuple(self._scope.domains),
-            registration.headers,
+            sendable(registration.headers),
             plain=any(url.startswith("http:") for url in self._starts),
             max_bytes=chosen["max_page_bytes"],
             delay_s=chosen["delay_s"],

@@ -7,13 +7,20 @@ page comes next.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from docstow.errors import DocstowError, TooLarge, UpstreamError
+from docstow.errors import (
+    DocstowError,
+    InternalError,
+    InvalidParameter,
+    TooLarge,
+    UpstreamError,
+)
 from docstow.model import NO_ATTRIBUTES, File
 from docstow.origins.contract import Known
 from docstow.origins.site_robots import AGENT
@@ -23,6 +30,8 @@ from docstow.urls import clean_url, on_site
 
 if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher
+
+log = logging.getLogger(__name__)
 
 #: Gives a page's HTML after its scripts have run; is given the headers to send.
 Render = Callable[[str, Mapping[str, str]], bytes]
@@ -39,6 +48,9 @@ _META_ROBOTS = re.compile(
     rb"<meta\b(?=[^>]*\bname\s*=\s*[\"']?(?:robots|docstow)\b)[^>]*\bcontent\s*=\s*[\"']?([^\"'>]*)",
     re.IGNORECASE,
 )
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
+_OURS = {"user-agent", "host", "accept", "accept-encoding", "connection", "content-length"}
 #: Directives of X-Robots-Tag that have a value behind a colon; any other such word is an agent.
 _VALUED = {"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"}
 
@@ -132,6 +144,9 @@ class SitePages:
             return Refused("too large")
         except DocstowError as error:
             return Broken(error)
+        except Exception:
+            log.exception("%s could not be read", url)
+            return Broken(InternalError("The page could not be read."))
 
     def text(self, url: str, most: int, *, anywhere: bool = False) -> Answer | None:
         """A file beside the pages, redirects followed; None where there is none.
@@ -215,6 +230,20 @@ class SitePages:
             () if "nofollow" in rules else page.links,
             page.indexable and "noindex" not in rules,
         )
+
+
+def sendable(headers: Mapping[str, str]) -> dict[str, str]:
+    """A source's own headers, but those that are docstow's to say: who asks, and for what.
+
+    Raises:
+        InvalidParameter: one cannot be sent; its value is not repeated.
+    """
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise InvalidParameter(
+                "headers", "must have names of letters, digits and -, and values of one plain line"
+            )
+    return {name: value for name, value in headers.items() if name.lower() not in _OURS}
 
 
 def downgrades(here: str, there: str) -> bool:

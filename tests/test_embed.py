@@ -81,6 +81,12 @@ def test_long_texts_are_cut_at_the_manifests_limit() -> None:
     )
 
 
+def test_tokens_are_counted_beyond_the_limit() -> None:
+    assert bundled().count("") == 0
+    assert bundled().count("lock the mutex") == 3
+    assert bundled().count("mutex " * 100_000) == 100_000
+
+
 def test_identifiers_mean_what_their_words_mean() -> None:
     camel, snake, words, other = bundled().embed(
         ["SpawnBlocking", "spawn_blocking", "spawn blocking", "regular expression"]

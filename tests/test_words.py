@@ -5,11 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.words import Postings, index, score, tokens
+from docstow.words import Postings, index, prose_tokens, query_tokens, score, tokens
 
 
 @pytest.mark.parametrize(
@@ -179,3 +179,30 @@ def test_rows_must_have_a_text_for_every_field() -> None:
         index([("alpha",)], [1.0, 1.0], [0.75, 0.75])
     with pytest.raises(ValueError, match="1 field weights, but 2 values of b"):
         index([("alpha",)], [1.0], [0.75, 0.75])
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("the handles", ["the", "handl"]),
+        ("JoinHandles", ["joinhandl", "joinhandles", "join", "handl"]),
+        ("join_set", ["joinset", "join", "set"]),
+        ("Straße CAFÉ", ["strass", "cafe"]),
+        ("cafe\u0301", ["cafe"]),
+        ("配置文件", ["配置文件", "配", "置", "文", "件", "配置", "置文", "文件"]),
+        ("用Python", ["用", "python", "用python"]),
+        ("도커를", ["도커를", "도", "커", "를", "도커", "커를"]),
+    ],
+)
+def test_terms_of_prose(text: str, terms: list[str]) -> None:
+    assert prose_tokens(text) == terms
+
+
+@settings(max_examples=300)
+@given(st.text(max_size=40))
+def test_prose_is_found_by_itself_in_any_case(text: str) -> None:
+    wanted = query_tokens(text)
+    assert set(wanted) <= set(prose_tokens(text))
+    if text.upper().casefold() == text.casefold():
+        assert query_tokens(text.upper()) == wanted
+        assert set(wanted) <= set(prose_tokens(text.upper()))

@@ -179,8 +179,12 @@ class PageIndex:
     def headings(self, row: int) -> list[str]:
         """The heading paths of a document, in their order, each once."""
         rows = self.chunk_rows(row)
-        paths = self.chunks["heading_path"][rows.start : rows.stop]
-        return [path for path in dict.fromkeys(paths.tolist()) if path]
+        found: dict[str, None] = {}
+        for path in self.chunks["heading_path"][rows.start : rows.stop]:
+            parts = path.split(" > ")
+            # A heading without a text of its own is in the first chunk below it.
+            found |= dict.fromkeys(" > ".join(parts[: end + 1]) for end in range(len(parts)))
+        return [path for path in found if path]
 
     def visits(self) -> dict[str, Known]:
         """By path what the sync that made the snapshot learnt of each file."""

@@ -28,7 +28,7 @@ Mode = Literal["hybrid", "vector", "keyword"]
 DEPTH = 100
 
 #: What each further chunk of one page keeps of its score: other pages say more.
-REPEATED = 0.75
+REPEATED = 0.85
 
 _Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
 

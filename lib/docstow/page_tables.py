@@ -35,12 +35,12 @@ PAGE_LAYOUT = "pages/1"
 #: The keyword fields of a chunk with their BM25F weight and length normalisation b. A page's
 #: title speaks loudest for the page's first chunk, and a little for all of them.
 FIELDS = {
-    "title": (4.0, 0.3),
+    "title": (3.0, 0.3),
     "page": (1.0, 0.3),
     "heading": (2.5, 0.4),
     "path": (1.0, 0.4),
-    "text": (1.0, 0.75),
-    "code": (0.6, 0.75),
+    "text": (1.0, 0.5),
+    "code": (0.6, 0.5),
 }
 EXAMPLE_FIELDS = {
     "page": (1.0, 0.3),

@@ -304,6 +304,11 @@ include::x.adoc[]
     assert made.attributes == {"description": "About it"}
 
 
+def test_an_asciidoc_paragraph_may_be_an_admonition() -> None:
+    made = page("adoc", "= T\nAn Author <a@b.example>\nv1.0\n\n[NOTE]\nOne.\nTwo.\n\nThree.\n")
+    assert made.text == "# T\n\n> **Note:** One.\n> Two.\n\nThree."
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_notebooks_show_code_and_text_outputs(old: bool) -> None:
     outputs = [

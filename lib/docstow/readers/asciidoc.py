@@ -19,6 +19,9 @@ _DEEPEST = 8
 #: A short name may stand for a long value many times over.
 _LONGEST_VALUE = 120
 _ATTRIBUTE = re.compile(r":([\w-]{1,60}):(?:\s+(.*))?$")
+#: Author and revision, right below the title.
+_AUTHOR = re.compile(r"[^<>]{1,100}<[^<>\s]{1,100}@[^<>\s]{1,100}>$|v\d[\d.]{0,20}(?:,|$)")
+_HEADER_LINES = 3
 _HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+=+)?$")
 _BLOCK_ATTRIBUTES = re.compile(r"\[([^\[\]]*)\]$")
 _DELIMITER = re.compile(r"(-{4,}|={4,}|\.{4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}.*)$")
@@ -91,19 +94,18 @@ class _Blocks:
         if re.match(r"\.[A-Za-z`\"'<{]", line):
             self._title = line[1:]
             return True
+        if len(self._out) <= _HEADER_LINES and _AUTHOR.match(line):
+            return True
         return bool(_CONDITION.match(line)) or line == "+" or line.startswith("[[")
 
     def _written(self, line: str) -> None:
         """A line of text, of a list or of a paragraph."""
-        style, _ = self._taken()
+        self._taken()
         admonition = _ADMONITION.match(line)
-        named = style[0].lower() if style else ""
         if admonition is not None:
             self._out += quoted(
                 label(admonition[1].lower()), [(self._inline(admonition[2]), False)]
             )
-        elif named in NAMES:
-            self._out += quoted(label(named), [(self._inline(line), False)])
         elif heading := _HEADING.match(line):
             self._out += [
                 ("", False),
@@ -141,12 +143,21 @@ class _Blocks:
             return self._literal(at)
         if _DELIMITER.fullmatch(line):
             return self._delimited(at)
+        if self._style and self._style[0].lower() in NAMES:
+            end = self._paragraph_end(at)
+            style, _ = self._taken()
+            inner = _Blocks(self._lines[at:end], self.attributes, self._depth + 1).read()
+            self._out += quoted(label(style[0].lower()), inner)
+            return end
         if self._style and self._style[0] in {"source", "listing", "literal"} and line:
-            end = at
-            while end < len(self._lines) and self._lines[end]:
-                end += 1
+            end = self._paragraph_end(at)
             self._code(self._lines[at:end], *self._taken())
             return end
+        return at
+
+    def _paragraph_end(self, at: int) -> int:
+        while at < len(self._lines) and self._lines[at]:
+            at += 1
         return at
 
     def _taken(self) -> tuple[list[str], str]:

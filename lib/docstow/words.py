@@ -65,8 +65,8 @@ def prose_tokens(text: str) -> list[str]:
     letters of a run in a script without spaces.
     """
     folded = fold(text)
-    terms = tokens(_RUN.sub(r" \g<0> ", folded))
-    for word in _WORD.findall(text):
+    terms = tokens(_apart(folded))
+    for word in _WORD.findall(_apart(_without_accents(text))):
         if not word.islower():
             known = _terms(word.lower())
             terms += [term for term in _terms(word) if term not in known]
@@ -79,13 +79,23 @@ def query_tokens(query: str) -> list[str]:
     """The terms of a query for rows that :func:`prose_tokens` gave their terms."""
     folded = fold(query)
     pairs = [a + b for run in _RUN.findall(folded) for a, b in pairwise(run)]
-    return tokens(_RUN.sub(r" \g<0> ", folded)) + pairs
+    return tokens(_apart(folded)) + pairs
 
 
 def fold(text: str) -> str:
     """A text without differences of case, accents and width."""
-    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return unicodedata.normalize("NFC", _ACCENT.sub("", bare)).casefold()
+    cased = unicodedata.normalize("NFKD", text).casefold()
+    return _without_accents(cased).casefold()
+
+
+def _without_accents(text: str) -> str:
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _apart(text: str) -> str:
+    """A text with spaces around words of the scripts that have none."""
+    return _RUN.sub(r" \g<0> ", text)
 
 
 @lru_cache(maxsize=1 << 16)

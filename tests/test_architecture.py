@@ -71,7 +71,7 @@ FLOORS = [
     {"tools", "mcp"},
     {"app", "stdio", "server"},
     {"runtime"},
-    {"cli", "functions"},
+    {"cli", "cli_prose", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -11,18 +11,22 @@ import io
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__, commands, preingest
-from docstow.errors import DocstowError, InvalidParameter
+from docstow import __version__, cli_prose, commands, preingest
+from docstow.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
+from docstow.model import PROSE
 from docstow.models import choice
 from docstow.settings import FIELDS, load
 
 if TYPE_CHECKING:
+    from docstow.export import Export
+    from docstow.export.prose import PageExport
     from docstow.model import Snapshot
     from docstow.runtime import Runtime
 
@@ -140,26 +144,46 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
 
 def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow import outfiles
-    from docstow.export import Export
 
     runtime.stow_sample()
-    name, _, requirement = options.source.partition("@")
-    export = Export(runtime.library.index(runtime.library.ensure(name, requirement)))
+    export = _exported(runtime, options.source, options.format)
     forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
     if options.into == Path("-"):
         sys.stdout.writelines(export.texts(forms[-1]))
         return 0
-    stem = export.title.replace(" ", "-")
-    if options.format == "jsonl":
+    stem = re.sub(r"[^\w.-]+", "-", export.title).strip("-") or "export"
+    if options.format in ("jsonl", "openwebui"):
         into = options.into or Path(f"{stem}.jsonl")
         into = into / f"{stem}.jsonl" if into.is_dir() else into
-        outfiles.write_file(into, export.texts("jsonl"), force=options.force)
+        outfiles.write_file(into, export.texts(options.format), force=options.force)
     else:
         into = options.into or Path(stem)
         parts = ((piece.file, piece.text) for form in forms for piece in export.pieces(form))
         outfiles.write_folder(into, parts, force=options.force)
     print(f"{export.title} as {options.format}: {into}")
     return 0
+
+
+def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
+    """A registered source of pages if one is called that, else a crate."""
+    from docstow.export import FORMS, Export
+    from docstow.export.prose import PageExport
+
+    try:
+        registration = runtime.registry.get(word)
+    except SourceNotFound:
+        if form not in FORMS or "/" in word:
+            raise
+    else:
+        if registration.kind in PROSE:
+            snapshot = runtime.prose.newest(registration)
+            if snapshot is None:
+                raise SnapshotNotFound(f"{registration.title} was never synced; ingest it first.")
+            documents = runtime.prose.index(snapshot).documents()
+            return PageExport(snapshot, documents, registration.title)
+        word = registration.uri
+    name, _, requirement = word.partition("@")
+    return Export(runtime.library.index(runtime.library.ensure(name, requirement)))
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -192,6 +216,10 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "ingest_crates": _ingest_crates,
     "ingest_files": _ingest_files,
     "ingest_std": _ingest_std,
+    "ingest_prose": cli_prose.ingest_prose,
+    "list_sources": cli_prose.list_sources,
+    "delete_source": cli_prose.delete_source,
+    "search": cli_prose.search,
     "export": _export,
     "fetch_model": _fetch_model,
     "call": _call,

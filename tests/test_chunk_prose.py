@@ -77,8 +77,19 @@ def test_chunks_of_a_section_overlap_by_whole_sentences() -> None:
 
 
 def test_a_section_does_not_begin_with_the_words_of_another() -> None:
-    found = chunks("# A\n\nOne two. Three.\n\n# B\n\nFour.\n", words, target=3, most=9)
-    assert [each.text for each in found] == ["# A", "One two. Three.", "# B\n\nFour."]
+    found = chunks("# A\n\nOne two. Three.\n\n# B\n\nFour.\n", words, target=9, most=20)
+    assert [each.text for each in found] == ["# A\n\nOne two. Three.", "# B\n\nFour."]
+
+
+def test_a_heading_is_not_parted_from_a_long_text() -> None:
+    found = chunks("# A\n\nOne two three.\n\nFour five.\n", words, target=3, most=9)
+    assert [each.text for each in found] == ["# A\n\nOne two three.", "Four five."]
+
+
+def test_a_code_block_of_one_endless_line_is_cut_between_words() -> None:
+    found = chunks("```py " + "word " * 30 + "\n```\n", words, target=5, most=8)
+    assert max(each.tokens for each in found) <= 8
+    assert sum(each.text.count("word") for each in found) == 30
 
 
 def test_code_that_is_too_long_keeps_its_fence_on_each_part() -> None:

@@ -47,6 +47,7 @@ class _Part:
     end: int
     tokens: int
     prose: bool = False
+    heading: bool = False
     fence: tuple[str, str] | None = None
 
 
@@ -131,7 +132,8 @@ class _Splitter:
         size = self._count(self._text[start:end])
         kind = tokens[0].type
         if size <= self._most:
-            yield _Part(start, end, size, prose=kind == "paragraph_open")
+            prose, heading = kind == "paragraph_open", kind == "heading_open"
+            yield _Part(start, end, size, prose, heading)
         elif kind == "fence":
             first, last = (self._offset(line) for line in tokens[0].map or (0, 0))
             yield from self._by_lines(start, first, self._most)
@@ -157,12 +159,15 @@ class _Splitter:
     def _fenced(self, start: int, end: int, token: Token) -> Iterator[_Part]:
         """The lines of a code block, each part in the block's own fence."""
         opening, closing = f"{token.markup}{token.info}\n", f"\n{token.markup}"
-        room = max(self._most - self._count(opening + closing), 1)
+        around = self._count(opening + closing)
         lines = [match.end() for match in _LINE.finditer(self._text, start, end)]
+        if len(lines) < 3 or 2 * around > self._most:
+            yield from self._by_lines(start, end, self._most)
+            return
         begin, stop = lines[0], end
         if self._text[lines[-2] : end].strip().endswith(token.markup):
             stop = lines[-2]  # else it is never closed and ends with what it stands in
-        for part in self._by_lines(begin, stop, room):
+        for part in self._by_lines(begin, stop, self._most - around):
             yield _Part(part.start, part.end, part.tokens, fence=(opening, closing))
 
     def _by_lines(self, start: int, end: int, room: int) -> Iterator[_Part]:
@@ -195,7 +200,9 @@ class _Splitter:
         used = 0
         for part in section:
             alone = part.fence or (filled and filled[-1].fence)
-            if filled and (alone or used + part.tokens > self._target):
+            # A heading goes with what follows, even if that alone fills a chunk.
+            room = self._most if all(each.heading for each in filled) else self._target
+            if filled and (alone or used + part.tokens > room):
                 yield from self._chunk(path, filled)
                 filled = self._repeated(filled[-1], part)
                 used = sum(each.tokens for each in filled)

@@ -24,6 +24,7 @@ from docstow.runtime import Runtime
 from docstow.settings import load
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sync import Sync
+from servers.site import Site
 from stores import bucket
 
 ROOT = "https://docs.example"
@@ -90,7 +91,7 @@ class Bench:
             self.jobs,
             self.snapshots,
             self.leases,
-            lambda registration: self.origin,
+            lambda registration: contextlib.nullcontext(self.origin),
             bundled,
             self.sent.append,
             crates=self._stow,
@@ -279,7 +280,7 @@ def test_what_fails_keeps_its_former_page_and_what_only_it_leads_to(bench: Bench
 
 def test_a_page_that_a_limit_cut_off_stays_until_a_full_sync(bench: Bench) -> None:
     bench.run(*ABC, found("e"))
-    cut = [found("a"), Skipped(f"{ROOT}/b", "beyond max_pages")]
+    cut: list[Event] = [found("a"), Skipped(f"{ROOT}/b", "beyond max_pages")]
     job = bench.run(*cut)
     assert set(bench.pages) == {"a", "b", "c"}
     assert counts(job)["gone"] == 1
@@ -549,3 +550,30 @@ def test_a_folder_is_read_for_users_of_this_machine_only(tmp_path: Path) -> None
             made: Registration = runtime.registry.create(FOLDER, str(folder))[0]
             job = runtime.sync.wait(runtime.sync.start(made.id).id, 30)
             assert job.state == state
+
+
+def test_a_real_site_over_http(tmp_path: Path) -> None:
+    flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}
+    with Site() as site, contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        site.page("/docs/", "Ships", "A ship has a hull.", "/docs/sails", "/docs/gone")
+        site.page("/docs/sails", "Sails", "Sails catch the wind.")
+        made, _ = runtime.registry.create(
+            SITE, f"{site.url}/docs/", options={"delay_s": 0, "llms": "off", "sitemap": False}
+        )
+
+        def sync() -> Job:
+            return runtime.sync.wait(runtime.sync.start(made.id).id, 30)
+
+        job = sync()
+        assert (job.state, job.errors) == (SUCCESS, ())
+        assert counts(job)["documents"] == 2
+        (hit, *_), _ = runtime.prose.search("what catches wind")
+        assert hit.url == f"{site.url}/docs/sails"
+        again = counts(sync())
+        assert (again["unchanged"], again.get("embedded", 0)) == (2, 0)
+        site.page("/docs/sails", "Sails", "Sails catch a gale.")
+        changed = counts(sync())
+        assert (changed["unchanged"], changed["changed"], changed["embedded"]) == (1, 1, 1)
+        snapshot = runtime.snapshots.load(job.snapshot_id)
+        assert snapshot is not None
+        assert snapshot.counts["relations"] == 1

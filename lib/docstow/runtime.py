@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from docstow.registry import Registry
 from docstow.settings import Settings, allowed_private
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.tools import Toolbox, collections, docs, rust, sources
+from docstow.urls import site_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -240,8 +241,13 @@ class Runtime:
             max_bytes=self.settings.max_push,
         )
 
-    def _prose_origin(self, registration: Registration) -> ProseOrigin:
+    @contextlib.contextmanager
+    def _prose_origin(self, registration: Registration) -> Iterator[ProseOrigin]:
         """Where the files of a registered source come from, for one sync."""
+        with contextlib.ExitStack() as stack:
+            yield self._open_origin(registration, stack)
+
+    def _open_origin(self, registration: Registration, stack: contextlib.ExitStack) -> ProseOrigin:
         if registration.kind == COLLECTION:
             from docstow.origins.pushed import PushedOrigin
 
@@ -255,10 +261,26 @@ class Runtime:
             from docstow.origins.github import GithubOrigin
 
             url, token = self.settings.github_url, self.settings.github_token
-            return GithubOrigin(registration, self._outside, api_url=url, token=token)
+            # The operator names GitHub's host, which may be a private one; users name the others.
+            fetcher = self._outside if "://" in registration.uri else self._fetcher()
+            return GithubOrigin(registration, fetcher, api_url=url, token=token)
+        if registration.options.get("render_js"):
+            from docstow.origins.rendered_site import RenderedSite
+
+            return RenderedSite(registration, self._outside, chromium=self.settings.chromium)
         from docstow.origins.site import SiteOrigin
 
-        return SiteOrigin(registration, self._outside)
+        render = None
+        if registration.options.get("render_js"):
+            from docstow.origins.browser import Browser
+
+            own = site_of(registration.uri)
+            chromium = self.settings.chromium
+            browser = Browser(
+                self._outside, chromium=chromium, may_open=lambda url: site_of(url) == own
+            )
+            render = stack.enter_context(browser).render
+        return SiteOrigin(registration, self._outside, render=render)
 
     @property
     def _outside(self) -> Fetcher:

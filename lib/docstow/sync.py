@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class Sync:
         jobs: where jobs are written down.
         snapshots: published snapshots.
         leases: keep two processes from doing one sync twice.
-        origins: makes the origin of a source, anew for each sync.
+        origins: opens the origin of a source, anew for each visit.
         embedder: the model that texts are embedded with, when it is first needed.
         send: has :meth:`run` called with a job's id, beside the caller.
         crates: stows a crate by name and version, anew if the third says so.
@@ -69,7 +70,7 @@ class Sync:
         jobs: Jobs,
         snapshots: Snapshots,
         leases: Leases,
-        origins: Callable[[Registration], ProseOrigin],
+        origins: Callable[[Registration], AbstractContextManager[ProseOrigin]],
         embedder: Callable[[], Embedder],
         send: Callable[[str], object],
         *,
@@ -169,16 +170,16 @@ class Sync:
         from docstow.visit import Visit
 
         def visit(registration: Registration) -> dict[str, Any]:
-            origin = self._origins(registration)
-            return Visit(
-                registration,
-                job,
-                origin,
-                self._jobs,
-                self._snapshots,
-                self._embedder(),
-                clock=self._clock,
-            ).make()
+            with self._origins(registration) as origin:
+                return Visit(
+                    registration,
+                    job,
+                    origin,
+                    self._jobs,
+                    self._snapshots,
+                    self._embedder(),
+                    clock=self._clock,
+                ).make()
 
         try:
             return visit(registration)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from docstow import patience
 from docstow.errors import ConfigurationError, Forbidden, UpstreamError, UpstreamTimeout
+from docstow.model import SITE, Registration
 from docstow.net import Fetcher
 from docstow.origins import browser
 from docstow.origins.browser import Browser, Patience
+from docstow.origins.contract import Found
+from docstow.origins.rendered_site import RenderedSite
+from docstow.origins.site import options
 from servers.loopback import Handler, Loopback, redirect, status
 
 PAGES = {
@@ -164,6 +169,25 @@ def test_a_browser_leaves_no_process_and_no_file(
     assert list(tmp_path.iterdir()) == []
     running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _names(path, tmp_path)]
     assert running == []
+
+
+def test_a_site_is_crawled_through_what_its_scripts_show(
+    chromium: str, plain: Fetcher, site: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links that only a script writes are followed; the browser ends with the sync."""
+    script = b"<title>Docs</title><main id=m></main><script>m.innerHTML = '<h1>Start</h1>"
+    monkeypatch.setitem(PAGES, "/docs/", script + b"<a href=/docs/next>next</a>'</script>")
+    monkeypatch.setitem(PAGES, "/docs/next", script.replace(b"Start", b"Next") + b"'</script>")
+    given = options({"render_js": True, "delay_s": 0, "sitemap": False, "llms": "off"})
+    made = datetime(2026, 1, 1, tzinfo=UTC)
+    registration = Registration("0" * 64, SITE, f"{site.url}/docs/", "Docs", given, made)
+    before = threading.active_count()
+    origin = RenderedSite(registration, plain, chromium=chromium)
+    assert origin.resolve() == ""
+    found = [event for event in origin.files({}) if isinstance(event, Found)]
+    assert [event.file.path for event in found] == [f"{site.url}/docs", f"{site.url}/docs/next"]
+    assert b"<h1>Next</h1>" in found[1].file.body
+    assert threading.active_count() == before
 
 
 def _fail_in_the_middle(plain: Fetcher, chromium: str, url: str, folder: Path) -> None:

@@ -31,7 +31,7 @@ from docstow.origins.git_address import Address, canonical, parse
 from docstow.origins.github import Caps, GithubOrigin, options
 from docstow.origins.selection import matches
 from servers.forge import Forge, Repository, advertisement, bomb, commit, packed, pkt_line
-from servers.loopback import cut, status
+from servers.loopback import cut, redirect, status
 
 TOKEN = "t0ken"  # a made-up one
 DOCS = {
@@ -363,6 +363,21 @@ def test_a_wrong_token_is_told(forge: Forge, fetcher: Fetcher) -> None:
     assert isinstance(error, UpstreamError)
     assert "does not accept the token" in error.message
     assert "wrong" not in error.message
+
+
+@pytest.mark.parametrize("there", ["/api/repos/acme/garden", "ftp://host/x", "file:///etc/passwd"])
+def test_redirects_that_lead_nowhere_are_told(forge: Forge, fetcher: Fetcher, there: str) -> None:
+    forge.always("/repos/", redirect(there))
+    assert isinstance(error_of(origin_of(forge, fetcher)), UpstreamError)
+
+
+def test_a_renamed_repository_is_found_where_it_is_now(forge: Forge, fetcher: Fetcher) -> None:
+    new = "/api/repos/acme/secret"
+    moved = [new, f"{new}/commits/main", f"{new}/tarball/{MAIN}"]
+    forge.plan("/repos/acme/shed", *(redirect(place, 301) for place in moved))
+    origin = origin_of(forge, fetcher, "acme/shed", token=TOKEN)
+    assert paths(list(origin.files({}))) == ["README.md"]
+    assert all(each.headers["authorization"] == f"Bearer {TOKEN}" for each in forge.requests)
 
 
 # Archives that are not what they should be.

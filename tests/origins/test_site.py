@@ -370,12 +370,13 @@ def test_redirects_stay_in_the_source(site: Site, fetcher: Fetcher) -> None:
 def test_a_page_that_fails_is_an_event_and_the_rest_goes_on(
     site: Site, fetcher: Fetcher, clock: Clock
 ) -> None:
-    site.page("/", "Start", "", "/circle", "/slow", "/broken", "/closed", "/fine")
+    site.page("/", "Start", "", "/circle", "/slow", "/broken", "/closed", "/unasked", "/fine")
     site.at("/circle", redirect("/circle-2"))
     site.at("/circle-2", redirect("/circle"))
     site.at("/slow", lambda handler: _silent(handler, clock))
     site.at("/broken", status(500))
     site.at("/closed", status(403))
+    site.at("/unasked", status(304))
     site.page("/fine", "Fine")
     events = crawl(site.url, fetcher, concurrency=1)
     assert found(events, site.url) == ["/", "/fine"]
@@ -387,6 +388,7 @@ def test_a_page_that_fails_is_an_event_and_the_rest_goes_on(
         ("/circle", "upstream_error"),
         ("/closed", "upstream_error"),
         ("/slow", "upstream_timeout"),
+        ("/unasked", "upstream_error"),
     ]
     assert len(site.paths("/broken")) == 3
 
@@ -397,6 +399,19 @@ def _silent(handler: Any, clock: Clock) -> None:
     handler.begin(200, 1000, {"Content-Type": "text/html"})
     clock.now += 1000
     handler.wfile.write(b"<p>half")
+
+
+def test_a_circle_is_told_though_all_of_it_is_linked(site: Site, fetcher: Fetcher) -> None:
+    site.page("/", "Start", "", "/one", "/two", "/three", "/new", "/old")
+    site.at("/one", redirect("/two"))
+    site.at("/two", redirect("/three"))
+    site.at("/three", redirect("/one"))
+    site.at("/old", redirect("/new"))
+    site.page("/new", "New")
+    events = crawl(site.url, fetcher)
+    assert found(events, site.url) == ["/", "/new"]
+    assert [each.ref for each in events if isinstance(each, Failed)] == [f"{site.url}/three"]
+    assert "/old" in skipped(events, site.url)
 
 
 def test_busy_servers_are_waited_for(site: Site, fetcher: Fetcher, clock: Clock) -> None:

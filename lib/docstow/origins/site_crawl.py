@@ -75,6 +75,8 @@ class Crawl:
         self._digests: set[str] = set()
         #: Pages that have only been met under another address than their own.
         self._borrowed: set[str] = set()
+        #: Which address redirected to which.
+        self._moves: dict[str, str] = {}
         #: Why a start address gave no page; the first such reason.
         self.trouble: DocstowError | None = None
 
@@ -155,14 +157,23 @@ class Crawl:
                 " path_prefixes say what belongs to it."
             )
             yield self._skipped(visit, "redirect out of scope", error)
-        elif there in chain or len(chain) > _MOST_REDIRECTS:
+        elif there in chain or len(chain) > _MOST_REDIRECTS or self._circles(visit.url, there):
             host = urlsplit(visit.url).netloc
-            error_ = UpstreamError(f"{host} redirects in a circle, or too often.", host=host)
-            yield from self._broken(visit, error_)
+            circle = UpstreamError(f"{host} redirects in a circle, or too often.", host=host)
+            yield from self._broken(visit, circle)
         elif canonical_url(there) in map(canonical_url, chain) or self._frontier.first(there):
             self._frontier.next_is(replace(visit, url=there, chain=chain))
         else:
             yield self._skipped(visit, ANOTHER)
+
+    def _circles(self, here: str, there: str) -> bool:
+        """Whether redirects that were met on other ways lead back; remembers this one."""
+        self._moves[here] = there
+        met = {here}
+        while there in self._moves and there not in met:
+            met.add(there)
+            there = self._moves[there]
+        return there == here
 
     def _left_out(self, url: str, visit: Visit) -> str:
         """As for any link, but where a crawl begins its globs do not matter."""

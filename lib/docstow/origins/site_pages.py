@@ -139,7 +139,7 @@ class SitePages:
             answer = self._get(
                 url, self.max_bytes, delay_s, _conditions(known), lambda had: _wanted(url, had)
             )
-            return self._outcome(url, answer)
+            return self._outcome(url, answer, known)
         except TooLarge:
             return Refused("too large")
         except DocstowError as error:
@@ -191,9 +191,9 @@ class SitePages:
         safe = self.plain or url.startswith("https:")
         return self.headers if safe and on_site(url, self.domains) else NO_ATTRIBUTES
 
-    def _outcome(self, url: str, answer: Answer) -> Outcome:
+    def _outcome(self, url: str, answer: Answer, known: Known | None) -> Outcome:
         status, headers = answer.status, answer.headers
-        if status == 304:
+        if status == 304 and known:
             return Unchanged()
         if status in _REDIRECTS:
             return Moved(urljoin(url, headers.get("location", "")))

@@ -91,6 +91,7 @@ OWNERS = {
     "mangum": {"functions"},
     "zstandard": {"unpack", "bundled"},
     "uvicorn": {"server"},
+    "lxml": {"readers"},
     "playwright": {"origins"},
 }
 

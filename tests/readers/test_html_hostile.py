@@ -1,5 +1,7 @@
 """Wrong encodings, broken markup and hostile pages: text, or a clear error, in bounded time."""
 
+# ruff: noqa: E501 - markup in one piece is easier to read.
+
 from __future__ import annotations
 
 import time

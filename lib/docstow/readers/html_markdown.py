@@ -6,6 +6,7 @@ This room knows the converter and where code stands in what it wrote. It does no
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -19,8 +20,6 @@ _PLACE = re.compile(f"^(.*?){_OPEN}(\\d+){_CLOSE}[ \t]*(.*)$", re.MULTILINE)
 _LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?= )")
 #: What may lead a line that a fence begins on.
 _LEADING = re.compile(r"(?:[ \t>]|[-*+] |\d{1,9}[.)] )*")
-#: A quote right under another line would be that paragraph's.
-_TIGHT_QUOTE = re.compile(r"^(?![ \t]*>)(.*\S.*)\n(?=([ \t]*)>)", re.MULTILINE)
 _FENCE = re.compile(r"`{3,}")
 _BLANKS = re.compile(r"\n{3,}")
 
@@ -41,12 +40,22 @@ def markdown(top: Element, code: list[tuple[str, str]]) -> str:
 
     source = etree.tostring(top, encoding="unicode", method="html", with_tail=False)
     text = convert(source, _options()).content or ""
-    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    text = "\n".join(_spaced(text))
     text = _BLANKS.sub("\n\n", text).strip()
-    text = _TIGHT_QUOTE.sub(r"\1\n\n", text)
     while _OPEN in text:
         text = _PLACE.sub(lambda match: _fenced(match, code), text)
     return text + "\n"
+
+
+def _spaced(text: str) -> Iterator[str]:
+    """Its lines, with a blank one before each quote that would continue a paragraph."""
+    before = ""
+    for line in text.split("\n"):
+        starts = line.lstrip().startswith(">") and not before.lstrip().startswith(">")
+        if starts and before:
+            yield ""
+        before = line.rstrip()
+        yield before
 
 
 @cache

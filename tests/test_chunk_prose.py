@@ -135,6 +135,7 @@ def test_nothing_gives_nothing(text: str) -> None:
 def test_an_address_that_only_links_use_is_kept() -> None:
     text = "See [it].\n\n[it]: https://example.org/x\n"
     assert [each.text for each in chunks(text, words)] == [text.strip()]
+    assert [each.text for each in chunks("[it]: /x", words)] == ["[it]: /x"]
 
 
 # Blocks that pages are made of, each with a word of its own.

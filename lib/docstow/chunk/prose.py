@@ -91,18 +91,21 @@ class _Splitter:
         headings: list[tuple[int, str]] = []
         section: list[_Part] = []
         bare = True
-        for start, end, tokens in self._blocks(parse(self._text), 0, len(self._text)):
-            level = int(tokens[0].tag[1:]) if tokens[0].type == "heading_open" else 0
+        tokens = parse(self._text)
+        if not tokens:  # nothing but the addresses of links
+            section += self._by_lines(0, len(self._text), self._most)
+        for start, end, block in self._blocks(tokens, 0, len(self._text)):
+            level = int(block[0].tag[1:]) if block[0].type == "heading_open" else 0
             if level:
                 if section and not (bare and level > headings[-1][0]):
                     yield from self._packed(section, headings)
                     section = []
                 headings = [each for each in headings if each[0] < level]
-                headings.append((level, inline_text(tokens[1].children or [])))
+                headings.append((level, inline_text(block[1].children or [])))
                 bare = not section or bare
             else:
                 bare = False
-            section += self._parts(start, end, tokens)
+            section += self._parts(start, end, block)
         yield from self._packed(section, headings)
 
     def _blocks(
@@ -142,8 +145,11 @@ class _Splitter:
         elif kind == "paragraph_open":
             yield from self._sentences(start, end)
         elif kind in ("bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"):
-            for inner in self._blocks(tokens[1:-1], start, end):
-                yield from self._parts(*inner)
+            inner = list(self._blocks(tokens[1:-1], start, end))
+            for each in inner:
+                yield from self._parts(*each)
+            if not inner:
+                yield from self._by_lines(start, end, self._most)
         else:
             yield from self._by_lines(start, end, self._most)
 

@@ -32,7 +32,6 @@ from docstow.registry import Registry
 from docstow.settings import Settings, allowed_private
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.tools import Toolbox, collections, docs, rust, sources
-from docstow.urls import site_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -264,21 +263,14 @@ class Runtime:
             # The operator names GitHub's host, which may be a private one; users name the others.
             fetcher = self._outside if "://" in registration.uri else self._fetcher()
             return GithubOrigin(registration, fetcher, api_url=url, token=token)
-        if registration.options.get("render_js"):
-            from docstow.origins.rendered_site import RenderedSite
-
-            return RenderedSite(registration, self._outside, chromium=self.settings.chromium)
-        from docstow.origins.site import SiteOrigin
+        from docstow.origins.site import SiteOrigin, scope
 
         render = None
         if registration.options.get("render_js"):
             from docstow.origins.browser import Browser
 
-            own = site_of(registration.uri)
-            chromium = self.settings.chromium
-            browser = Browser(
-                self._outside, chromium=chromium, may_open=lambda url: site_of(url) == own
-            )
+            chromium, inside = self.settings.chromium, scope(registration)
+            browser = Browser(self._outside, chromium=chromium, may_open=inside.holds)
             render = stack.enter_context(browser).render
         return SiteOrigin(registration, self._outside, render=render)
 

@@ -16,8 +16,7 @@ from docstow.net import Fetcher
 from docstow.origins import browser
 from docstow.origins.browser import Browser, Patience
 from docstow.origins.contract import Found
-from docstow.origins.rendered_site import RenderedSite
-from docstow.origins.site import options
+from docstow.origins.site import SiteOrigin, options, scope
 from servers.loopback import Handler, Loopback, redirect, status
 
 PAGES = {
@@ -181,13 +180,17 @@ def test_a_site_is_crawled_through_what_its_scripts_show(
     given = options({"render_js": True, "delay_s": 0, "sitemap": False, "llms": "off"})
     made = datetime(2026, 1, 1, tzinfo=UTC)
     registration = Registration("0" * 64, SITE, f"{site.url}/docs/", "Docs", given, made)
-    before = threading.active_count()
-    origin = RenderedSite(registration, plain, chromium=chromium)
-    assert origin.resolve() == ""
-    found = [event for event in origin.files({}) if isinstance(event, Found)]
+    before = _browsers()
+    with Browser(plain, chromium=chromium, may_open=scope(registration).holds) as rendering:
+        origin = SiteOrigin(registration, plain, render=rendering.render)
+        found = [event for event in origin.files({}) if isinstance(event, Found)]
     assert [event.file.path for event in found] == [f"{site.url}/docs", f"{site.url}/docs/next"]
     assert b"<h1>Next</h1>" in found[1].file.body
-    assert threading.active_count() == before
+    assert _browsers() == before
+
+
+def _browsers() -> int:
+    return [thread.name for thread in threading.enumerate()].count("browser")
 
 
 def _fail_in_the_middle(plain: Fetcher, chromium: str, url: str, folder: Path) -> None:

@@ -1,7 +1,5 @@
 """What holds for every page: titles, headings and code are kept; links are of the web."""
 
-# ruff: noqa: E501 - markup in one piece is easier to read.
-
 from __future__ import annotations
 
 from html import escape

@@ -18,7 +18,7 @@ from docstow.errors import UnreadableInput
 Element = Any
 
 #: Elements below this depth lose their tags but keep their text: the parser gives up at 2048.
-DEEPEST = 200
+DEEPEST = 100
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
 #: Elements that have no end tag, or whose end tag is left out so often that it counts nothing.
 _UNCOUNTED = {

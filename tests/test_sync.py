@@ -15,7 +15,7 @@ from docstow.embed import bundled
 from docstow.errors import SourceNotFound, UpstreamError
 from docstow.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, Job, Jobs, lease_key
 from docstow.lease import Leases
-from docstow.model import CRATE, FOLDER, SITE, File, Registration, Snapshot
+from docstow.model import CRATE, FOLDER, GITHUB, SITE, File, Registration, Snapshot
 from docstow.objects import ObjectStore, open_store
 from docstow.origins.contract import Event, Failed, Found, Known, Same, Skipped
 from docstow.page_index import PageIndex
@@ -24,6 +24,7 @@ from docstow.runtime import Runtime
 from docstow.settings import load
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sync import Sync
+from servers.forge import Forge, Repository, commit
 from servers.site import Site
 from stores import bucket
 
@@ -577,3 +578,30 @@ def test_a_real_site_over_http(tmp_path: Path) -> None:
         snapshot = runtime.snapshots.load(job.snapshot_id)
         assert snapshot is not None
         assert snapshot.counts["relations"] == 1
+
+
+def test_a_real_repository_over_http(tmp_path: Path) -> None:
+    files = {"README.md": b"# Garden\n\nWater the moss.\n", "docs/b.md": b"# B\n\nBeds.\n"}
+    repository = Repository(dict(files), branches={"main": commit("one")})
+    with Forge({"acme/garden": repository}) as forge:
+        flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}
+        settings = load({**flags, "github_url": forge.api_url}, {})
+        with contextlib.closing(Runtime(settings)) as runtime:
+            made, _ = runtime.registry.create(GITHUB, "acme/garden@main")
+
+            def sync() -> Job:
+                return runtime.sync.wait(runtime.sync.start(made.id).id, 30)
+
+            job = sync()
+            assert (job.state, job.errors, job.version) == (SUCCESS, (), commit("one"))
+            assert counts(job)["documents"] == 2
+            fetched = len(forge.archives.requests)
+            job = sync()
+            assert (job.state, counts(job)["unchanged"]) == (SUCCESS, 2)
+            assert len(forge.archives.requests) == fetched
+            repository.files["README.md"] = b"# Garden\n\nWater the fern.\n"
+            repository.branches["main"] = commit("two")
+            job = sync()
+            assert job.version == commit("two")
+            assert (counts(job)["changed"], counts(job)["unchanged"]) == (1, 1)
+            assert "fern" in runtime.prose.document("README.md", source=made.id).document.text

@@ -79,7 +79,7 @@ class Harvest:
                 self._read(event)
             case Same(path):
                 self.current = path
-                if path in self._former.documents:
+                if path in self._former.documents and path in self._former.visits:
                     self._keep(self._former.documents[path], self._former.visits[path])
             case Skipped(ref, reason):
                 self.current = ref

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +21,7 @@ from docstow.objects import AlreadyThere, Conflict, ObjectStore
 SCHEMA = 1
 PREFIX = "jobs/"
 ATTEMPTS = 100
+PARALLEL = 8
 #: So many jobs of a source are kept; a new one removes those that are older.
 KEPT = 100
 #: So many errors of a job are told one by one.
@@ -243,8 +245,9 @@ class Jobs:
 
     def all(self) -> list[Job]:
         """Every job that is kept, the newest first."""
-        found = (self._read(entry.key) for entry in self._store.list(PREFIX))
-        jobs = [job for job in found if job is not None]
+        keys = [entry.key for entry in self._store.list(PREFIX)]
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            jobs = [job for job in pool.map(self._read, keys) if job is not None]
         return sorted(jobs, key=lambda job: (job.created_at, job.id), reverse=True)
 
     def _keys(self, source_id: str) -> list[str]:

@@ -7,7 +7,7 @@ else
 BIN := .venv/bin
 endif
 
-.PHONY: install serve test lint format eval fit bench clean lock
+.PHONY: install serve test lint infra pin-base format eval fit bench clean lock
 
 install: .venv/installed
 
@@ -38,6 +38,37 @@ lint: .venv/installed-dev
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
+# The deployment: templates are linted and validated, functions packed and measured. Its tools have
+# an environment of their own, so that their pins and ours do not meet. No Docker, no account.
+FUNCTION_PYTHON ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null \
+	|| ls $(HOME)/.pyenv/versions/3.13.*/bin/python3.13 2>/dev/null | tail -1)
+SAM := AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 .venv-infra/bin/sam
+
+infra: .venv-infra/installed .venv/python
+	AWS_DEFAULT_REGION=us-east-1 .venv-infra/bin/cfn-lint template.yaml infra/edge.yaml
+	$(SAM) validate --lint --config-file infra/samconfig.toml
+	.venv-infra/bin/check-jsonschema --builtin-schema vendor.compose-spec infra/compose.yaml
+	$(or $(FUNCTION_PYTHON),$(BIN)/python) infra/pack.py image build/image
+ifneq ($(FUNCTION_PYTHON),)
+	PYTHON=$(FUNCTION_PYTHON) ARCHITECTURE=arm64 $(SAM) build UpkeepFunction \
+		--config-file infra/samconfig.toml --build-dir build/sam
+else
+	@echo "No Python 3.13 here: sam build is left out, sizes are of another Python."
+	$(BIN)/python infra/pack.py zip build/zip
+endif
+
+# The lock has every dependency; pip alone would ask for a pin of each extra.
+.venv-infra/installed: requirements-infra.txt
+	$(PYTHON) -m venv .venv-infra
+	.venv-infra/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+# Writes the digest that the image's base has now behind its tag; needs Docker and its registry.
+pin-base:
+	base=$$(sed -n 's/^ARG BASE=\([^@]*\).*/\1/p' infra/Dockerfile) && \
+	digest=$$(docker buildx imagetools inspect "$$base" --format '{{.Manifest.Digest}}') && \
+	sed -i "s|^ARG BASE=.*|ARG BASE=$$base@$$digest|" infra/Dockerfile
+
 format: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
@@ -59,6 +90,8 @@ lock:
 		--no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -c requirements.txt -o requirements-dev.txt
+	uv pip compile --group infra --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header --quiet -o requirements-infra.txt
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf .venv .venv-infra build .aws-sam .mypy_cache .ruff_cache .pytest_cache dist

@@ -62,6 +62,7 @@ FLOORS = [
         "visit",
         "sync",
         "pushes",
+        "page_filters",
         "page_index",
         "page_lookup",
         "page_search",

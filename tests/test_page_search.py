@@ -154,7 +154,8 @@ def test_pages_are_filtered_by_language_metadata_and_the_path_of_a_url() -> None
         page("https://x.example/docs/b", "# B\n\nharbour", metadata={"team": "port", "n": 1}),
         page("https://x.example/blog/c", "# C\n\nharbour", language="en"),
     )
-    assert paths(index, "harbour", language="de") == {"https://x.example/docs/a"}
+    for language in ("de", "de-AT", "DE_ch"):
+        assert paths(index, "harbour", language=language) == {"https://x.example/docs/a"}
     assert paths(index, "harbour", metadata={"team": "port", "n": 1}) == {
         "https://x.example/docs/b"
     }

@@ -6,21 +6,21 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow import chunk, rank, words
-from docstow.model import NO_ATTRIBUTES
+from docstow.page_filters import PageFilters, allowed
 from docstow.page_index import PageIndex
 
 if TYPE_CHECKING:
     from docstow.embed import Embedder
+
+__all__ = ["ChunkHit", "ExampleHit", "Mode", "PageFilters", "search", "search_examples"]
 
 Mode = Literal["hybrid", "vector", "keyword"]
 
@@ -31,23 +31,6 @@ DEPTH = 100
 REPEATED = 0.85
 
 _Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class PageFilters:
-    """What may be in the list; a filter that is empty lets everything pass.
-
-    Attributes:
-        path: a beginning of the page's path or of its URL's path, or a glob over either.
-        kinds: kinds of sources.
-        language: the page's natural language, or one that it has code in.
-        metadata: what was pushed with the page must have these values.
-    """
-
-    path: str = ""
-    kinds: Collection[str] = ()
-    language: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,39 +192,6 @@ def search_examples(
         )
         for found in ranked
     ]
-
-
-def allowed(index: PageIndex, filters: PageFilters) -> NDArray[np.bool_]:
-    """Which documents may be in the list: a boolean for each."""
-    passing = np.ones(len(index), np.bool_)
-    if filters.kinds:
-        passing &= index.snapshot.revision.source.kind in filters.kinds
-    if filters.path:
-        passing &= np.fromiter((_lies(path, filters.path) for path in index.columns["path"]), bool)
-    if filters.language:
-        wanted = filters.language.casefold()
-        coded = index.examples["document"][index.examples["language"].astype(str) == wanted]
-        spoken = [
-            str(each.get("language", "")).casefold().replace("_", "-").split("-")[0] == wanted
-            for each in index.attributes
-        ]
-        passing &= np.array(spoken, bool) | np.isin(np.arange(len(index)), coded)
-    for name, value in filters.metadata.items():
-        passing &= np.fromiter(
-            (each.get("metadata", {}).get(name) == value for each in index.attributes), bool
-        )
-    return passing
-
-
-def _lies(path: str, wanted: str) -> bool:
-    """Whether a path, or the path of a URL, begins with or matches what is wanted."""
-    for place in (path, urlsplit(path).path) if "://" in path else (path, "/" + path):
-        if any(sign in wanted for sign in "*?["):
-            if fnmatchcase(place, wanted):
-                return True
-        elif place.startswith(wanted):
-            return True
-    return False
 
 
 def _ranked(

@@ -15,7 +15,7 @@ import pytest
 
 from docstow.errors import DocumentNotFound, InvalidParameter, SourceNotFound, TooLarge
 from docstow.jobs import QUEUED, SUCCESS
-from docstow.model import CRATE, document_id
+from docstow.model import CRATE, GITHUB, document_id
 from docstow.origins import pushed
 from docstow.pushes import DEFAULT, Pushed
 from docstow.runtime import Runtime
@@ -155,6 +155,20 @@ def test_collections_are_apart(runtime: Runtime) -> None:
     runtime.registry.create(CRATE, "serde@1.0.200")
     with pytest.raises(InvalidParameter, match="collection"):
         runtime.collections.push("serde@1.0.200", TEXT)
+
+
+def test_a_collection_that_was_deleted_begins_empty(runtime: Runtime) -> None:
+    runtime.collections.push("", TEXT, uri="a")
+    runtime.registry.delete(DEFAULT)
+    assert titles(runtime) == []
+    runtime.collections.push("", "# Ebb\n\nLow water.\n", uri="b")
+    assert list(texts(runtime)) == ["b"]
+
+
+def test_a_collection_is_meant_before_anything_else_of_its_name(runtime: Runtime) -> None:
+    runtime.registry.create(GITHUB, "acme/garden")
+    made, _ = runtime.collections.create("acme/garden")
+    assert runtime.collections.push("acme/garden", TEXT).collection == made.id
 
 
 @pytest.mark.parametrize(

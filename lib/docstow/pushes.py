@@ -6,6 +6,7 @@ becomes a snapshot.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import time
@@ -22,7 +23,7 @@ from docstow.errors import (
     UnreadableInput,
 )
 from docstow.harvest import document_of, page_of
-from docstow.model import COLLECTION, NO_ATTRIBUTES, Document, Registration, document_id
+from docstow.model import COLLECTION, NO_ATTRIBUTES, Document, Registration, document_id, source_id
 from docstow.objects import AlreadyThere, Conflict
 from docstow.origins import pushed
 from docstow.origins.pushed import Text
@@ -163,6 +164,8 @@ class Collections:
 
     def _collection(self, name: str) -> Registration:
         wanted = name.strip() or DEFAULT
+        with contextlib.suppress(SourceNotFound):
+            return self._registry.get(source_id(COLLECTION, wanted))
         try:
             registration = self._registry.get(wanted)
         except SourceNotFound:

@@ -21,6 +21,7 @@ from docstow.errors import DocstowError, InvalidParameter, SourceNotFound, Store
 from docstow.heads import Heads, moved
 from docstow.model import CRATE, Head, Registration, Source, source_id
 from docstow.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.origins import pushed
 from docstow.pins import Pins
 
 SCHEMA = 1
@@ -161,7 +162,8 @@ class Registry:
     def delete(self, ref: str) -> Registration:
         """Delete a source: it answers no more, from now on.
 
-        Its snapshots stay until upkeep removes them. Registering it again is always possible.
+        Its snapshots stay until upkeep removes them; the texts of a collection go at once, so that
+        one of the same name begins empty. Registering it again is always possible.
 
         Raises:
             SourceNotFound: as :meth:`get` does.
@@ -185,6 +187,8 @@ class Registry:
             return moved(head, "", registration.keep + 1)
 
         Heads(self._store, freshness_s=0, clock=self._clock).change(registration.source, empty)
+        for entry in self._store.list(pushed.prefix(registration.id)):
+            self._store.delete(entry.key)
         return registration
 
     def _alive(self, *, fresh: bool = False) -> list[Registration]:

@@ -1,0 +1,113 @@
+"""The command line's face of prose, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prose_server import PAGES, write
+
+SECRET = "7c1f-not-for-anyone"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    write(tmp_path / "docs", PAGES)
+    return tmp_path
+
+
+def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("DOCSTOW_")}
+    return subprocess.run(
+        [sys.executable, "-m", "docstow.cli", *words],
+        env=inherited
+        | {"DOCSTOW_STORE": str(place / "store"), "DOCSTOW_CACHE": str(place / "cache")},
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+SUMMARY = re.compile(
+    r"folder (?P<uri>\S+): (?P<documents>\d+) documents, \d+ chunks \((?P<new>\d+) new, "
+    r"(?P<changed>\d+) changed, (?P<unchanged>\d+) unchanged, (?P<gone>\d+) gone, "
+    r"(?P<failed>\d+) failed; (?P<made>\d+) vectors made, (?P<reused>\d+) reused\), "
+    r"snapshot [0-9a-f]{12}, [\d.]+ s\n"
+)
+
+
+def test_a_folder_is_ingested_searched_exported_and_deleted(place: Path) -> None:
+    # By a relative path, which means the working directory's.
+    first = run(place, "ingest", "folder", "docs", "--title", "Harbour", "--header", f"X: {SECRET}")
+    assert first.returncode == 0, first.stderr
+    said = SUMMARY.fullmatch(first.stdout)
+    assert said is not None, first.stdout
+    assert said["uri"] == str(place / "docs")
+    assert (said["documents"], said["new"], said["reused"]) == ("3", "3", "0")
+
+    write(place / "docs", {"guide/moor.md": "# Mooring\n\nBuoys are enough.\n"})
+    second = SUMMARY.fullmatch(run(place, "ingest", "folder", "docs").stdout)
+    assert second is not None
+    assert (second["changed"], second["unchanged"], second["new"]) == ("1", "2", "0")
+    assert int(second["reused"]) > int(second["made"]) > 0
+
+    listed = run(place, "sources", "list")
+    assert re.fullmatch(r"[0-9a-f]{12}  folder  \S+  3 documents, success\n", listed.stdout)
+    found = run(place, "search", "install on linux", "--source", "Harbour", "--top-k", "1")
+    assert found.stdout.startswith("1. Installing > On Linux (Harbour)\n   file:")
+    assert found.stdout.count("\n\n") == 1
+
+    lines = run(place, "export", "Harbour", "--format", "openwebui", "--into", "-")
+    records = [json.loads(line) for line in lines.stdout.splitlines()]
+    assert [each["metadata"]["path"] for each in records] == sorted(PAGES)
+    wrote = run(place, "export", "Harbour", "--format", "openwebui-markdown", "--into", "out")
+    assert wrote.returncode == 0, wrote.stderr
+    names = {file.name for file in (place / "out").iterdir()}
+    assert names == {"guide--install.md", "guide--moor.md", "index.md"}
+    tree = run(place, "export", "Harbour", "--format", "markdown", "--into", "tree")
+    assert tree.returncode == 0, tree.stderr
+    assert "four lines" not in (place / "tree" / "guide" / "moor.md").read_text("utf-8")
+
+    told = [first, listed, found, lines, wrote]
+    assert not any(SECRET in each.stdout + each.stderr for each in told)
+    deleted = run(place, "sources", "delete", "Harbour")
+    assert (deleted.returncode, deleted.stdout) == (0, f"folder {place / 'docs'}: deleted\n")
+    assert run(place, "sources", "list").stdout == ""
+
+
+def test_full_takes_nothing_for_unchanged(place: Path) -> None:
+    run(place, "ingest", "folder", "docs")
+    again = run(place, "ingest", "folder", "docs", "--full")
+    said = SUMMARY.fullmatch(again.stdout)
+    assert said is not None, again.stderr
+    assert (said["documents"], said["made"]) == ("3", "0")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ingest", "folder", "nowhere"], "source_not_found"),
+        (["ingest", "site", "no-such-preset"], "source_not_found"),
+        (["ingest", "folder", "docs", "--option", "x"], "option: 'x' is not KEY=VALUE"),
+        (["ingest", "folder", "docs", "--option", "x=1"], "invalid_parameter"),
+        (["ingest", "folder", "docs", "--header", SECRET], "header: must be written as"),
+        (["search", "x", "--source", "nobody"], "source_not_found"),
+        (["sources", "delete", "nobody"], "source_not_found"),
+        (["export", "nobody", "--format", "openwebui"], "source_not_found"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_status_1(
+    place: Path, words: list[str], said: str
+) -> None:
+    done = run(place, *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert SECRET not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from docstow.harvest import Former, Harvest
 from docstow.jobs import COUNTS, FULL, SUCCESS, Job, JobError, Jobs, Progress, without_secrets
 from docstow.model import (
     COLLECTION,
+    Document,
     Head,
     Recipe,
     Registration,
@@ -35,6 +36,7 @@ from docstow.words import PROSE_WORDS
 if TYPE_CHECKING:
     from docstow.embed import Embedder
     from docstow.origins.contract import ProseOrigin
+    from docstow.page_tables import Tables
     from docstow.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
@@ -229,20 +231,7 @@ class Visit:
         if known is not None:
             self._snapshots.republish(known, now, **fence)
             return known, {"chunks": known.counts.get("chunks", 0)}
-        self._jobs.change(self._job, progress=Progress(0, len(documents), "embedding"))
-        same_model = answering is not None and answering.snapshot.recipe.model == recipe.model
-        vectors = answering.vectors() if answering is not None and same_model else {}
-        from docstow.page_tables import tabulate
-        from docstow.tables import write_table
-
-        made = tabulate(
-            registration.id,
-            documents,
-            harvest.visits,
-            harvest.relations(),
-            self._embedder,
-            vectors,
-        )
+        made = self._tables(documents, harvest, answering)
         facts = {
             "title": registration.title,
             "uri": registration.uri,
@@ -250,6 +239,8 @@ class Visit:
             "failed": harvest.failed,
         }
         counts = {name: len(next(iter(table.values()))) for name, table in made.columns.items()}
+        from docstow.tables import write_table
+
         with TemporaryDirectory(prefix="docstow-") as scratch:
             files = {name: Path(scratch, f"{name}.parquet") for name in made.columns}
             for name, table in made.columns.items():
@@ -262,6 +253,25 @@ class Visit:
             "embedded": made.embedded,
             "reused": made.reused,
         }
+
+    def _tables(
+        self, documents: Sequence[Document], harvest: Harvest, answering: Answering | None
+    ) -> Tables:
+        """The tables of the documents; vectors that the same model made before are reused."""
+        from docstow.page_tables import tabulate
+
+        self._jobs.change(self._job, progress=Progress(0, len(documents), "embedding"))
+        vectors: Mapping[str, bytes] = {}
+        if answering is not None and answering.snapshot.recipe.model == self._embedder.id:
+            vectors = answering.vectors()
+        return tabulate(
+            self._registration.id,
+            documents,
+            harvest.visits,
+            harvest.relations(),
+            self._embedder,
+            vectors,
+        )
 
 
 def _nothing_new(snapshot: Snapshot) -> dict[str, Any]:

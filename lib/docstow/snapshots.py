@@ -106,6 +106,53 @@ class Snapshots:
             self._record(snapshot), now, expected_generation=expected_generation, keep=keep
         )
 
+    def adopt(
+        self,
+        snapshot: Snapshot,
+        now: datetime,
+        *,
+        earlier: Sequence[Snapshot] = (),
+        expected_generation: int | None = None,
+        keep: int = 1,
+    ) -> Snapshot:
+        """Publish a snapshot that another store made, and whose blobs are stored here by now.
+
+        Args:
+            snapshot: as its record was there.
+            now: when the upstream was asked.
+            earlier: snapshots of the same source that come along as kept ones.
+            expected_generation: see :meth:`republish`.
+            keep: see :meth:`republish`.
+
+        Raises:
+            Conflict: the head moved on from ``expected_generation`` to another snapshot.
+            StoreError: the store cannot be used.
+        """
+        kept = [self._record(each) for each in earlier]
+        adopted = self.republish(
+            self._record(snapshot), now, expected_generation=expected_generation, keep=keep
+        )
+        if kept:
+            self._remember(adopted, kept, keep)
+        return adopted
+
+    def _remember(self, snapshot: Snapshot, kept: Sequence[Snapshot], keep: int) -> None:
+        """Let the head of what answers name further kept snapshots, those made last first."""
+
+        def name(current: Head | None) -> Head:
+            if current is None or current.snapshot_id != snapshot.id:
+                raise Conflict(head_key(snapshot.revision.source))
+            loaded = [self.load(each) for each in current.earlier]
+            known = {each.id: each for each in (*loaded, *kept) if each is not None}
+            known.pop(snapshot.id, None)
+            newest = sorted(known.values(), key=lambda each: each.created_at, reverse=True)
+            earlier = tuple(each.id for each in newest[: max(keep - 1, 0)])
+            if earlier == current.earlier:
+                return current
+            return replace(current, earlier=earlier, generation=current.generation + 1)
+
+        self._heads.change(snapshot.revision.source, name)
+
     def republish(
         self,
         snapshot: Snapshot,
@@ -238,6 +285,13 @@ class Snapshots:
         found = dict(zip(absent, in_parallel(self._obtain, list(absent.items())), strict=True))
         return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
+    def store_blob(self, body: bytes) -> str:
+        """Store a table's bytes ahead of the snapshot that will name them; their digest."""
+        digest = hashlib.sha256(body).hexdigest()
+        with contextlib.suppress(AlreadyThere):
+            self._store.create(blob_key(digest), body)
+        return digest
+
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
 
@@ -262,10 +316,7 @@ class Snapshots:
     def _upload(self, path: Path) -> tuple[str, int]:
         """Store a file under its digest; digest and size."""
         body = path.read_bytes()
-        digest = hashlib.sha256(body).hexdigest()
-        with contextlib.suppress(AlreadyThere):
-            self._store.create(blob_key(digest), body)
-        return digest, len(body)
+        return self.store_blob(body), len(body)
 
     def _stored_size(self, digest: str) -> int | None:
         return next((entry.size for entry in self._store.list(blob_key(digest))), None)

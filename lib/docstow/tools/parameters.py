@@ -202,8 +202,8 @@ def _from_text(kind: Type, value: str) -> Any:
         return text.lower() == "true"
     if kind == "array":
         return _split(text)
-    if kind == "object" and isinstance(value := _parsed(text), dict):
-        return value
+    if kind == "object" and isinstance(parsed := _parsed(text), dict):
+        return parsed
     raise _mistyped(kind, value)
 
 

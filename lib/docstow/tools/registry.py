@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from docstow import access
 from docstow.errors import (
     DocstowError,
     InternalError,
@@ -66,6 +67,7 @@ class Tool:
         idempotent: a second call with the same arguments changes nothing further.
         open_world: reaches beyond this server, say to an upstream.
         client_capabilities: MCP client capabilities without which it cannot run.
+        admin: what may lose others' work, so that a scope to write is not enough.
     """
 
     name: str
@@ -80,6 +82,14 @@ class Tool:
     idempotent: bool = True
     open_world: bool = True
     client_capabilities: Sequence[str] = ()
+    admin: bool = False
+
+    @property
+    def scope(self) -> str:
+        """What a caller's credential must allow."""
+        if self.admin:
+            return access.ADMIN
+        return access.READ if self.read_only else access.WRITE
 
 
 class Toolbox:
@@ -158,10 +168,12 @@ class Toolbox:
 
         Raises:
             ToolNotFound: no such tool.
+            Unauthorized, Forbidden: the caller's credential does not allow it.
             InvalidParameter: an argument is missing, unknown, of the wrong type or out of range.
             DocstowError: whatever the tool says.
         """
         tool = self.get(name)
+        access.require(tool.scope)
         begun, error = time.perf_counter(), InternalError.code
         try:
             answer = tool.run(validate(tool.parameters, arguments))

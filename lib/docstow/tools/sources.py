@@ -144,6 +144,7 @@ def _delete_source(desk: Desk) -> Tool:
         output_schema=result_schema({"source_id": TEXT, "deleted": {"type": "boolean"}}),
         read_only=False,
         destructive=True,
+        admin=True,
         open_world=False,
     )
 

@@ -72,6 +72,21 @@ ROWS = {
         {"item_path": "stowage::Hodl"},
         tool="get_item_doc",
     ),
+    "unknown source": Row(
+        "source_not_found", 404, {"query": "hold", "source_id": "nobody"}, tool="search_docs"
+    ),
+    "unknown page": Row("document_not_found", 404, {"doc": "guide/hold.md"}, tool="get_doc"),
+    "unknown chunk": Row("document_not_found", 404, {"chunk_id": "hold"}, tool="get_chunk"),
+    "unknown snapshot": Row(
+        "snapshot_not_found", 404, {"query": "hold", "snapshot_id": "0" * 64}, tool="search_docs"
+    ),
+    "unknown filter": Row(
+        "invalid_parameter",
+        400,
+        {"query": "hold", "filters": {"colour": "red"}},
+        tool="search_docs",
+        members={"field": "filters"},
+    ),
     "missing parameter": Row("invalid_parameter", 400, {}, members={"field": "crate"}),
     "unknown parameter": Row(
         "invalid_parameter", 400, {"crate": "stowage", "verison": "1"}, members={"field": "verison"}

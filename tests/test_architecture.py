@@ -15,7 +15,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings", "outfiles", "preingest", "commands", "metrics"},
+    {"model", "errors", "settings", "access", "outfiles", "preingest", "commands", "metrics"},
     {
         "readers",
         "chunk",

@@ -19,6 +19,8 @@ from docstow.settings import load
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for; the platform
 # routes by host name before this.
 _PLATFORM = {
+    # Whoever knows its address can reach it, so that nothing is allowed that `auth` does not.
+    "host": "0.0.0.0",  # noqa: S104 - the platform listens, not this process
     "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow")),
     "cache_bytes": os.environ.get("DOCSTOW_CACHE_BYTES") or "384MiB",
     "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",

@@ -131,6 +131,12 @@ class TooLarge(DocstowError, ValueError):
         super().__init__(message, limit=limit)
 
 
+class Unauthorized(DocstowError, PermissionError):
+    """A credential is needed, and none was shown that is known."""
+
+    code, status = "unauthorized", 401
+
+
 class Forbidden(DocstowError, PermissionError):
     """Known, but not allowed: scope, origin, host or a private address."""
 

@@ -13,6 +13,7 @@ from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from docstow import access
 from docstow.errors import (
     CrateNotDocumented,
     CrateNotFound,
@@ -329,6 +330,7 @@ class Library:
 
     def _stow_and_wait(self, revision: Revision) -> Snapshot:
         key = revision.source.key
+        access.require_credential(f"{revision.source.name} {revision.version} is not stowed yet")
         future = self._queue.send(key, lambda: self._stow_once(revision))
         if not wait([future], self._wait_s).done:
             raise Ingesting(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from docstow import __version__, commands
+from docstow import __version__, access, commands
 from docstow.errors import ConfigurationError
 from docstow.jobs import Job, Jobs, lease_key
 from docstow.lease import Leases
@@ -112,6 +112,9 @@ class Runtime:
         )
         if _may_ignore_conditions(self.location, settings.s3_endpoint):
             probe(self.store)
+        words = settings.auth.replace(",", " ").split()
+        #: Who may call over HTTP, and what.
+        self.policy = access.parse(words, exposed=settings.host not in LOOPBACK)
         self._choice = choice.parse(settings.model, settings.model_precision)
         if self._choice.kind == "endpoint" and not settings.embeddings_url:
             raise ConfigurationError(
@@ -463,6 +466,7 @@ class Runtime:
             commands=commands.catalogue,
             allowed_hosts=(*LOOPBACK_HOSTS, self.settings.host, *self.settings.allowed_hosts),
             allowed_origins=self.settings.allowed_origins,
+            policy=self.policy,
         )
 
     def close(self) -> None:

@@ -12,15 +12,19 @@ from typing import Any
 import boto3
 import pytest
 
+from docstow.access import token_digest
 from docstow.runtime import SAMPLE
 from servers import s3
 from servers.docs_rs import DocsRs
 from servers.lambda_runtime import LambdaRuntime
 
+TOKEN = "docstow_a-token-for-tests"
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def event(method: str, path: str, body: Any = None, *, encoded: bool = False) -> dict[str, Any]:
+def event(
+    method: str, path: str, body: Any = None, *, encoded: bool = False, token: str = TOKEN
+) -> dict[str, Any]:
     """An API Gateway HTTP API event, payload version 2.0, as the ``$default`` stage sends it."""
     text = "" if body is None else json.dumps(body)
     return {
@@ -30,6 +34,7 @@ def event(method: str, path: str, body: Any = None, *, encoded: bool = False) ->
         "rawQueryString": "",
         "headers": {
             "accept": "application/json, text/event-stream",
+            **({"authorization": f"Bearer {token}"} if token else {}),
             "content-length": str(len(text)),
             "content-type": "application/json",
             "host": "abcde12345.execute-api.eu-central-1.amazonaws.com",
@@ -87,6 +92,7 @@ def function(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaRuntime
             "DOCSTOW_UPSTREAM_INTERVAL_S": "0",
             "DOCSTOW_CACHE": str(folder / "cache"),
             "DOCSTOW_WAIT_S": "60",
+            "DOCSTOW_AUTH": f"anonymous:read,agent:write:{token_digest(TOKEN)}",
         }
         with LambdaRuntime("functions/mcp/handler.handler", REPOSITORY, environment) as running:
             yield running
@@ -142,3 +148,16 @@ def test_plain_routes_answer(function: LambdaRuntime) -> None:
     assert body_of(answer)["answered"] == "0.1.0"
     missing = function.invoke(event("POST", "/mcp/tools/get_item_doc", {"item_path": "stowage::x"}))
     assert (missing["statusCode"], body_of(missing)["error"]) == (404, "item_not_found")
+
+
+def test_without_a_credential_nothing_is_written(function: LambdaRuntime) -> None:
+    crate = {"crate": "stowage", "query": "hold"}
+    refused = function.invoke(event("POST", "/mcp/tools/push_document", {"text": "x"}, token=""))
+    assert refused["statusCode"] == 401
+    assert body_of(refused)["error"] == "unauthorized"
+    assert refused["headers"]["www-authenticate"] == 'Bearer realm="docstow"'
+    unknown = function.invoke(event("POST", "/mcp/tools/search_items", crate, token="docstow_x"))
+    assert unknown["statusCode"] == 401
+    assert function.invoke(event("POST", "/mcp/tools/search_items", crate))["statusCode"] == 200
+    read = function.invoke(event("POST", "/mcp/tools/search_items", crate, token=""))
+    assert read["statusCode"] == 200

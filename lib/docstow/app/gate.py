@@ -1,6 +1,7 @@
-"""What every HTTP request passes: host and origin checks, CORS, a request id, the last resort.
+"""What every HTTP request passes: host, origin and credential, CORS, a request id, last resort.
 
-This room knows headers and the shape of an error response. It does not know routes or tools.
+This room knows headers and the shape of an error response. It does not know routes or tools, nor
+what a caller may do.
 A page in a browser can reach servers on its user's machine, by DNS rebinding even under a name
 of its own; hence neither a foreign ``Host`` nor a foreign ``Origin`` gets through.
 """
@@ -11,7 +12,8 @@ import json
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,12 +21,17 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docstow.errors import DocstowError, Forbidden
+from docstow import access
+from docstow.access import Caller, Policy
+from docstow.errors import DocstowError, Forbidden, Unauthorized
 from docstow.tools.registry import internal_error
 
 log = logging.getLogger(__name__)
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+#: Pages that say nothing of what is stowed, and are answered to anybody.
+PUBLIC = frozenset({"/health"})
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "DELETE, GET, POST",
@@ -39,6 +46,8 @@ def error_response(error: DocstowError) -> Response:
     headers = {}
     if (wait := error.details.get("retry_after_s")) is not None:
         headers["Retry-After"] = str(math.ceil(wait))
+    if error.status == Unauthorized.status:
+        headers["WWW-Authenticate"] = 'Bearer realm="docstow"'
     # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
     body = json.dumps(error.body())
     return Response(body, error.status, headers, media_type="application/json")
@@ -51,12 +60,19 @@ class Gate:
         app: the application behind it.
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
         allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
+        policy: whom a credential stands for.
     """
 
     def __init__(
-        self, app: ASGIApp, *, allowed_hosts: Sequence[str], allowed_origins: Sequence[str]
+        self,
+        app: ASGIApp,
+        *,
+        allowed_hosts: Sequence[str],
+        allowed_origins: Sequence[str],
+        policy: Policy,
     ) -> None:
         self.app = app
+        self.policy = policy
         self.hosts = frozenset(host.lower() for host in allowed_hosts)
         self.origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
 
@@ -70,6 +86,13 @@ class Gate:
         headers = Headers(scope=scope)
         refusal = self._refusal(headers)
         shared_with = "" if refusal else headers.get("origin", "")
+        answer = refusal or _preflight(scope["method"], headers)
+        caller = access.NOBODY
+        if answer is None:
+            try:
+                caller = self._caller(scope, headers)
+            except Unauthorized as error:
+                answer = error_response(error)
         began = time.perf_counter()
         status = 0
 
@@ -81,8 +104,8 @@ class Gate:
             await send(message)
 
         try:
-            answer = refusal or _preflight(scope["method"], headers) or self.app
-            await answer(scope, receive, send_marked)
+            with access.calling(caller):
+                await (answer or self.app)(scope, receive, send_marked)
         except ClientDisconnect:
             log.info("request %s: the client left", request_id)
         except Exception:
@@ -91,6 +114,24 @@ class Gate:
                 await error_response(internal_error(request_id))(scope, receive, send_marked)
         elapsed = (time.perf_counter() - began) * 1000
         log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
+
+    def _caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Who calls.
+
+        Raises:
+            Unauthorized: the credential is not known, or there is none where one is needed.
+        """
+        claims = _claims(scope) if self.policy.jwt else None
+        if claims is not None:
+            scopes = str(claims.get("scope") or claims.get("scp") or "").split()
+            return self.policy.from_claims(str(claims.get("sub", "")), scopes)
+        caller = self.policy.identify(headers.get("authorization", ""))
+        if not caller.scope and scope["path"] not in PUBLIC:
+            raise Unauthorized(
+                "This server answers nobody without a credential: send 'Authorization: Bearer "
+                "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."
+            )
+        return caller
 
     def _refusal(self, headers: Headers) -> Response | None:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
@@ -117,6 +158,17 @@ class Gate:
 def _without_port(host: str) -> str:
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() else host
+
+
+def _claims(scope: Scope) -> Mapping[str, Any] | None:
+    """The claims of a JWT that the platform's authorizer has verified; None where it has none.
+
+    They stand in the platform's event, which no client can write:
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html
+    """
+    context = scope.get("aws.event", {}).get("requestContext", {})
+    claims = context.get("authorizer", {}).get("jwt", {}).get("claims")
+    return claims if isinstance(claims, dict) else None
 
 
 def _preflight(method: str, headers: Headers) -> Response | None:

@@ -15,6 +15,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from docstow.access import Policy
 from docstow.app.gate import LOOPBACK_HOSTS, Gate, error_response
 from docstow.app.openapi import document
 from docstow.app.plain import ROUTES, ToolRoute
@@ -29,6 +30,9 @@ from docstow.tools import Answer
 
 T = TypeVar("T")
 
+#: For servers that only their own user can reach.
+OPEN = Policy(open=True)
+
 
 def create_app(
     protocol: Protocol,
@@ -37,6 +41,7 @@ def create_app(
     commands: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
     allowed_origins: Sequence[str] = (),
+    policy: Policy = OPEN,
     max_body_bytes: int = 4 * 1024 * 1024,
     max_concurrent_calls: int = 16,
 ) -> FastAPI:
@@ -49,6 +54,7 @@ def create_app(
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
         allowed_origins: further acceptable ``Origin`` headers; ``*`` for any. Origins on an
             allowed host, or on the very host that was asked, need no entry.
+        policy: whom a credential stands for, and what is done without one.
         max_body_bytes: larger request bodies are refused with 413.
         max_concurrent_calls: tool calls that run at once; further ones wait.
     """
@@ -67,7 +73,9 @@ def create_app(
         app.add_route(route.path, partial(faces.routed, route), methods=[route.method])
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
-    app.add_middleware(Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
+    app.add_middleware(
+        Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, policy=policy
+    )
     return app
 
 

@@ -155,7 +155,9 @@ def test_each_tool_asks_for_its_scope(client: TestClient) -> None:
     call = {"name": "push_document", "arguments": push}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     headers = {"MCP-Protocol-Version": "2025-11-25"}
-    answer = client.post("/mcp", json=message, headers=headers).json()["result"]
+    answer = client.post("/mcp?toolsets=collections", json=message, headers=headers).json()[
+        "result"
+    ]
     assert (answer["isError"], "unauthorized" in answer["content"][0]["text"]) == (True, True)
 
 

@@ -15,7 +15,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings", "access", "outfiles", "preingest", "commands", "metrics"},
+    {"model", "errors", "settings", "access", "freshness", "outfiles", "preingest", "commands", "metrics"},
     {
         "readers",
         "chunk",
@@ -23,6 +23,7 @@ FLOORS = [
         "rank",
         "versions",
         "unpack",
+        "archive",
         "patience",
         "urls",
         "pages",
@@ -67,12 +68,15 @@ FLOORS = [
         "page_lookup",
         "page_search",
         "page_tables",
+        "bundle",
+        "bundle_export",
+        "bundle_import",
     },
     {"library", "prose"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
     {"runtime"},
-    {"cli", "cli_prose", "functions"},
+    {"cli", "cli_prose", "cli_bundle", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -90,7 +94,7 @@ OWNERS = {
     "fastapi": {"app"},
     "starlette": {"app"},
     "mangum": {"functions"},
-    "zstandard": {"unpack", "bundled"},
+    "zstandard": {"unpack", "archive", "bundled"},
     "uvicorn": {"server"},
     "lxml": {"readers"},
     "playwright": {"origins"},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from docstow.errors import InternalError, InvalidParameter, ItemNotFound, ToolNotFound
-from docstow.tools import Answer, Parameter, Tool, Toolbox
+from docstow.tools import Answer, Parameter, Tool, Toolbox, parameters
 
 CRATE = Parameter("crate", "string", "The crate's name.", required=True, max_length=64)
 K = Parameter("k", "integer", "How many results.", default=5, minimum=1, maximum=50)
@@ -79,7 +79,7 @@ def _refusal(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_the_schema_takes_numbers_booleans_and_lists_as_strings_too() -> None:
-    assert TOOLBOX.schema(TOOLBOX.get("search")) == {
+    assert parameters.schema(PARAMETERS) == {
         "type": "object",
         "properties": {
             "crate": {"type": "string", "maxLength": 64, "description": "The crate's name."},

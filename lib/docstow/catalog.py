@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from docstow import freshness
 from docstow.cards import Card, Deck, card_key, decode, encode, make, stands
 from docstow.errors import StoreError, TooLarge, UnreadableInput
 from docstow.model import CRATE, LOCAL, Head, Snapshot
@@ -142,7 +143,8 @@ class Catalog:
 
     def _is_fresh(self, shard: int) -> bool:
         known = self._known.get(shard)
-        return known is not None and self._clock() - known.asked_at < self._freshness_s
+        recent = known is not None and self._clock() - known.asked_at < self._freshness_s
+        return recent and not freshness.wanted()
 
     def _refresh(self, shard: int) -> _Shard:
         known, asked_at = self._known.get(shard), self._clock()

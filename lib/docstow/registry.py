@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from docstow import kinds
+from docstow import freshness, kinds
 from docstow.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.heads import Heads, moved
 from docstow.model import CRATE, Head, Registration, Source, source_id
@@ -29,6 +29,7 @@ PREFIX = "sources/"
 PARALLEL = 8
 ATTEMPTS = 40
 KEEP = 5
+MOST_KEPT = 100
 LONGEST_TITLE = 200
 SHORTEST_ID = 6
 #: Why a crate is pinned: a user has registered it.
@@ -198,6 +199,7 @@ class Registry:
 
     def _records(self, *, fresh: bool = False) -> list[Record]:
         listed, asked_at, changes = self._listed, self._clock(), self._changes
+        fresh = fresh or freshness.wanted()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
         ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]
@@ -243,8 +245,8 @@ def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> d
             raise InvalidParameter("title", f"must have at most {LONGEST_TITLE} characters")
         given["title"] = title
     if keep is not None:
-        if not 1 <= keep <= 100:
-            raise InvalidParameter("keep", f"must be from 1 to 100, not {keep}")
+        if not 1 <= keep <= MOST_KEPT:
+            raise InvalidParameter("keep", f"must be from 1 to {MOST_KEPT}, not {keep}")
         given["keep"] = keep
     if headers is not None:
         for name, value in headers.items():

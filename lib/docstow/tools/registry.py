@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docstow import access
+from docstow import access, freshness
 from docstow.errors import (
     DocstowError,
     InternalError,
@@ -25,6 +25,9 @@ from docstow.errors import (
 from docstow.tools.parameters import Parameter, schema, validate
 
 log = logging.getLogger(__name__)
+
+#: Has heads, catalogue and registry asked of the store, whatever is remembered of them.
+CONSISTENT = Parameter("consistent", "boolean", "See what was published just now", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +162,10 @@ class Toolbox:
         Args:
             tool: one of these tools.
             plain: single types, no anyOf.
-            brief: only what a model needs to make a call.
+            brief: only what a model needs to make a call; so without :data:`CONSISTENT`.
         """
-        return schema(tool.parameters, plain=plain, brief=brief)
+        common = () if brief else (CONSISTENT,)
+        return schema((*tool.parameters, *common), plain=plain, brief=brief)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """Check the arguments and run the tool.
@@ -176,7 +180,7 @@ class Toolbox:
         access.require(tool.scope)
         begun, error = time.perf_counter(), InternalError.code
         try:
-            answer = tool.run(validate(tool.parameters, arguments))
+            answer = _run(tool, arguments)
             # An answer that cannot be written as JSON is the tool's fault, so it shows here.
             answer.render()
             error = ""
@@ -206,6 +210,17 @@ class Toolbox:
         except Exception:
             log.exception("tool %s failed, request %s", name, request_id)
             return internal_error(request_id)
+
+
+def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    """Run a tool; every one of them takes :data:`CONSISTENT` beside its own arguments."""
+    rest = {name: value for name, value in arguments.items() if name != CONSISTENT.name}
+    checked = validate(tool.parameters, rest)
+    wish = {CONSISTENT.name: arguments[CONSISTENT.name]} if len(rest) < len(arguments) else {}
+    if not validate((CONSISTENT,), wish)[CONSISTENT.name]:
+        return tool.run(checked)
+    with freshness.consistently():
+        return tool.run(checked)
 
 
 def internal_error(request_id: str) -> InternalError:

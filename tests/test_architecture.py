@@ -45,6 +45,7 @@ FLOORS = [
         "cache",
         "records",
         "indexes",
+        "packages",
     },
     {"origins"},
     {"heads", "snapshots", "lease", "catalog", "pins", "kinds", "registry", "jobs", "presets"},
@@ -98,6 +99,7 @@ OWNERS = {
     "uvicorn": {"server"},
     "lxml": {"readers"},
     "playwright": {"origins"},
+    "griffe": {"packages"},
 }
 
 #: Rooms without input or output.

@@ -1,0 +1,100 @@
+"""What a package offers to those who import it: the words that readers and checkers share.
+
+This room knows symbols and the questions that are asked of them. It does not know any language,
+nor where a package's files are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+SymbolKind = Literal[
+    "module",
+    "class",
+    "function",
+    "method",
+    "attribute",
+    "property",
+    "type",
+    "interface",
+    "enum",
+    "constant",
+    "re-export",
+]
+ParameterKind = Literal[
+    "positional_only", "positional", "keyword_only", "var_positional", "var_keyword"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a call, without the ``self`` or ``cls`` that the caller does not pass."""
+
+    name: str
+    kind: ParameterKind
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Something that can be named from outside.
+
+    Attributes:
+        path: the path that was asked for: ``fastapi.APIRouter``, ``zod.ZodObject.extend``.
+        kind: what it is; ``re-export`` only where the target cannot be opened.
+        file: where it is defined, relative to the package's ``files_root`` (of the package that
+            defines it); empty where no file says it.
+        line: first line of the definition, decorators included, from 1; 0 where there is none.
+        end_line: last line.
+        signature: the declaration as it would be written; all overloads, one a line.
+        docstring: as written, without common indentation.
+        deprecated: the reason that is given, or ``deprecated`` where none is; empty otherwise.
+        target: where it is defined, if elsewhere than at ``path``: ``fastapi.routing.APIRouter``.
+        parameters: of a call of it (a class is called as its constructor is); None where they
+            cannot be known: overloads, decorators, metaclasses, synthesized constructors.
+    """
+
+    path: str
+    kind: SymbolKind
+    file: str
+    line: int
+    end_line: int
+    signature: str
+    docstring: str
+    deprecated: str = ""
+    target: str = ""
+    parameters: tuple[Parameter, ...] | None = None
+
+
+class Surface(Protocol):
+    """The public surface of one package, read only as far as is asked."""
+
+    def modules(self) -> tuple[str, ...]:
+        """Names of all modules that can be imported, sorted; the entry module first."""
+        ...
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a dotted path means, seen through re-exports and base classes.
+
+        None: there is no such name, or it cannot be known; ``certain(parent)`` tells which.
+        """
+        ...
+
+    def members(self, path: str) -> Mapping[str, Symbol] | None:
+        """The public names of a module, class or enumeration by name; None where unknown."""
+        ...
+
+    def certain(self, path: str) -> bool:
+        """Whether the names of a module or class are all seen: a name not seen is not there.
+
+        False where static reading cannot see them all (``__getattr__``, native modules without
+        stubs, unknown base classes, dynamic ``__all__``, index signatures, ``any``), and for a
+        path that does not lead to anything.
+        """
+        ...
+
+    def names(self) -> Iterator[str]:
+        """Public paths, for suggestions."""
+        ...

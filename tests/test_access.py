@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from docstow import access
 from docstow.access import ADMIN, OWNER, READ, SCOPES, WRITE, Caller, parse, token_digest
+from docstow.cli import main
 from docstow.errors import ConfigurationError, Forbidden, Unauthorized
 from docstow.runtime import Runtime
 from docstow.settings import load
@@ -69,6 +70,15 @@ def test_a_new_token_is_let_in_by_its_digest() -> None:
     assert token != access.new_token()
     policy = parse([f"ci:write:{token_digest(token)}"], exposed=True)
     assert policy.identify(f"bearer {token}") == Caller("ci", WRITE)
+
+
+def test_the_command_line_makes_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["token", "new", "ci", "--scope", "write"]) == 0
+    out, err = capsys.readouterr()
+    policy = parse([err.split()[0]], exposed=True)
+    assert policy.identify(f"Bearer {out.strip()}") == Caller("ci", WRITE)
+    assert main(["token", "new", "a:b"]) == 1
+    assert "NAME:read|write|admin:SHA256" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

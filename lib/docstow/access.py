@@ -149,6 +149,10 @@ class Policy:
         return Caller(subject or "jwt", held[-1] if held else "")
 
 
+#: What the setting says that says nothing, of a server that others can reach.
+CLOSED = Policy()
+
+
 def parse(words: Sequence[str], *, exposed: bool) -> Policy:
     """Read the setting ``auth``.
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from docstow import freshness
 from docstow.cards import Card, Deck, card_key, decode, encode, make, stands
@@ -218,19 +219,22 @@ class Catalog:
                     yield from (head for head in heads if head.snapshot_id)
 
     def _made(self, snapshot: Snapshot) -> Card:
-        """The card of a snapshot, from its tables."""
-        files = self._snapshots.fetch(snapshot, ("documents", "passages"))
-        documents = read_table(files["documents"], _COLUMNS)
-        blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
-        vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
-        return make(
-            snapshot.revision.source,
-            snapshot.id,
-            snapshot.recipe.model,
-            snapshot.facts,
-            documents,
-            vectors,
-        )
+        return made(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
+
+
+def made(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
+    """The card of a snapshot, from the files of its tables ``documents`` and ``passages``."""
+    documents = read_table(files["documents"], _COLUMNS)
+    blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
+    vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+    return make(
+        snapshot.revision.source,
+        snapshot.id,
+        snapshot.recipe.model,
+        snapshot.facts,
+        documents,
+        vectors,
+    )
 
 
 def _shard_of(name: str) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__, cli_prose, commands, preingest
+from docstow import __version__, access, cli_bundle, cli_prose, commands, preingest
 from docstow.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.model import PROSE
 from docstow.models import choice
@@ -90,6 +90,8 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
     print(f"docstow {__version__} serves MCP at {url}")
     print(f"Store: {runtime.location}")
+    if runtime.policy == access.CLOSED:
+        print("Closed: others can reach it, and DOCSTOW_AUTH says of nobody that they may call.")
     print("Add it to a client:")
     print(f"  claude mcp add --transport http docstow {url}")
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
@@ -211,6 +213,16 @@ def _call(runtime: Runtime, options: argparse.Namespace) -> int:
     return 0
 
 
+def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
+    del runtime
+    token = access.new_token()
+    entry = f"{options.name}:{options.scope}:{access.token_digest(token)}"
+    access.parse([entry], exposed=True)  # a name that could not be read back is told now
+    print(token)
+    print(f"{entry}  # for DOCSTOW_AUTH; the token above is shown this once", file=sys.stderr)
+    return 0
+
+
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "serve": _serve,
     "ingest_crates": _ingest_crates,
@@ -221,7 +233,10 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "delete_source": cli_prose.delete_source,
     "search": cli_prose.search,
     "export": _export,
+    "export_bundle": cli_bundle.export_bundle,
+    "import_bundle": cli_bundle.import_bundle,
     "fetch_model": _fetch_model,
+    "new_token": _new_token,
     "call": _call,
 }
 

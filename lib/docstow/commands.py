@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
-from docstow import __version__
+from docstow import __version__, access
 from docstow.settings import FIELDS
 
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
@@ -49,12 +49,21 @@ def parser() -> argparse.ArgumentParser:
     _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
     _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
 
+    _add_bundles(commands, common)
+
     model = commands.add_parser("model", help="models by choice")
     verbs = model.add_subparsers(required=True, metavar="VERB")
     fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
     fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
     fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
     fetch.set_defaults(command="fetch_model")
+
+    token = commands.add_parser("token", help="credentials for callers")
+    acts = token.add_subparsers(required=True, metavar="VERB")
+    made = acts.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
+    made.add_argument("name", metavar="NAME", help="whom it is for")
+    made.add_argument("--scope", choices=access.SCOPES, default=access.READ)
+    made.set_defaults(command="new_token")
 
     call = commands.add_parser(
         "call", parents=[common], **_help("call a tool and print its answer")
@@ -153,6 +162,27 @@ def _add_export(words: argparse.ArgumentParser) -> None:
     )
     words.add_argument("--force", action="store_true", help="replace an earlier export")
     words.set_defaults(command="export")
+
+
+def _add_bundles(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    export = commands.add_parser(
+        "export-bundle", parents=[common], **_help("write stowed sources to one file")
+    )
+    export.add_argument("sources", nargs="*", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.add_argument("--all", action="store_true", help="everything that is stowed")
+    export.add_argument("--history", action="store_true", help="kept former snapshots too")
+    export.add_argument("--force", action="store_true", help="replace a file that is there")
+    export.set_defaults(command="export_bundle")
+    into = commands.add_parser(
+        "import-bundle", parents=[common], **_help("stow what an export-bundle wrote")
+    )
+    into.add_argument("file", type=Path, metavar="FILE")
+    into.add_argument("--sha256", default="", help="the digest that the export printed")
+    into.add_argument("--force", action="store_true", help="even where the store's is newer")
+    into.set_defaults(command="import_bundle")
 
 
 def catalogue() -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from docstow.errors import InvalidParameter
 
@@ -30,12 +30,28 @@ def write_file(path: Path, texts: Iterable[str], *, force: bool) -> None:
     Raises:
         InvalidParameter: there is a file and no force, or a folder, or the place cannot be written.
     """
+    with whole_file(path, force=force) as file:
+        for text in texts:
+            file.write(text.encode())
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """A file to be written to; until that is done, nothing is to be seen at its place.
+
+    Args:
+        path: its place; folders above it are made.
+        force: replace a file that is there.
+
+    Raises:
+        InvalidParameter: there is a file and no force, or a folder, or the place cannot be written.
+    """
     if path.exists() and (path.is_dir() or not force):
         raise InvalidParameter("into", f"{path} is there already; give another, or --force")
     with _explained(path), _scratch(path) as scratch:
         unfinished = scratch / path.name
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(texts)
+        with unfinished.open("wb") as file:
+            yield file
         unfinished.replace(path)
 
 

@@ -1,0 +1,379 @@
+"""From a bundle to a store: first every byte is checked, then anything is stored.
+
+This room knows the order of writes, and what of two stores is the newer. It does not know how a
+bundle is packed.
+
+A bundle is unpacked into a folder of its own, and held against its list on the way. Only what is
+whole is published, source by source, as an ingest would publish it. Killed anywhere, an import
+leaves each source as it was or as it is in the bundle; the same import once more does the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from docstow import archive, bundle, kinds
+from docstow.bundle import Entry, Manifest
+from docstow.errors import (
+    InvalidParameter,
+    SourceNotFound,
+    StoreError,
+    TooLarge,
+    UnreadableInput,
+)
+from docstow.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
+from docstow.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.origins import pushed
+from docstow.pins import Pins
+from docstow.records import decode_snapshot
+from docstow.registry import Registry
+from docstow.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from docstow.catalog import Catalog
+
+ATTEMPTS = 40
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of one source of a bundle.
+
+    Attributes:
+        entry: the source.
+        skipped: why the store's own snapshot was left in its place; empty if it was not.
+        notes: what the user should know or do.
+    """
+
+    entry: Entry
+    skipped: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacked:
+    """A bundle whose every byte was checked.
+
+    Attributes:
+        manifest: its list of files.
+        records: its snapshots by their content.
+        folder: where its tables and texts are; those files whose names it was asked for.
+    """
+
+    manifest: Manifest
+    records: Mapping[str, Snapshot]
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """Where a file is."""
+        return self.folder / name.replace("/", "-")
+
+    def tables(self, snapshot: Snapshot) -> dict[str, Path]:
+        """The files of a snapshot's tables."""
+        items = snapshot.tables.items()
+        return {table: self.path(bundle.blob_name(digest)) for table, digest in items}
+
+    def texts(self, collection: str) -> dict[str, Path]:
+        """The files of a collection's texts by their keys."""
+        names = (file.name for file in self.manifest.files)
+        return {name: self.path(name) for name in names if bundle.text_owner(name) == collection}
+
+
+class BundleImport:
+    """Brings bundles into a store.
+
+    Args:
+        store: where everything is.
+        snapshots: its published snapshots.
+        registry: its registered sources.
+        catalog: opens the catalogue of crates when it is first needed.
+        sync: makes a snapshot of a collection's texts, given its id; why it failed, or nothing.
+        limit: what the files of a bundle may weigh together.
+        force: let the bundle's snapshots and texts answer even where the store's are newer.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        snapshots: Snapshots,
+        registry: Registry,
+        catalog: Callable[[], Catalog],
+        sync: Callable[[str], str],
+        *,
+        limit: int,
+        force: bool = False,
+    ) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._registry = registry
+        self._catalog = catalog
+        self._sync = sync
+        self._limit = limit
+        self._force = force
+
+    def run(self, path: Path, *, sha256: str = "") -> Iterator[Imported]:
+        """Check a whole bundle, store what is in it, and tell what came of each source.
+
+        Args:
+            path: the bundle.
+            sha256: digest that its list of files must have; without it, only damage is noticed,
+                and not that someone made another bundle of it.
+
+        Raises:
+            UnreadableInput: it is damaged, was changed or is none; the store is as it was.
+            TooLarge: it claims more than the limit; the store is as it was.
+            InvalidParameter: the digest is none.
+            StoreError: the store cannot be used.
+        """
+        if sha256 and not _HEX.fullmatch(sha256 := sha256.strip().lower()):
+            raise InvalidParameter("sha256", "must be 64 hexadecimal digits, as the export said")
+        archive.check(path)
+        with TemporaryDirectory(prefix="docstow-") as folder, archive.reading(path) as reader:
+            unpacked = self._unpack(reader, path.name, sha256, Path(folder))
+            for entry in unpacked.manifest.entries:
+                yield self._publish(entry, unpacked)
+
+    def _unpack(self, reader: archive.Reader, name: str, sha256: str, folder: Path) -> _Unpacked:
+        """Read all of it, hold every file against the list, and put the files into a folder."""
+        manifest = self._manifest(reader, name, sha256)
+        sizes = {file.name: file.size for file in manifest.files}
+        owners = {each: entry for entry in manifest.entries for each in entry.snapshots}
+        records: dict[str, Snapshot] = {}
+        unpacked = _Unpacked(manifest, records, folder)
+        for file in manifest.files:
+            if bundle.blob_digest(file.name):
+                with unpacked.path(file.name).open("wb") as opened:
+                    opened.writelines(reader.content(file))
+                continue
+            body = b"".join(reader.content(file))
+            if identity := bundle.record_id(file.name):
+                records[identity] = _record(body, file.name)
+                _check_tables(records[identity], owners[identity], sizes)
+            else:
+                _check_text(body, file.name)
+                unpacked.path(file.name).write_bytes(body)
+        reader.end()
+        named = {digest for each in records.values() for digest in each.tables.values()}
+        if extra := {bundle.blob_digest(each) for each in sizes} - named - {""}:
+            raise UnreadableInput(f"{name} has the table {min(extra)}, which no snapshot names.")
+        return unpacked
+
+    def _manifest(self, reader: archive.Reader, name: str, sha256: str) -> Manifest:
+        """The list of files, and whether this store would take what it says."""
+        body = reader.first(bundle.LIST)
+        digest = hashlib.sha256(body).hexdigest()
+        if sha256 not in ("", digest):
+            raise UnreadableInput(
+                f"{name} is not the bundle that was asked for: its list of files has the digest"
+                f" {digest}, not {sha256}."
+            )
+        manifest = bundle.decode(body, name)
+        if manifest.size > self._limit:
+            raise TooLarge(
+                f"{name} holds {manifest.size} bytes, the limit is {self._limit}; raise"
+                " store_limit if all of it is wanted.",
+                limit=self._limit,
+            )
+        for entry in manifest.entries:
+            _check_registration(entry, name)
+        return manifest
+
+    def _head(self, entry: Entry) -> Head | None:
+        return self._snapshots.head(entry.source, fresh=True)
+
+    def _reason(self, entry: Entry, head: Head | None) -> str:
+        """Why a source is left as it is; empty where the bundle's snapshot is to answer."""
+        own = entry.registered
+        if entry.source.kind == FOLDER and own and kinds.spelling(FOLDER, own.uri) != own.uri:
+            return f"{own.uri} is no folder's own path on this machine; ingest it where it is"
+        if head is None or not head.snapshot_id or self._force:
+            return ""
+        if head.checked_at < entry.checked_at:
+            return ""
+        answers = self._snapshots.load(head.snapshot_id)
+        if answers is not None and answers.content == entry.snapshot:
+            return ""
+        return (
+            f"the store's own snapshot is of {head.checked_at:%Y-%m-%d %H:%M}, the bundle's of "
+            f"{entry.checked_at:%Y-%m-%d %H:%M}; --force takes the bundle's"
+        )
+
+    def _put_text(self, key: str, body: bytes) -> bool:
+        """Store a pushed text; False if there is another in its place, which stays."""
+        for _ in range(ATTEMPTS):
+            with contextlib.suppress(AlreadyThere):
+                self._store.create(key, body)
+                return True
+            stored = self._store.get(key)
+            if stored is not None and (stored.body == body or not self._force):
+                return stored.body == body
+            with contextlib.suppress(Conflict):
+                if stored is not None:
+                    self._store.swap(key, body, stored.etag)
+                    return True
+        raise StoreError(f"{key} was changed by others every time; try again later.")
+
+    def _publish(self, entry: Entry, unpacked: _Unpacked) -> Imported:
+        """Let a source answer as it does in the bundle."""
+        if reason := self._reason(entry, self._head(entry)):
+            return Imported(entry, reason)
+        keep, notes = self._register(entry)
+        if entry.source.kind == COLLECTION and not self._put_texts(entry, unpacked):
+            # The texts are the collection's truth, and neither store's snapshot has all of them.
+            failure = self._sync(entry.source.name)
+            notes.append(f"its texts could not be joined: {failure}" if failure else "texts joined")
+        elif reason := self._replay(entry, unpacked, max(keep, 1 + len(entry.earlier))):
+            return Imported(entry, reason, tuple(notes))
+        if entry.pinned:
+            Pins(self._store).pin(entry.source, entry.pinned)
+        return Imported(entry, "", tuple(notes))
+
+    def _put_texts(self, entry: Entry, unpacked: _Unpacked) -> bool:
+        """Store a collection's texts; whether the bundle's snapshot has all that is there now."""
+        texts = unpacked.texts(entry.source.name)
+        same = [self._put_text(key, path.read_bytes()) for key, path in texts.items()]
+        there = self._store.list(pushed.prefix(entry.source.name))
+        known = all(same) and all(each.key in texts for each in there)
+        return known and bool(entry.snapshot or not texts)
+
+    def _register(self, entry: Entry) -> tuple[int, list[str]]:
+        """Register what is not registered here; how many snapshots to keep, and what to tell."""
+        own, notes = entry.registered, list[str]()
+        if own is None:
+            return 1, notes
+        kind = entry.source.kind
+        try:
+            registration = self._registry.get(source_id(kind, own.uri))
+        except SourceNotFound:
+            registration = None
+        if registration is None or self._force:
+            registration, _ = self._registry.create(
+                kind, own.uri, title=own.title, options=own.options, keep=own.keep
+            )
+        if own.had_headers and not registration.headers:
+            notes.append("its headers are secret and stayed behind: give them again with --header")
+        return registration.keep if kind in PROSE else 1, notes
+
+    def _replay(self, entry: Entry, unpacked: _Unpacked, keep: int) -> str:
+        """Publish the kept snapshots and then what answers; why not, if it is not to be.
+
+        Readers never go back in time: kept snapshots older than what answers here are left out.
+        """
+        if not entry.snapshot:
+            return ""
+        head = self._head(entry)
+        kept = sorted((unpacked.records[each] for each in entry.earlier), key=_created)
+        for snapshot in kept:
+            if head is None or not head.snapshot_id or snapshot.created_at > head.checked_at:
+                self._adopt(entry, snapshot, unpacked, snapshot.created_at, keep)
+        return self._adopt(
+            entry, unpacked.records[entry.snapshot], unpacked, entry.checked_at, keep
+        )
+
+    def _adopt(
+        self, entry: Entry, snapshot: Snapshot, unpacked: _Unpacked, now: datetime, keep: int
+    ) -> str:
+        """Let a snapshot answer, unless the store's own has become the newer one; why not."""
+        for _ in range(ATTEMPTS):
+            head = self._head(entry)
+            if reason := self._reason(entry, head):
+                return reason
+            with contextlib.suppress(Conflict):
+                fence = {"expected_generation": head.generation if head else 0, "keep": keep}
+                here = self._here(snapshot, head)
+                if here is not None:
+                    with self._listed(entry, here):
+                        self._snapshots.republish(here, now, **fence)
+                    return ""
+                files = unpacked.tables(snapshot)
+                expected = in_epoch(snapshot.content, head.epoch if head else 0)
+                with self._listed(entry, replace(snapshot, id=expected), files):
+                    adopted = self._snapshots.adopt(snapshot, files, now, **fence)
+                if adopted.id != expected and entry.source.kind not in PROSE:
+                    self._catalog().add(self._catalog().card(adopted))
+                return ""
+        raise StoreError(f"The head of {entry.title} was changed by others every time; try again.")
+
+    def _here(self, snapshot: Snapshot, head: Head | None) -> Snapshot | None:
+        """The same snapshot if the store has it whole, and its source's head holds it there."""
+        found = (self._snapshots.load(each) for each in (head.named if head else ()))
+        same = [each.id for each in found if each is not None and each.content == snapshot.content]
+        return self._snapshots.stowed(same[0]) if same else None
+
+    @contextlib.contextmanager
+    def _listed(
+        self, entry: Entry, snapshot: Snapshot, files: Mapping[str, Path] | None = None
+    ) -> Iterator[None]:
+        """Keep a crate's card in the catalogue while its head is swapped."""
+        if entry.source.kind in PROSE:
+            yield
+            return
+        from docstow.catalog import made
+
+        catalog = self._catalog()
+        card = made(snapshot, files) if files else catalog.card(snapshot)
+        with catalog.listed(card):
+            yield
+
+
+def _created(snapshot: Snapshot) -> datetime:
+    return snapshot.created_at
+
+
+def _check_registration(entry: Entry, name: str) -> None:
+    """Whether this release could register a source, before anything is stored."""
+    own, kind = entry.registered, entry.source.kind
+    if own is None:
+        return
+    try:
+        kinds.options(kind, own.options, own.uri)
+        canonical = kind == FOLDER or kinds.canonical(kind, own.uri) == own.uri
+    except (InvalidParameter, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableInput(f"{name} has {entry.title}, which nobody can add: {error}") from error
+    if not canonical:
+        raise UnreadableInput(f"{name} has {entry.title} with an address that is not canonical.")
+
+
+def _record(body: bytes, name: str) -> Snapshot:
+    try:
+        snapshot = decode_snapshot(body, name)
+    except StoreError as error:
+        raise UnreadableInput(f"{name} in the bundle is no record of a snapshot.") from error
+    sound = (
+        bundle.record_name(snapshot.id) == name
+        and snapshot == bundle.neutral(snapshot)
+        and snapshot.created_at.tzinfo is not None
+        and all(isinstance(each, dict) for each in (snapshot.counts, snapshot.facts))
+        and all(isinstance(each, str) for each in asdict(snapshot.recipe).values())
+    )
+    if not sound:
+        raise UnreadableInput(f"{name} in the bundle is the record of another snapshot.")
+    return snapshot
+
+
+def _check_tables(snapshot: Snapshot, entry: Entry, sizes: Mapping[str, int]) -> None:
+    """Whether a snapshot is one of a source, and all its tables are in the bundle."""
+    if snapshot.revision.source != entry.source:
+        raise UnreadableInput(f"The snapshot {snapshot.id} is not one of {entry.title}.")
+    for table, digest in snapshot.tables.items():
+        if sizes.get(bundle.blob_name(digest)) != snapshot.sizes[table]:
+            raise UnreadableInput(f"The table {table} of {entry.title} is not in the bundle.")
+
+
+def _check_text(body: bytes, name: str) -> None:
+    try:
+        text = pushed.decode(body)
+        if pushed.key(bundle.text_owner(name), text.path) == name:
+            return
+    except (UnreadableInput, TypeError, AttributeError):
+        pass
+    raise UnreadableInput(f"{name} in the bundle is no pushed text.")

@@ -96,6 +96,11 @@ def tables(folder: Path, text: str) -> dict[str, Path]:
     return files
 
 
+def blob_key(snapshot: Snapshot, table: str) -> str:
+    """Where a table's bytes are."""
+    return f"blobs/{snapshot.tables[table]}.{snapshot.place}.parquet"
+
+
 def publish(
     snapshots: Snapshots,
     folder: Path,
@@ -142,12 +147,11 @@ def test_the_layout_and_the_order_of_writes(
 ) -> None:
     snapshot = publish(snapshots, tmp_path / "new")
     writes = [call for call in store.calls if call[0] in ("create", "swap")]
-    blobs = {("create", f"blobs/{digest}.parquet") for digest in snapshot.tables.values()}
-    assert set(writes[:2]) == blobs
-    assert writes[2:] == [
-        ("create", f"snapshots/{snapshot.id}.json"),
-        ("create", "heads/crate/tokio-util/1.24.2.json"),
-    ]
+    head_key = "heads/crate/tokio-util/1.24.2.json"
+    blobs = {("create", blob_key(snapshot, table)) for table in snapshot.tables}
+    assert writes[0] == ("create", head_key)
+    assert set(writes[1:3]) == blobs
+    assert writes[3:] == [("create", f"snapshots/{snapshot.id}.json"), ("swap", head_key)]
     head = store.get("heads/crate/tokio-util/1.24.2.json")
     record = store.get(f"snapshots/{snapshot.id}.json")
     assert head is not None
@@ -161,7 +165,7 @@ def test_the_layout_and_the_order_of_writes(
         "origin": "docs.rs",
     }
     fields = json.loads(record.body)
-    assert fields["schema"] == 1
+    assert fields["schema"] == 2
     assert fields["tables"] == {
         name: {"blob": digest, "bytes": snapshot.sizes[name]}
         for name, digest in snapshot.tables.items()
@@ -284,26 +288,29 @@ def test_what_is_stowed_is_known_without_reading_it(
     snapshot = publish(snapshots, tmp_path / "new")
     assert snapshots.stowed(snapshot.id) == snapshot
     assert snapshots.stowed("0" * 64) is None
-    store.delete(f"blobs/{snapshot.tables['passages']}.parquet")
+    store.delete(blob_key(snapshot, "passages"))
     assert snapshots.stowed(snapshot.id) is None
     assert publish(snapshots, tmp_path / "new") == snapshot
     assert snapshots.stowed(snapshot.id) == snapshot
 
 
-def test_a_record_whose_blobs_are_lost_is_replaced_by_one_whose_blobs_are_there(
+def test_a_snapshot_whose_blobs_are_lost_is_replaced_by_one_of_the_next_epoch(
     snapshots: Snapshots, store: Elsewhere, tmp_path: Path
 ) -> None:
     first = publish(snapshots, tmp_path / "new")
-    store.delete(f"blobs/{first.tables['passages']}.parquet")
+    store.delete(blob_key(first, "passages"))
     files = tables(tmp_path / "new", "one")
     files["passages"].write_bytes(b"the same passages, computed on another machine")
     again = snapshots.publish(
         first.revision, RECIPE, files, [hashlib.sha256(b"one").hexdigest()], {}, {}, NOW
     )
-    assert again.id == first.id
-    assert again.tables["passages"] != first.tables["passages"]
-    assert snapshots.load(first.id) == again
+    assert (again.content, again.epoch) == (first.content, 1)
+    assert again.id != first.id
+    assert snapshots.load(first.id) == first
     assert contents(snapshots.fetch(again)) == contents(files)
+    head = snapshots.head(SOURCE)
+    assert head is not None
+    assert (head.snapshot_id, head.generation, head.epoch) == (again.id, 2, 1)
 
 
 def test_absent_and_malformed_ids_have_no_record(snapshots: Snapshots) -> None:
@@ -411,7 +418,7 @@ def test_a_blob_is_downloaded_once(snapshots: Snapshots, store: Elsewhere, tmp_p
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(snapshots.fetch, [snapshot] * 8))
     assert sorted(store.calls) == sorted(
-        ("get", f"blobs/{digest}.parquet") for digest in snapshot.tables.values()
+        ("get", blob_key(snapshot, table)) for table in snapshot.tables
     )
 
 
@@ -445,7 +452,7 @@ def test_blobs_that_are_damaged_or_lost_in_the_store_are_named(
 ) -> None:
     snapshot = publish(snapshots, tmp_path / "new")
     digest = snapshot.tables["passages"]
-    key = f"blobs/{digest}.parquet"
+    key = blob_key(snapshot, "passages")
     store.delete(key)
     with pytest.raises(StoreError, match=f"{digest} is not in the store"):
         snapshots.fetch(snapshot)
@@ -462,8 +469,7 @@ def test_files_of_a_store_on_this_machine_are_read_in_place(tmp_path: Path) -> N
     snapshots = Snapshots(store, cache)
     snapshot = publish(snapshots, tmp_path / "new")
     assert snapshots.fetch(snapshot) == {
-        name: tmp_path / "store" / "blobs" / f"{digest}.parquet"
-        for name, digest in snapshot.tables.items()
+        name: tmp_path / "store" / blob_key(snapshot, name) for name in snapshot.tables
     }
     assert not cache.directory.exists()
     path = snapshots.fetch(snapshot)["passages"]

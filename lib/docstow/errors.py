@@ -176,6 +176,10 @@ class StoreError(DocstowError):
     code, status = "store_error", 500
 
 
+class SnapshotGone(StoreError):
+    """A part of a snapshot is not in the store: it was evicted while it was read, or is lost."""
+
+
 class ConfigurationError(DocstowError, ValueError):
     """Settings are wrong; the message lists every mistake at once."""
 
@@ -186,3 +190,18 @@ class InternalError(DocstowError):
     """Anything else. Carries a request id and nothing of the inside."""
 
     code, status = "internal_error", 500
+
+
+def restored(code: str, message: str, details: Mapping[str, Any]) -> DocstowError:
+    """An error that was written down, as the class of its code.
+
+    Args:
+        code: what it is known by; of an unknown one an :class:`InternalError` is made.
+        message: its message.
+        details: the other members of its body.
+    """
+    known = {kind.code: kind for kind in DocstowError.__subclasses__()}
+    error = Exception.__new__(known.get(code, InternalError))
+    # The classes' own constructors put messages together; this one has been.
+    DocstowError.__init__(error, message, **details)
+    return error

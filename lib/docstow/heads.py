@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
+from docstow import freshness
 from docstow.errors import StoreError
 from docstow.model import Head, Source
 from docstow.objects import AlreadyThere, Conflict, ObjectStore, Unchanged, escape
@@ -24,6 +25,10 @@ ATTEMPTS = 40
 
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
 NAMES_KEPT = 1024
+
+
+class Fenced(Conflict):
+    """A snapshot is of an epoch that is over: it may be deleted, so it cannot come to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,11 @@ def moved(head: Head, snapshot_id: str, keep: int) -> Head:
     former.pop(snapshot_id, None)
     earlier = tuple(former)[: max(keep - 1, 0)]
     return replace(head, snapshot_id=snapshot_id, generation=head.generation + 1, earlier=earlier)
+
+
+def fenced(head: Head) -> Head:
+    """The head when what it does not name can never be named again; what it names is named on."""
+    return replace(head, epoch=head.epoch + 1)
 
 
 class Heads:
@@ -76,7 +86,7 @@ class Heads:
         asked_at = self._clock()
         if known is None:
             stored = self._store.get(head_key(source))
-        elif not fresh and asked_at - known.asked_at < self._freshness_s:
+        elif not (fresh or freshness.wanted()) and asked_at - known.asked_at < self._freshness_s:
             return known.head
         else:
             changed = self._store.get_changed(head_key(source), known.etag)
@@ -99,7 +109,8 @@ class Heads:
             return []  # callers ask for whatever they were given; no head can have this name
         asked_at = self._clock()
         listed = self._listed.get((kind, name))
-        if listed is not None and asked_at - listed[0] < self._freshness_s:
+        recent = listed is not None and asked_at - listed[0] < self._freshness_s
+        if listed is not None and recent and not freshness.wanted():
             return list(listed[1])
         changes = self._changes
         heads = self._list(kind, name)
@@ -161,6 +172,13 @@ class Heads:
             f"The head of {source.key} was changed by others {ATTEMPTS} times in a row; try again"
             " later."
         )
+
+    def forget(self) -> None:
+        """Ask the store for every head that is wanted from now on."""
+        with self._guard:
+            self._changes += 1
+            self._known.clear()
+            self._listed.clear()
 
     def _remember(self, known: _Known) -> Head:
         """Keep what was seen last: the answer to an older question never replaces a newer one."""

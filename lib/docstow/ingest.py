@@ -5,10 +5,11 @@ This room knows the order of the steps. What each step does is known in its own 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,14 +29,13 @@ from docstow.model import (
     Revision,
     Snapshot,
     Source,
-    snapshot_id,
 )
 from docstow.objects import Conflict
 from docstow.readers import rustdoc
 from docstow.readers.definitions import packed
 from docstow.readers.siblings import Sibling, gather, graft
 from docstow.renewal import renewed
-from docstow.snapshots import Snapshots
+from docstow.snapshots import Fenced, Snapshots
 from docstow.tables import read_table, unpack_vectors, write_table
 from docstow.words import WORDS
 
@@ -182,10 +182,11 @@ class Ingest:
         their tables already there.
         """
         digests = [document.digest() for document in documents]
-        identity = snapshot_id(revision, digests, recipe)
+        identity = self.snapshots.identity(revision, digests, recipe)
         known = self.snapshots.stowed(identity)
         if known is not None:
-            with self.catalog.listed(self.catalog.card(known)):
+            # One that was given up a moment ago is made anew.
+            with contextlib.suppress(Fenced), self.catalog.listed(self.catalog.card(known)):
                 return self.snapshots.republish(known, now, expected_generation=expected_generation)
         tables = tabulate(documents, relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
@@ -194,8 +195,9 @@ class Ingest:
             files = {name: Path(scratch, f"{name}.parquet") for name in tables}
             for name, columns in tables.items():
                 write_table(columns, files[name])
-            with self.catalog.listed(_card(revision, identity, recipe, facts, tables)):
-                return self.snapshots.publish(
+            card = _card(revision, identity, recipe, facts, tables)
+            with self.catalog.listed(card):
+                snapshot = self.snapshots.publish(
                     revision,
                     recipe,
                     files,
@@ -205,6 +207,9 @@ class Ingest:
                     now=now,
                     expected_generation=expected_generation,
                 )
+        if snapshot.id != identity:
+            self.catalog.add(replace(card, snapshot=snapshot.id))
+        return snapshot
 
 
 def read_local(file: File, *, version: str = "") -> rustdoc.CrateDocs:

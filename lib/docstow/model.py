@@ -220,11 +220,15 @@ class Snapshot:
         id: hash of revision, documents and recipe (see :func:`snapshot_id`).
         revision: what was fetched.
         recipe: what made the tables.
-        tables: table name to the SHA-256 (hex) of its Parquet file, a key below ``blobs/``.
+        tables: table name to the SHA-256 (hex) of its Parquet file.
         sizes: table name to its length in bytes.
         counts: rows by table and documents by kind.
         facts: what the source says of itself as a whole (description, features, format version).
         created_at: when it was made, UTC.
+        epoch: of the head's epochs the one in which it was first published.
+        content: its id but for the epoch: the same of all snapshots that were made of the same.
+        place: what tells its blobs from those of other sources and epochs; empty in records of
+            older releases, whose blobs are shared.
     """
 
     id: str
@@ -235,6 +239,9 @@ class Snapshot:
     counts: Mapping[str, int]
     facts: Mapping[str, Any]
     created_at: datetime
+    epoch: int = 0
+    content: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +255,8 @@ class Head:
         checked_at: when the upstream was last asked, UTC.
         origin: the revision's origin: ``file`` heads answer without asking an upstream.
         earlier: ids of the snapshots that answered before and are kept, the newest first.
+        epoch: only snapshots of this epoch can come to answer. Raising it makes certain that what
+            the head does not name then is never named again, so that it can be deleted.
     """
 
     source: Source
@@ -256,6 +265,12 @@ class Head:
     checked_at: datetime
     origin: str = ""
     earlier: tuple[str, ...] = ()
+    epoch: int = 0
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Ids of all snapshots that it names, the one that answers first."""
+        return tuple(filter(None, (self.snapshot_id, *self.earlier)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,3 +325,8 @@ def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
         "documents": digests,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def in_epoch(content: str, epoch: int) -> str:
+    """The id of a snapshot of that content in that epoch of its head."""
+    return hashlib.sha256(f"{content}\n{epoch}".encode()).hexdigest() if epoch else content

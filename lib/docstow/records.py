@@ -5,6 +5,7 @@ This room knows the stored form. It does not know the store.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,11 +17,19 @@ from docstow.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.objects import escape
 
 SCHEMA = 1
+#: Of records whose blobs have a place, and of heads with an epoch: older releases, which would
+#: break the rules that these stand for, refuse them.
+PLACED = 2
 
 
-def blob_key(digest: str) -> str:
-    """Where a table's bytes are, named by their SHA-256 in hex."""
-    return f"blobs/{digest}.parquet"
+def place_of(source: Source, epoch: int) -> str:
+    """What the blobs of a source bear in one epoch of its head."""
+    return f"{hashlib.sha256(source.key.encode()).hexdigest()[:16]}-{epoch}"
+
+
+def blob_key(digest: str, place: str = "") -> str:
+    """Where a table's bytes are: named by their SHA-256 in hex, and by their place if any."""
+    return f"blobs/{digest}.{place}.parquet" if place else f"blobs/{digest}.parquet"
 
 
 def snapshot_key(identity: str) -> str:
@@ -43,7 +52,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot's stored form."""
     return _encode(
         {
-            "schema": SCHEMA,
+            "schema": PLACED if snapshot.place else SCHEMA,
             "id": snapshot.id,
             "revision": asdict(snapshot.revision),
             "recipe": asdict(snapshot.recipe),
@@ -54,6 +63,11 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
             "counts": dict(snapshot.counts),
             "facts": dict(snapshot.facts),
             "created_at": _stamp(snapshot.created_at),
+            **(
+                {"epoch": snapshot.epoch, "content": snapshot.content, "place": snapshot.place}
+                if snapshot.place
+                else {}
+            ),
         }
     )
 
@@ -78,6 +92,9 @@ def decode_snapshot(body: bytes, key: str) -> Snapshot:
             counts=fields["counts"],
             facts=fields["facts"],
             created_at=datetime.fromisoformat(fields["created_at"]),
+            epoch=int(fields.get("epoch", 0)),
+            content=str(fields.get("content", fields["id"])),
+            place=str(fields.get("place", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise _damaged(key) from fault
@@ -87,13 +104,14 @@ def encode_head(head: Head) -> bytes:
     """The head's stored form."""
     return _encode(
         {
-            "schema": SCHEMA,
+            "schema": PLACED if head.epoch else SCHEMA,
             "source": asdict(head.source),
             "snapshot": head.snapshot_id,
             "generation": head.generation,
             "checked_at": _stamp(head.checked_at),
             "origin": head.origin,
             **({"earlier": list(head.earlier)} if head.earlier else {}),
+            **({"epoch": head.epoch} if head.epoch else {}),
         }
     )
 
@@ -113,6 +131,7 @@ def decode_head(body: bytes, key: str) -> Head:
             checked_at=datetime.fromisoformat(fields["checked_at"]),
             origin=fields["origin"],
             earlier=tuple(map(str, fields.get("earlier", ()))),
+            epoch=int(fields.get("epoch", 0)),
         )
     except (KeyError, TypeError, ValueError) as fault:
         raise _damaged(key) from fault
@@ -129,10 +148,10 @@ def _decode(body: bytes, key: str) -> dict[str, Any]:
         raise _damaged(key) from fault
     if not isinstance(fields, dict):
         raise _damaged(key)
-    if fields.get("schema") != SCHEMA:
+    if fields.get("schema") not in (SCHEMA, PLACED):
         raise StoreError(
-            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA}; use the"
-            " release that wrote the store, or an empty store."
+            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA} and {PLACED};"
+            " use the release that wrote the store, or an empty store."
         )
     return fields
 

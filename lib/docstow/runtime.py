@@ -423,7 +423,8 @@ class Runtime:
     def stow_sample(self) -> None:
         """Stow the crate that comes with docstow, so that a first search needs no network."""
         sample = Source(LOCAL, SAMPLE.name.partition("-")[0], "0.1.0")
-        if self.snapshots.head(sample) is None:
+        head = self.snapshots.head(sample)
+        if head is None or not head.snapshot_id:
             self.stow_file(SAMPLE)
 
     def pre_ingest(self, crates: Sequence[str]) -> PreIngest:

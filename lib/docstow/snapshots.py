@@ -12,23 +12,34 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from docstow.cache import BlobCache
-from docstow.errors import StoreError
-from docstow.heads import Heads, moved
-from docstow.model import Head, Recipe, Revision, Snapshot, Source, snapshot_id
+from docstow.errors import SnapshotGone, StoreError
+from docstow.heads import Fenced, Heads, fenced, moved
+from docstow.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
 from docstow.objects import AlreadyThere, Conflict, LocalFiles, ObjectStore
-from docstow.records import blob_key, decode_snapshot, encode_snapshot, head_key, snapshot_key
+from docstow.records import (
+    blob_key,
+    decode_snapshot,
+    encode_snapshot,
+    head_key,
+    place_of,
+    snapshot_key,
+)
 
-__all__ = ["BlobCache", "Snapshots", "in_parallel"]
+__all__ = ["BlobCache", "Fenced", "Snapshots", "in_parallel"]
 
 PARALLEL = 8
+#: How often a publisher begins again whose epoch was ended.
+ATTEMPTS = 10
 SNAPSHOTS_KEPT = 256
 _ID = re.compile(r"[0-9a-f]{64}")
 _T = TypeVar("_T")
@@ -91,67 +102,70 @@ class Snapshots:
             Conflict: the head moved on from ``expected_generation`` to another snapshot.
             StoreError: the store cannot be used.
         """
-        blobs = dict(zip(tables, in_parallel(self._upload, list(tables.values())), strict=True))
-        snapshot = Snapshot(
-            id=snapshot_id(revision, digests, recipe),
+        made = Snapshot(
+            id="",
             revision=revision,
             recipe=recipe,
-            tables={name: digest for name, (digest, _) in blobs.items()},
-            sizes={name: size for name, (_, size) in blobs.items()},
+            tables={},
+            sizes={},
             counts=counts,
             facts=facts,
             created_at=now,
+            content=snapshot_id(revision, digests, recipe),
         )
-        return self.republish(
-            self._record(snapshot), now, expected_generation=expected_generation, keep=keep
-        )
+        return self.adopt(made, tables, now, expected_generation=expected_generation, keep=keep)
 
     def adopt(
         self,
-        snapshot: Snapshot,
+        made: Snapshot,
+        tables: Mapping[str, Path],
         now: datetime,
         *,
-        earlier: Sequence[Snapshot] = (),
         expected_generation: int | None = None,
         keep: int = 1,
     ) -> Snapshot:
-        """Publish a snapshot that another store made, and whose blobs are stored here by now.
+        """Publish what another store's record says, from files of its tables.
 
         Args:
-            snapshot: as its record was there.
+            made: its content stays; id, epoch and the place of its blobs become this store's.
+            tables: table name to Parquet file.
             now: when the upstream was asked.
-            earlier: snapshots of the same source that come along as kept ones.
             expected_generation: see :meth:`republish`.
             keep: see :meth:`republish`.
 
         Raises:
-            Conflict: the head moved on from ``expected_generation`` to another snapshot.
-            StoreError: the store cannot be used.
+            as :meth:`publish` does.
         """
-        kept = [self._record(each) for each in earlier]
-        adopted = self.republish(
-            self._record(snapshot), now, expected_generation=expected_generation, keep=keep
+        source = made.revision.source
+        for epoch in self._epochs(source, now):
+            upload = partial(self._upload, place=place_of(source, epoch))
+            blobs = dict(zip(tables, in_parallel(upload, list(tables.values())), strict=True))
+            snapshot = replace(
+                made,
+                id=in_epoch(made.content, epoch),
+                tables={name: digest for name, (digest, _) in blobs.items()},
+                sizes={name: size for name, (_, size) in blobs.items()},
+                epoch=epoch,
+                place=place_of(source, epoch),
+            )
+            with contextlib.suppress(Fenced):
+                return self.republish(
+                    self._record(snapshot), now, expected_generation=expected_generation, keep=keep
+                )
+        raise StoreError(
+            f"The store was swept {ATTEMPTS} times while {source.key} was published; try again."
         )
-        if kept:
-            self._remember(adopted, kept, keep)
-        return adopted
 
-    def _remember(self, snapshot: Snapshot, kept: Sequence[Snapshot], keep: int) -> None:
-        """Let the head of what answers name further kept snapshots, those made last first."""
+    def _epochs(self, source: Source, now: datetime) -> Iterator[int]:
+        """The epoch of a source's head, and what it is by then whenever it was ended meanwhile.
 
-        def name(current: Head | None) -> Head:
-            if current is None or current.snapshot_id != snapshot.id:
-                raise Conflict(head_key(snapshot.revision.source))
-            loaded = [self.load(each) for each in current.earlier]
-            known = {each.id: each for each in (*loaded, *kept) if each is not None}
-            known.pop(snapshot.id, None)
-            newest = sorted(known.values(), key=lambda each: each.created_at, reverse=True)
-            earlier = tuple(each.id for each in newest[: max(keep - 1, 0)])
-            if earlier == current.earlier:
-                return current
-            return replace(current, earlier=earlier, generation=current.generation + 1)
-
-        self._heads.change(snapshot.revision.source, name)
+        The head comes first of all: whatever is written has one by which it can be given up.
+        """
+        for _ in range(ATTEMPTS):
+            head = self._heads.get(source, fresh=True)
+            if head is None:
+                head = self._heads.change(source, lambda head: head or Head(source, "", 0, now))
+            yield head.epoch
 
     def republish(
         self,
@@ -177,6 +191,7 @@ class Snapshots:
 
         Raises:
             Conflict: the head moved on from ``expected_generation`` to another snapshot.
+            Fenced: the snapshot was given up, and may be deleted at any moment: make it anew.
             StoreError: the store cannot be used.
         """
         source, origin = snapshot.revision.source, snapshot.revision.origin
@@ -188,6 +203,8 @@ class Snapshots:
                 return replace(head, checked_at=checked_at)
             if expected_generation not in (None, head.generation):
                 raise Conflict(head_key(source))
+            if snapshot.epoch != head.epoch and snapshot.id not in head.named:
+                raise Fenced(head_key(source))
             return replace(moved(head, snapshot.id, keep), checked_at=checked_at, origin=origin)
 
         self._heads.change(source, point)
@@ -254,12 +271,29 @@ class Snapshots:
                 self._loaded.popitem(last=False)
         return snapshot
 
+    def identity(self, revision: Revision, digests: list[str], recipe: Recipe) -> str:
+        """The id under which these documents are published, or would be now."""
+        content = snapshot_id(revision, digests, recipe)
+        head = self._heads.get(revision.source, fresh=True)
+        if head is None or not head.epoch:
+            return content
+        known = (self.load(identity) for identity in head.named)
+        same = (each.id for each in known if each is not None and each.content == content)
+        return next(same, in_epoch(content, head.epoch))
+
+    def forget(self) -> None:
+        """Ask the store for every head and record that is wanted from now on."""
+        self._heads.forget()
+        with self._guard:
+            self._loaded.clear()
+
     def stowed(self, identity: str) -> Snapshot | None:
         """The snapshot of that id if all its blobs are there too, so that nothing is to be made."""
         snapshot = self.load(identity)
         if snapshot is None:
             return None
-        found = in_parallel(self._stored_size, list(snapshot.tables.values()))
+        keys = [blob_key(digest, snapshot.place) for digest in snapshot.tables.values()]
+        found = in_parallel(self._stored_size, keys)
         return snapshot if found == list(snapshot.sizes.values()) else None
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -279,72 +313,74 @@ class Snapshots:
                 f" {', '.join(snapshot.tables)}. Stow its source again."
             )
         files = {
-            name: self._at_hand(snapshot.tables[name], snapshot.sizes[name]) for name in wanted
+            name: self._at_hand(snapshot, snapshot.tables[name], snapshot.sizes[name])
+            for name in wanted
         }
         absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
-        found = dict(zip(absent, in_parallel(self._obtain, list(absent.items())), strict=True))
-        return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
-    def store_blob(self, body: bytes) -> str:
-        """Store a table's bytes ahead of the snapshot that will name them; their digest."""
-        digest = hashlib.sha256(body).hexdigest()
-        with contextlib.suppress(AlreadyThere):
-            self._store.create(blob_key(digest), body)
-        return digest
+        def obtain(blob: tuple[str, int]) -> Path:
+            digest, size = blob
+            return self._cache.obtain(digest, size, lambda: self._download(snapshot, digest))
+
+        found = dict(zip(absent, in_parallel(obtain, list(absent.items())), strict=True))
+        return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
 
-        Only a record whose blobs are lost is replaced: others made the same documents into other
-        bytes, and ours are there.
+        Raises:
+            Fenced: the blobs of the record that is there are lost, so its epoch was ended.
         """
-        key, body = snapshot_key(snapshot.id), encode_snapshot(snapshot)
+        source = snapshot.revision.source
         with contextlib.suppress(AlreadyThere):
-            self._store.create(key, body)
+            self._store.create(snapshot_key(snapshot.id), encode_snapshot(snapshot))
             return snapshot
         earlier = self.stowed(snapshot.id)
         if earlier is not None:
             return earlier
-        stored = self._store.get(key)
-        if stored is None:
-            raise StoreError(f"{key} was deleted while it was being published; try again.")
-        self._store.swap(key, body, stored.etag)
-        with self._guard:
-            self._loaded.pop(snapshot.id, None)
-        return snapshot
 
-    def _upload(self, path: Path) -> tuple[str, int]:
+        def end(head: Head | None) -> Head:
+            head = head or Head(source, "", 0, snapshot.created_at)
+            return fenced(head) if head.epoch == snapshot.epoch else head
+
+        self._heads.change(source, end)
+        raise Fenced(head_key(source))
+
+    def _upload(self, path: Path, place: str) -> tuple[str, int]:
         """Store a file under its digest; digest and size."""
         body = path.read_bytes()
-        return self.store_blob(body), len(body)
+        digest = hashlib.sha256(body).hexdigest()
+        with contextlib.suppress(AlreadyThere):
+            self._store.create(blob_key(digest, place), body)
+        return digest, len(body)
 
-    def _stored_size(self, digest: str) -> int | None:
-        return next((entry.size for entry in self._store.list(blob_key(digest))), None)
+    def _stored_size(self, key: str) -> int | None:
+        return next((entry.size for entry in self._store.list(key)), None)
 
-    def _at_hand(self, digest: str, size: int) -> Path | None:
+    def _at_hand(self, snapshot: Snapshot, digest: str, size: int) -> Path | None:
         """The file of a blob if it is here: the store's own on this machine, or the cache's."""
         if isinstance(self._store, LocalFiles):
-            path = self._store.local_path(blob_key(digest))
+            path = self._store.local_path(blob_key(digest, snapshot.place))
             # A file that cannot be read is asked of the store, which says why.
             with contextlib.suppress(OSError):
                 if self._cache.is_sound(path, digest, size):
                     return path
         return self._cache.find(digest, size)
 
-    def _obtain(self, blob: tuple[str, int]) -> Path:
-        digest, size = blob
-        return self._cache.obtain(digest, size, lambda: self._download(digest))
-
-    def _download(self, digest: str) -> bytes:
-        stored = self._store.get(blob_key(digest))
+    def _download(self, snapshot: Snapshot, digest: str) -> bytes:
+        stored = self._store.get(blob_key(digest, snapshot.place))
         if stored is None:
-            raise StoreError(f"The blob {digest} is not in the store; stow its source again.")
+            raise SnapshotGone(f"The blob {digest} is not in the store; stow its source again.")
         return stored.body
 
 
 def in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
-    """The results of waiting for stores or upstreams, in the order of the items."""
+    """The results of waiting for stores or upstreams, in the order of the items.
+
+    Each runs for the same caller as this call.
+    """
     if len(items) < 2:
         return [work(item) for item in items]
+    contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(min(PARALLEL, len(items))) as pool:
-        return list(pool.map(work, items))
+        return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))

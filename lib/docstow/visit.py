@@ -6,6 +6,7 @@ does not know where files come from, nor who runs the job.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.chunk.prose import CHUNKER
 from docstow.errors import StoreError, UpstreamError
 from docstow.harvest import Former, Harvest
+from docstow.heads import Fenced
 from docstow.jobs import COUNTS, FULL, SUCCESS, Job, JobError, Jobs, Progress, without_secrets
 from docstow.model import (
     COLLECTION,
@@ -28,7 +30,6 @@ from docstow.model import (
     Registration,
     Revision,
     Snapshot,
-    snapshot_id,
 )
 from docstow.readers.page import PROSE_READER
 from docstow.words import PROSE_WORDS
@@ -227,10 +228,12 @@ class Visit:
             url=registration.uri,
         )
         fence = {"expected_generation": head.generation if head else 0, "keep": registration.keep}
-        known = self._snapshots.stowed(snapshot_id(revision, digests, recipe))
+        known = self._snapshots.stowed(self._snapshots.identity(revision, digests, recipe))
         if known is not None:
-            self._snapshots.republish(known, now, **fence)
-            return known, {"chunks": known.counts.get("chunks", 0)}
+            # One that was given up a moment ago is made anew.
+            with contextlib.suppress(Fenced):
+                self._snapshots.republish(known, now, **fence)
+                return known, {"chunks": known.counts.get("chunks", 0)}
         made = self._tables(documents, harvest, answering)
         facts = {
             "title": registration.title,

@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from docstow.readers.call_parameters import Parameter, ParameterKind
+
+__all__ = ["Parameter", "ParameterKind", "Surface", "Symbol", "SymbolKind"]
+
 SymbolKind = Literal[
     "module",
     "class",
@@ -23,18 +27,6 @@ SymbolKind = Literal[
     "constant",
     "re-export",
 ]
-ParameterKind = Literal[
-    "positional_only", "positional", "keyword_only", "var_positional", "var_keyword"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a call, without the ``self`` or ``cls`` that the caller does not pass."""
-
-    name: str
-    kind: ParameterKind
-    required: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -271,10 +271,12 @@ class BundleImport:
         if not entry.snapshot:
             return ""
         head = self._head(entry)
-        kept = sorted((unpacked.records[each] for each in entry.earlier), key=_created)
+        former = (unpacked.records[each] for each in reversed(entry.earlier))
+        kept = sorted(former, key=lambda snapshot: snapshot.created_at)
+        before = entry.checked_at - timedelta(microseconds=1)
         for snapshot in kept:
             if head is None or not head.snapshot_id or snapshot.created_at > head.checked_at:
-                self._adopt(entry, snapshot, unpacked, snapshot.created_at, keep)
+                self._adopt(entry, snapshot, unpacked, min(snapshot.created_at, before), keep)
         return self._adopt(
             entry, unpacked.records[entry.snapshot], unpacked, entry.checked_at, keep
         )
@@ -323,10 +325,6 @@ class BundleImport:
         card = made(snapshot, files) if files else catalog.card(snapshot)
         with catalog.listed(card):
             yield
-
-
-def _created(snapshot: Snapshot) -> datetime:
-    return snapshot.created_at
 
 
 def _check_registration(entry: Entry, name: str) -> None:

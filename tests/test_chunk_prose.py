@@ -138,6 +138,24 @@ def test_an_address_that_only_links_use_is_kept() -> None:
     assert [each.text for each in chunks("[it]: /x", words)] == ["[it]: /x"]
 
 
+CHINESE = "本章介绍如何在服务器上安装程序\uff0c请先阅读许可协议。"
+
+
+def test_scripts_without_spaces_are_cut_between_sentences() -> None:
+    found = chunks(f"# 安装\n\n{CHINESE * 60}\n", len, target=400, most=800, overlap=60)
+    assert len(found) > 3
+    assert all(each.tokens <= 400 for each in found)
+    assert all(each.text.endswith("。") for each in found)
+    assert all(each.text.startswith(("# 安装", "本章")) for each in found)
+
+
+def test_a_run_without_spaces_or_ends_is_cut() -> None:
+    run = "".join(chr(0x4E00 + number) for number in range(3000))
+    found = chunks(f"{run}\n", len)
+    assert "".join(each.text for each in found) == run
+    assert all(each.tokens <= 800 for each in found)
+
+
 # Blocks that pages are made of, each with a word of its own.
 def _block(draw: st.DrawFn, number: int) -> str:
     size = draw(st.integers(1, 30))

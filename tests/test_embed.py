@@ -87,6 +87,14 @@ def test_tokens_are_counted_beyond_the_limit() -> None:
     assert bundled().count("mutex " * 100_000) == 100_000
 
 
+def test_words_that_the_model_does_not_know_count_by_their_length() -> None:
+    assert bundled().count("重试间隔可以设置") == 8
+    assert bundled().count("lock 再試行 mutex") == 5
+    assert bundled().count("x" * 4000) == 1000
+    assert bundled().count("мьютекс") == 2
+    assert bundled().count("ลองใหม่" * 600) >= 3000
+
+
 def test_identifiers_mean_what_their_words_mean() -> None:
     camel, snake, words, other = bundled().embed(
         ["SpawnBlocking", "spawn_blocking", "spawn blocking", "regular expression"]

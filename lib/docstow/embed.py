@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,13 @@ _TEXTS_AT_ONCE = 2048
 
 _TOKENS_AT_ONCE = 16_384
 """Tokens in one batch, padding included: with 256 dimensions, 16 MiB of float32."""
+
+_UNKNOWN = "[UNK]"
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\uabff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+"""Letters of scripts without spaces, and Korean: of these, most models have one token each."""
 
 _THREADS = 1
 """Looking up rows is bound by memory: a second thread costs start-up time and gains little."""
@@ -62,7 +70,11 @@ class Embedder(Protocol):
         """Embed a question: shape ``(dimensions,)``, of unit length or zero as in :meth:`embed`."""
 
     def count(self, text: str) -> int:
-        """How many tokens a text has for the model, however long it is."""
+        """How many tokens a text has for the model, however long it is.
+
+        A word that the model does not know counts by its length, so that a text's size is bounded
+        in any script.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +138,19 @@ class OnnxEmbedder:
 
     def count(self, text: str) -> int:
         """Count tokens; see :meth:`Embedder.count`."""
-        encoded = self._load().tokenizer.encode(text, add_special_tokens=False)
-        return len(encoded.ids) + sum(len(rest.ids) for rest in encoded.overflowing)
+        tokenizer = self._load().tokenizer
+        unknown = tokenizer.token_to_id(_UNKNOWN)
+        # The batch alone can leave out the offsets, which take their time.
+        (encoded,) = tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        parts = [encoded, *encoded.overflowing]
+        total = sum(len(part.ids) for part in parts)
+        if not any(unknown in part.ids for part in parts):
+            return total
+        encoded = tokenizer.encode(text, add_special_tokens=False)
+        for part in (encoded, *encoded.overflowing):
+            pairs = zip(part.ids, part.offsets, strict=True)
+            total += sum(_pieces(text[a:b]) - 1 for each, (a, b) in pairs if each == unknown)
+        return total
 
     def _load(self) -> _Loaded:
         with self._lock:
@@ -169,6 +192,12 @@ class OnnxEmbedder:
                 f"says {self._digests[file]}; install docstow again"
             )
         return body
+
+
+def _pieces(word: str) -> int:
+    """About how many tokens a word has for a model that knows it."""
+    dense = len(_DENSE.findall(word))
+    return max(1, dense + (len(word) - dense + 3) // 4)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -18,7 +18,7 @@ from docstow.chunk.sentences import sentence_starts
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-CHUNKER = "chunk-prose/1"
+CHUNKER = "chunk-prose/2"
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
@@ -65,7 +65,7 @@ def chunks(
         text: Markdown.
         count: gives a text's number of tokens.
         target: chunks are filled with whole blocks up to so many tokens.
-        most: no chunk has more, but for a single run of letters that has.
+        most: no chunk has more; a word that alone has is cut, as many scripts have no spaces.
         overlap: so many tokens at most of one chunk's last sentences begin the next chunk of the
             section again.
     """
@@ -160,7 +160,7 @@ class _Splitter:
             if size <= self._most:
                 yield _Part(first, last, size, prose=True)
             else:
-                yield from self._runs(first, last, self._most, _WORD, prose=True)
+                yield from self._words(first, last, self._most, prose=True)
 
     def _fenced(self, start: int, end: int, token: Token) -> Iterator[_Part]:
         """The lines of a code block, each part in the block's own fence."""
@@ -181,7 +181,21 @@ class _Splitter:
             if part.tokens <= room:
                 yield part
             else:
-                yield from self._runs(part.start, part.end, room, _WORD)
+                yield from self._words(part.start, part.end, room)
+
+    def _words(self, start: int, end: int, room: int, *, prose: bool = False) -> Iterator[_Part]:
+        for part in self._runs(start, end, room, _WORD, prose=prose):
+            yield from self._halves(part, room)
+
+    def _halves(self, part: _Part, room: int) -> Iterator[_Part]:
+        """A run without spaces, cut in the middle until its pieces have room."""
+        if part.tokens <= room or part.end - part.start < 2:
+            yield part
+            return
+        middle = (part.start + part.end) // 2
+        for first, last in ((part.start, middle), (middle, part.end)):
+            size = self._count(self._text[first:last])
+            yield from self._halves(_Part(first, last, size, part.prose), room)
 
     def _runs(
         self, start: int, end: int, room: int, unit: re.Pattern[str], *, prose: bool = False

@@ -16,6 +16,8 @@ _SENTENCE_END = re.compile(
     r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?])"
     r"[)\"'*_]*[ \t]+(?=[^a-z\s])"
     r"|(?<!\s)\s*\n\s*"
+    # Chinese and Japanese have no space behind a sentence.
+    "|(?<=[\u3002\uff0e\uff01\uff1f\uff61])[\u300d\u300f\uff09\u3011\u201d\u2019]*[ \t]*(?=\\S)"
 )
 
 

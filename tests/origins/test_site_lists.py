@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -134,7 +135,9 @@ def test_a_sitemap_gives_pages_and_no_pictures_up_to_a_limit() -> None:
 
 
 def test_llms_txt_lists_pages(site: Site, fetcher: Fetcher) -> None:
-    text = "# It\n\n- [A](/docs/a): first\n- [B](docs/b 'title')\n- [Other](https://other.example/x)\n"
+    text = (
+        "# It\n\n- [A](/docs/a): first\n- [B](docs/b 'title')\n- [Other](https://other.example/x)\n"
+    )
     site.put("/llms.txt", text, "text/plain")
     events = crawl(site, fetcher)
     assert found(site, events) == ["/docs", "/docs/a", "/docs/b", "/docs/linked"]
@@ -165,3 +168,13 @@ def test_a_text_that_does_not_name_its_pages_is_not_divided() -> None:
     assert site_llms.sections("# A\n\nText\n\n# B\n\nMore\n") == {}
     pages = site_llms.sections("# A\n\n**URL:** https://x.example/a\n\nText\n# B\nInner\n")
     assert pages == {"https://x.example/a": "# A\n\n\nText\n# B\nInner\n"}
+
+
+@pytest.mark.parametrize("unit", ["[", "[a](x", "[a]( ", "[a](x y"])
+def test_links_that_never_close_are_read_in_bounded_time(unit: str) -> None:
+    started = time.monotonic()
+    assert site_llms.links(unit * 50_000 + " [b](/c)", "https://x.example/") == [
+        "https://x.example/c"
+    ]
+    assert site_llms.links("[a](" + "x" * 50_000, "https://x.example/") == []
+    assert time.monotonic() - started < 10

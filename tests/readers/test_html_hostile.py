@@ -85,5 +85,12 @@ def test_hostile_nesting_is_read_in_bounded_time(unit: str, number: int) -> None
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize("unit", ["<a", "<a\"'", "<a x='", '<b ">"', "<meta "])
+def test_tags_that_never_close_are_read_in_bounded_time(unit: str) -> None:
+    started = time.monotonic()
+    html.read(("<p>found</p>" + unit * 20_000).encode(), URL)
+    assert time.monotonic() - started < 20
+
+
 def test_deep_text_is_found() -> None:
     assert html.read(b"<main>" + b"<div>" * 100_000 + b"found", URL).text == "# x\n\nfound\n"

@@ -90,6 +90,8 @@ BAITS = {
     "quotes": ("> " * 200 + "\n") * 300,
     "nested admonitions": "".join("    " * n + "!!! note\n" for n in range(300)),
     "containers": ":::note\n" * 10_000 + ":::",
+    "admonition's end": "!!! note" + " " * 50_000 + 'x"',
+    "heading's end": "= a" + " " * 50_000 + "x",
     "imports": "import {\n" * 10_000,
     "emphasis": "*a " * 30_000,
     "items": "* " * 50_000,

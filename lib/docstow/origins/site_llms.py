@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
-_LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?[^)\n]*\)")
+# Possessive, and no part goes past a "[": no part of a hostile text is read twice.
+_LINK = re.compile(r"\[[^\[\]\n]*+\]\(\s*+<?([^\[)\s>]++)>?[^\[)\n]*+\)")
 #: How the generators in use name a page's address: a line of its own, behind its title.
 _NAMED = re.compile(
     r"^(?:[-*>]\s+)?\**(?:source|url|permalink)(?: url)?\**:\**\s*<?(https?://[^\s>]+)>?\s*$",

@@ -45,7 +45,9 @@ _ACCEPT = "text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0
 _HTML = ("text/html", "application/xhtml+xml")
 _MARKDOWN = ("text/markdown", "text/x-markdown")
 _META_ROBOTS = re.compile(
-    rb"<meta\b(?=[^>]*\bname\s*=\s*[\"']?(?:robots|docstow)\b)[^>]*\bcontent\s*=\s*[\"']?([^\"'>]*)",
+    # "<" ends an unclosed tag, so that no part of a hostile page is read twice.
+    rb"<meta\b(?=[^<>]*\bname\s*=\s*[\"']?(?:robots|docstow)\b)"
+    rb"[^<>]*\bcontent\s*=\s*[\"']?([^\"'<>]*)",
     re.IGNORECASE,
 )
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r":([\w-]{1,60}):(?:\s+(.*))?$")
 #: Author and revision, right below the title.
 _AUTHOR = re.compile(r"[^<>]{1,100}<[^<>\s]{1,100}@[^<>\s]{1,100}>$|v\d[\d.]{0,20}(?:,|$)")
 _HEADER_LINES = 3
-_HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+=+)?$")
+_HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:(?<!\s)\s+=+)?$")
 _BLOCK_ATTRIBUTES = re.compile(r"\[([^\[\]]*)\]$")
 _DELIMITER = re.compile(r"(-{4,}|={4,}|\.{4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}.*)$")
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s+(.*)$")

@@ -19,7 +19,9 @@ Element = Any
 
 #: Elements below this depth lose their tags but keep their text: the parser gives up at 2048.
 DEEPEST = 100
-_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
+# Possessive, and ended by the text's end too: no part of a hostile page is read twice.
+_NAME = r"<(/?)([a-zA-Z][^\s/>]*+)"
+_TAG = re.compile(_NAME + r"(?:[^>\"']++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)")
 #: Elements that have no end tag, or whose end tag is left out so often that it counts nothing.
 _UNCOUNTED = {
     "area",

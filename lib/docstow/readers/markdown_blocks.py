@@ -17,7 +17,7 @@ _DEEPEST = 8
 _FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _LANGUAGE = re.compile(r"\{?[.=]?([\w+#./-]+)")
 _MYST = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)$")
-_ADMONITION = re.compile(r"( *)(?:!!!|\?\?\?\+?) +([\w-]+)[^\"]*(?:\"(.*)\")?\s*$")
+_ADMONITION = re.compile(r"( *)(?:!!!|\?\?\?\+?) +([\w-]+)[^\"]*+(?:\"(.*)\")?\s*$")
 _TAB = re.compile(r"( *)===[!+]* +[\"'](.+)[\"']\s*$")
 _CONTAINER = re.compile(r" {0,8}:{3,} *\{?([A-Za-z][\w.:-]*)\}?(?:\[(.*)\])?(.*)$")
 _CONTAINER_END = re.compile(r" {0,8}:{3,}\s*$")

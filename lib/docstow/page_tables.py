@@ -108,13 +108,13 @@ def tabulate(
     """
     parts: list[_Chunk] = []
     examples: list[Example] = []
-    # One document at a time: parsed Markdown is remembered only for a while.
+    # Page by page, the whole page first: what is parsed is remembered only for a while.
     for row, document in enumerate(documents):
-        parts += _chunks(row, document_id(source_id, document.path), document, embedder)
         examples += [
             Example(row, ordinal, block.language, block.code, block.context)
             for ordinal, block in enumerate(chunk.examples(document.text, default_language="text"))
         ]
+        parts += _chunks(row, document_id(source_id, document.path), document, embedder)
     vectors = _Vectors(embedder, known)
     columns: dict[str, Columns] = {
         "documents": _document_columns(source_id, documents),

@@ -25,6 +25,7 @@ from docstow.jobs import (
     JobError,
     Jobs,
     Progress,
+    lease_key,
     with_error,
     without_secrets,
 )
@@ -69,7 +70,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def held() -> set[str]:
-    """The sources whose lease someone holds."""
+    """The leases that someone holds."""
     return set()
 
 
@@ -163,7 +164,7 @@ def test_changes_from_several_threads_all_last(jobs: Jobs) -> None:
 
 def test_a_job_whose_runner_died_has_failed(jobs: Jobs, clock: Clock, held: set[str]) -> None:
     job = jobs.change(jobs.start(SOURCE)[0], state=RUNNING)
-    held.add(SOURCE)
+    held.add(lease_key(SOURCE))
     clock.pass_s(60)
     assert jobs.get(job.id).state == RUNNING  # slow, but at work
     held.clear()

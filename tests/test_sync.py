@@ -11,19 +11,22 @@ from typing import Any
 
 import pytest
 
+from docstow.dispatch import Dispatch
 from docstow.embed import bundled
 from docstow.errors import SourceNotFound, UpstreamError
-from docstow.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, Job, Jobs, lease_key
+from docstow.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, Jobs, lease_key
 from docstow.lease import Leases
 from docstow.model import CRATE, FOLDER, GITHUB, SITE, File, Registration, Snapshot
 from docstow.objects import ObjectStore, open_store
 from docstow.origins.contract import Event, Failed, Found, Known, Same, Skipped
 from docstow.page_index import PageIndex
+from docstow.queue import Busy, Message
 from docstow.registry import Registry
 from docstow.runtime import Runtime
 from docstow.settings import load
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sync import Sync
+from docstow.work import Work
 from servers.forge import Forge, Repository, commit
 from servers.site import Site
 from stores import bucket
@@ -81,7 +84,7 @@ class Bench:
         self.registry = Registry(store)
         self.leases = Leases(store, "bench", clock=self.clock)
         self.jobs = Jobs(
-            store, self.clock, lease_s=15, held=lambda each: self.leases.held(lease_key(each))
+            store, self.clock, lease_s=15, held=lambda key: self.leases.held(key)
         )
         self.snapshots = Snapshots(store, BlobCache(cache, 1 << 30), freshness_s=0)
         self.origin = Replay()
@@ -91,14 +94,34 @@ class Bench:
             self.registry,
             self.jobs,
             self.snapshots,
-            self.leases,
             lambda registration: contextlib.nullcontext(self.origin),
             bundled,
-            self.sent.append,
+            Dispatch(self.jobs, self, self.clock),
             crates=self._stow,
             clock=self.clock,
         )
+        self.work = Work(
+            self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock
+        )
         self.site, _ = self.registry.create(SITE, ROOT)
+
+    joins = True
+
+    def send(self, message: Message) -> None:
+        """Keep what would be sent to a worker."""
+        self.sent.append(message.job_id)
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        self.sent += [message.job_id for message in messages]
+
+    def close(self) -> None:
+        """Nothing is under way here."""
+
+    def do(self, job_id: str) -> Job:
+        """Do a job as a worker would at its last try; the job as it ended."""
+        with contextlib.suppress(Exception):
+            self.work.handle(Message(SYNC, job_id))
+        return self.jobs.get(job_id)
 
     def _stow(self, name: str, version: str, anew: bool) -> Snapshot:
         self.stowed.append((name, version, anew))
@@ -106,7 +129,7 @@ class Bench:
 
     def run(self, *events: Event | Exception, mode: str = "incremental", version: str = "") -> Job:
         self.origin.events, self.origin.version = list(events), version
-        return self.sync.run(self.sync.start(self.site.id, mode).id)
+        return self.do(self.sync.start(self.site.id, mode).id)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -409,7 +432,7 @@ def test_progress_is_written_every_few_seconds_only(bench: Bench) -> None:
             seen.append((job.progress.done, job.progress.current, job.counts["fetched"]))
 
     bench.origin.files = lambda known: events()  # type: ignore[method-assign]
-    bench.sync.run(bench.sync.start(bench.site.id).id)
+    bench.do(bench.sync.start(bench.site.id).id)
     assert seen[:3] == [(0, "", 0)] * 3
     assert seen[3:7] == [(4, f"{ROOT}/p3", 4)] * 4
     assert seen[7:] == [(8, f"{ROOT}/p7", 8)] * 3
@@ -419,9 +442,9 @@ def test_start_is_idempotent_and_sends_again_what_is_queued(bench: Bench) -> Non
     job = bench.sync.start(ROOT)
     assert bench.sync.start(bench.site.id, "full") == job
     assert bench.sent == [job.id, job.id]
-    bench.jobs.change(job, state=RUNNING)
-    assert bench.sync.start(ROOT).state == RUNNING
-    assert len(bench.sent) == 2
+    bench.jobs.change(job, state=SUCCESS)
+    assert bench.sync.start(ROOT).id != job.id
+    assert len(bench.sent) == 3
     with pytest.raises(SourceNotFound):
         bench.sync.start("https://other.example")
 
@@ -429,10 +452,10 @@ def test_start_is_idempotent_and_sends_again_what_is_queued(bench: Bench) -> Non
 def test_a_job_that_has_ended_is_not_done_again(bench: Bench) -> None:
     job = bench.run(*ABC)
     bench.origin.events = [UpstreamError("must not be asked")]
-    assert bench.sync.run(job.id) == job
+    assert bench.do(job.id) == job
 
 
-def test_of_two_runners_the_second_waits_for_the_first(bench: Bench) -> None:
+def test_of_two_runners_the_second_is_told_that_the_first_is_at_it(bench: Bench) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -443,16 +466,15 @@ def test_of_two_runners_the_second_waits_for_the_first(bench: Bench) -> None:
     bench.origin.events = list(ABC)
     job = bench.sync.start(ROOT)
     ended: list[Job] = []
-    first = threading.Thread(target=lambda: ended.append(bench.sync.run(job.id)))
-    second = threading.Thread(target=lambda: ended.append(bench.sync.run(job.id)))
+    first = threading.Thread(target=lambda: ended.append(bench.do(job.id)))
     first.start()
     assert entered.wait(30)
-    second.start()
+    with pytest.raises(Busy):
+        bench.work.handle(Message(SYNC, job.id))
     leave.set()
     first.join(30)
-    second.join(30)
-    assert [each.state for each in ended] == [SUCCESS, SUCCESS]
-    assert ended[0] == ended[1]
+    assert [each.state for each in ended] == [SUCCESS]
+    assert bench.work.handle(Message(SYNC, job.id)) == ended[0]
 
 
 def test_waiting_ends_when_the_time_is_up(bench: Bench) -> None:
@@ -462,7 +484,7 @@ def test_waiting_ends_when_the_time_is_up(bench: Bench) -> None:
 
 def test_a_crate_is_stowed_as_crates_are(bench: Bench) -> None:
     made, _ = bench.registry.create(CRATE, "serde@1.0.200")
-    job = bench.sync.run(bench.sync.start(made.id, "full").id)
+    job = bench.do(bench.sync.start(made.id, "full").id)
     assert bench.stowed == [("serde", "1.0.200", True)]
     assert (job.state, job.errors[0].kind) == (FAILED, "upstream_error")
 
@@ -471,6 +493,7 @@ def test_a_crate_is_stowed_as_crates_are(bench: Bench) -> None:
 # is called, or returns, for the n-th time.
 PROGRAM = """
 import os, signal, sys
+from docstow.queue import Message
 from docstow.runtime import Runtime
 from docstow.settings import load
 
@@ -487,9 +510,9 @@ def watch(frame, event, argument):
 
 runtime = Runtime(load({"store": root + "/store", "cache": root + "/cache", "lease_s": 1}, {}))
 job, _ = runtime.jobs.start(runtime.registry.get(ref).id)
-sync = runtime.sync
+work = runtime.work
 sys.setprofile(watch)
-sync.run(job.id)
+work.handle(Message(job.kind, job.id))
 """
 
 STEPS = [
@@ -509,7 +532,7 @@ def test_killed_at_each_step(tmp_path: Path) -> None:
     flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache"), "lease_s": "1"}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
         made, _ = runtime.registry.create(FOLDER, str(folder))
-        assert runtime.sync.run(runtime.sync.start(made.id).id).state == SUCCESS
+        assert runtime.sync.wait(runtime.sync.start(made.id).id, 60).state == SUCCESS
         (folder / "a.md").write_text("# A\n\nThe anchor drags.\n")
 
         for step, moment, number in STEPS:
@@ -528,7 +551,7 @@ def test_killed_at_each_step(tmp_path: Path) -> None:
             (lease,) = (entry.key for entry in runtime.store.list("leases/sync/"))
             runtime.store.delete(lease)
             runtime.jobs.change(job, state=FAILED)
-        job = runtime.sync.run(runtime.sync.start(made.id).id)
+        job = runtime.sync.wait(runtime.sync.start(made.id).id, 60)
         assert (job.state, job.counts["documents"]) == (SUCCESS, 2)
 
 

@@ -201,7 +201,8 @@ def restored(code: str, message: str, details: Mapping[str, Any]) -> DocstowErro
         details: the other members of its body.
     """
     known = {kind.code: kind for kind in DocstowError.__subclasses__()}
-    error = Exception.__new__(known.get(code, InternalError))
+    kind = known.get(code, InternalError)
+    error = kind.__new__(kind)
     # The classes' own constructors put messages together; this one has been.
     DocstowError.__init__(error, message, **details)
     return error

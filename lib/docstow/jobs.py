@@ -1,21 +1,23 @@
-"""Jobs: what one sync is at, has counted and has met, kept in the store for whoever asks.
+"""Jobs: what a piece of work is at, has counted and has met, kept in the store for whoever asks.
 
-This room knows the records and which changes of them are allowed. It does not know what a sync
+This room knows the records and which changes of them are allowed. It does not know what a job
 does, nor who runs it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
-from docstow.errors import DocstowError, InvalidParameter, JobNotFound, StoreError
+from docstow.errors import DocstowError, InvalidParameter, JobNotFound, StoreError, restored
 from docstow.lease import SKEW_S
+from docstow.model import NO_ATTRIBUTES, Source
 from docstow.objects import AlreadyThere, Conflict, ObjectStore
 
 SCHEMA = 1
@@ -27,7 +29,7 @@ KEPT = 100
 #: So many errors of a job are told one by one.
 ERRORS_KEPT = 100
 
-SYNC = "sync"
+SYNC, STOW, RENEW = "sync", "crate", "renew"
 INCREMENTAL, FULL = "incremental", "full"
 MODES = (INCREMENTAL, FULL)
 QUEUED, RUNNING, SUCCESS, FAILED = "queued", "running", "success", "failed"
@@ -54,11 +56,19 @@ _USER_OF_URL = re.compile(r"(?<=://)[^/?#\s]*@")
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Something that went wrong: the code of an error, what it is about, and what happened."""
+    """Something that went wrong.
+
+    Attributes:
+        kind: the code of the error.
+        ref: what it is about.
+        message: what happened.
+        details: what else the error's body has.
+    """
 
     kind: str
     ref: str
     message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +82,18 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of a sync.
+    """One piece of work: a source to be synced, a crate to be stowed, a snapshot to be made anew.
 
     Attributes:
         id: 16 digits of its source's id and its number, such as ``0123456789abcdef-000001``.
-        source_id: the registration that it syncs.
+        source_id: the registration that it syncs; of other kinds what :func:`subject` says.
         mode: :data:`INCREMENTAL` or :data:`FULL`.
         state: :data:`QUEUED`, :data:`RUNNING`, :data:`SUCCESS` or :data:`FAILED`; the last two
             never change any more.
         created_at: when it was asked for, UTC.
         heartbeat: when its record was last written.
-        kind: what it does.
+        kind: what it does: :data:`SYNC`, :data:`STOW` or :data:`RENEW`.
+        source: what it stows or makes anew; None for a sync.
         started_at: when it began to run.
         finished_at: when it ended.
         counts: see :data:`COUNTS`.
@@ -102,6 +113,7 @@ class Job:
     created_at: datetime
     heartbeat: datetime
     kind: str = SYNC
+    source: Source | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
     counts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
@@ -118,17 +130,45 @@ class Job:
         """Whether it is queued or running."""
         return self.state in ACTIVE
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether it failed because whoever ran it died."""
+        return self.state == FAILED and any(each.kind == ABANDONED for each in self.errors[:1])
+
+    @property
+    def lease(self) -> str:
+        """The lease of whoever runs it."""
+        return lease_key(self.source_id) if self.source is None else self.source.key
+
+    def reason(self) -> DocstowError:
+        """Why it failed, as the error that it met."""
+        error = self.errors[0] if self.errors else JobError("", "", "The job failed.")
+        return restored(error.kind, error.message, error.details)
+
     def body(self) -> dict[str, Any]:
-        """JSON for the faces, and its stored form."""
-        return {
+        """JSON for the faces, and its stored form; without what only other kinds of jobs have."""
+        body = {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
         }
+        body["errors"] = [
+            {name: value for name, value in asdict(each).items() if name != "details" or value}
+            for each in self.errors
+        ]
+        if self.source is None:
+            del body["source"]
+        return body
 
 
 def lease_key(source_id: str) -> str:
     """The lease of whoever syncs a source."""
     return f"sync/{source_id}"
+
+
+def subject(kind: str, source: Source) -> str:
+    """What takes the place of a registration's id where a job is about a crate."""
+    prefix = "" if kind == STOW else f"{kind}/"
+    return hashlib.sha256(f"{prefix}{source.key}".encode()).hexdigest()
 
 
 class Jobs:
@@ -138,7 +178,7 @@ class Jobs:
         store: where they are.
         clock: the time, with its zone.
         lease_s: for so long the lease of a job that died is held at most.
-        held: whether someone holds the lease of a source that is being synced.
+        held: whether someone holds a lease.
     """
 
     def __init__(
@@ -155,15 +195,25 @@ class Jobs:
         self._held = held
 
     def start(
-        self, source_id: str, mode: str = INCREMENTAL, *, join_running: bool = True
+        self,
+        source_id: str,
+        mode: str = INCREMENTAL,
+        *,
+        kind: str = SYNC,
+        source: Source | None = None,
+        join_running: bool = True,
+        rest_s: float = 0.0,
     ) -> tuple[Job, bool]:
-        """The source's active job, or a new one that is queued; and whether it is new.
+        """The active job of a source, or a new one that is queued; and whether it is new.
 
         Args:
-            source_id: the registration to sync.
+            source_id: the registration to sync; for other kinds what :func:`subject` says.
             mode: :data:`INCREMENTAL` or :data:`FULL`; a job that is joined keeps its own.
+            kind: what it is to do.
+            source: what it is to stow or to make anew.
             join_running: whether a job that runs already will do. If not, the next is queued
                 behind it: it sees all that was there when it was asked for.
+            rest_s: a job that failed less than so many seconds ago is given instead of a new one.
 
         Raises:
             InvalidParameter: there is no such mode.
@@ -178,9 +228,12 @@ class Jobs:
                 last.state == QUEUED or (last.state == RUNNING and join_running)
             ):
                 return last, False
+            if last is not None and self._rests(last, rest_s):
+                return last, False
             number = int(keys[-1][-11:-5]) + 1 if keys else 1
             now = self._clock()
-            job = Job(f"{source_id[:16]}-{number:06}", source_id, mode, QUEUED, now, now)
+            identity = f"{source_id[:16]}-{number:06}"
+            job = Job(identity, source_id, mode, QUEUED, now, now, kind, source)
             try:
                 self._store.create(_key(job.id), _encode(job))
             except AlreadyThere:
@@ -200,12 +253,24 @@ class Jobs:
             JobNotFound: there is none of that id, or it is too old.
         """
         job = self._read(_key(job_id)) if _ID.fullmatch(job_id) else None
-        if job is None:
-            raise JobNotFound(
-                f"There is no job {job_id[:80]!r}; start_sync answers with the id of a job, and the"
-                f" newest {KEPT} of each source are kept."
-            )
-        return job
+        return job or _missing(job_id)
+
+    def stored(self, job_id: str) -> Job:
+        """A job as it was last written, whether or not whoever ran it has died since.
+
+        Raises:
+            JobNotFound: there is none of that id, or it is too old.
+        """
+        found = self._store.get(_key(job_id)) if _ID.fullmatch(job_id) else None
+        return _decode(found.body, _key(job_id)) if found else _missing(job_id)
+
+    def again(self, job: Job) -> tuple[Job, bool]:
+        """Another job that does the same as one that has ended; and whether it is new."""
+        return self.start(job.source_id, job.mode, kind=job.kind, source=job.source)
+
+    def silent(self, job: Job) -> bool:
+        """Whether nothing was written of a job for longer than the lease of its runner lasts."""
+        return self._clock() - job.heartbeat > self._patience
 
     def change(self, job: Job, **fields: Any) -> Job:
         """Write some fields of a job anew, and its heartbeat; the job as it then is.
@@ -250,6 +315,11 @@ class Jobs:
             jobs = [job for job in pool.map(self._read, keys) if job is not None]
         return sorted(jobs, key=lambda job: (job.created_at, job.id), reverse=True)
 
+    def _rests(self, job: Job, rest_s: float) -> bool:
+        if job.state != FAILED or job.abandoned:
+            return False
+        return self._clock() - job.heartbeat < timedelta(seconds=rest_s)
+
     def _keys(self, source_id: str) -> list[str]:
         return [entry.key for entry in self._store.list(f"{PREFIX}{source_id[:16]}-")]
 
@@ -258,17 +328,18 @@ class Jobs:
         if stored is None:
             return None
         job = _decode(stored.body, key)
-        silent = self._clock() - job.heartbeat > self._patience
-        if job.state != RUNNING or not silent or self._held(job.source_id):
+        if job.state != RUNNING or not self.silent(job) or self._held(job.lease):
             return job
         # Written down, so that one who was only asleep cannot end it in another way.
-        message = "Whoever ran this job stopped before its end; start the sync again."
+        message = "Whoever ran this job stopped before its end; start it again."
         return self.change(job, state=FAILED, **with_error(job, ABANDONED, "", message))
 
 
-def with_error(job: Job, kind: str, ref: str, message: str) -> dict[str, Any]:
+def with_error(
+    job: Job, kind: str, ref: str, message: str, details: Mapping[str, Any] = NO_ATTRIBUTES
+) -> dict[str, Any]:
     """The fields of a job with one more error, the one that counts most."""
-    error = JobError(kind, without_secrets(ref), without_secrets(message))
+    error = JobError(kind, without_secrets(ref), without_secrets(message), dict(details))
     return {
         "errors": (error, *job.errors)[:ERRORS_KEPT],
         "error_count": job.error_count + 1,
@@ -280,6 +351,13 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     return _USER_OF_URL.sub("", text)
+
+
+def _missing(job_id: str) -> NoReturn:
+    raise JobNotFound(
+        f"There is no job {job_id[:80]!r}; start_sync answers with the id of a job, and the newest"
+        f" {KEPT} of each source are kept."
+    )
 
 
 def _key(job_id: str) -> str:
@@ -299,6 +377,8 @@ def _decode(body: bytes, key: str) -> Job:
         for name in ("created_at", "heartbeat", "started_at", "finished_at"):
             fields[name] = fields[name] and datetime.fromisoformat(fields[name])
         fields["errors"] = tuple(JobError(**each) for each in fields["errors"])
+        if (source := fields.get("source")) is not None:
+            fields["source"] = Source(**source)
         fields["progress"] = Progress(**fields["progress"])
         return Job(**fields)
     except DocstowError:

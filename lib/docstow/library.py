@@ -1,32 +1,26 @@
 """From a crate's name to its loaded index: what is stowed, and what must be stowed first.
 
-This room knows which version answers a request and when the upstream is asked. It does not
-know how answers are shown, nor how bytes are fetched and read.
+This room knows which version answers a request and when the index is asked. It does not know
+how answers are shown, nor how a crate comes to be stowed.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from docstow import access
 from docstow.errors import (
     CrateNotDocumented,
     CrateNotFound,
-    Ingesting,
     InvalidParameter,
-    TooLarge,
     UpstreamError,
     UpstreamTimeout,
-    VersionYanked,
 )
 from docstow.indexes import IndexCache
-from docstow.model import CRATE, LOCAL, File, Head, Revision, Snapshot, Source
-from docstow.renewal import Renewals, renewed
+from docstow.model import CRATE, LOCAL, Head, Snapshot, Source
+from docstow.queue import Busy
+from docstow.renewal import renewed
 from docstow.snapshots import in_parallel
 from docstow.versions import Version, choose
 
@@ -34,16 +28,13 @@ if TYPE_CHECKING:
     from docstow.catalog import Catalog
     from docstow.embed import Embedder
     from docstow.index import Index
-    from docstow.ingest import Ingest
-    from docstow.lease import Leases
     from docstow.origins.crate import CrateOrigin
     from docstow.origins.crates_index import Release
-    from docstow.queue import LocalQueue
+    from docstow.renewal import Renewals
     from docstow.search import Filters
     from docstow.shortlist import Shortlist
     from docstow.snapshots import Snapshots
-
-log = logging.getLogger(__name__)
+    from docstow.stowing import Stowing
 
 #: What a search over everything says was asked for.
 ALL = "all stowed crates"
@@ -98,13 +89,10 @@ class Library:
     Args:
         snapshots: published snapshots.
         catalog: opens the catalogue of stowed crates when it is first needed.
-        leases: keep two processes from doing one ingest twice.
+        stowing: stows what is not.
+        renewals: make anew what another recipe has made.
         origin: makes the docs.rs origin when it is first needed.
-        ingest: makes the write path when it is first needed.
         embedder: the model that queries are embedded with.
-        queue: runs ingests beside the caller.
-        wait_s: how long a caller waits for an ingest, in seconds.
-        lease_s: how long an ingest may hold its lease, in seconds.
         target: compilation target of the docs; empty for each crate's default.
         memory_bytes: bound of the loaded indexes.
         pause: sleeps; given so that tests need not.
@@ -114,31 +102,24 @@ class Library:
         self,
         snapshots: Snapshots,
         catalog: Callable[[], Catalog],
-        leases: Leases,
+        stowing: Stowing,
+        renewals: Renewals,
         origin: Callable[[], CrateOrigin],
-        ingest: Callable[[], Ingest],
         embedder: Callable[[], Embedder],
-        queue: LocalQueue[Snapshot],
         *,
-        wait_s: float,
-        lease_s: float,
         target: str,
         memory_bytes: int,
         pause: Callable[[float], object],
     ) -> None:
         self._snapshots = snapshots
         self._catalog = catalog
-        self._leases = leases
+        self._stowing = stowing
+        self._renewals = renewals
         self._origin = origin
-        self._ingest = ingest
         self.embedder = embedder
-        self._queue = queue
-        self._wait_s = wait_s
-        self._lease_s = lease_s
         self._target = target
         self._pause = pause
         self._indexes: IndexCache[Index] = IndexCache(memory_bytes)
-        self._renewals = Renewals(ingest, queue, leases, lease_s=lease_s)
 
     def crate(self, name: str, requirement: str = "") -> Stowed:
         """The snapshot that answers for a crate, stowed now if it is not yet.
@@ -159,7 +140,8 @@ class Library:
             revision = self._origin().resolve(name, requirement, target=self._target)
         except (UpstreamError, UpstreamTimeout) as error:
             return self._without_index(name, requirement, error)
-        return Stowed(asked, self._current(revision.source) or self._stow_and_wait(revision))
+        stowing = self._stowing
+        return Stowed(asked, stowing.current(revision.source) or stowing.wanted(revision.source))
 
     def across(self, query: str, filters: Filters) -> list[tuple[Stowed, float]]:
         """The stowed crates that suit a query best, with scores; no upstream is asked.
@@ -196,18 +178,37 @@ class Library:
     def stow(self, name: str, requirement: str = "", *, target: str = "") -> Snapshot:
         """Fetch and stow a crate now, however long it takes, even if it is stowed already."""
         revision = self._origin().resolve(name, requirement, target=target or self._target)
-        return self._fetch_and_ingest(revision)
+        return self._stowing.anew(revision)
 
-    def ensure(self, name: str, requirement: str = "") -> Snapshot:
+    def ensure(self, name: str, requirement: str = "", *, patient: bool = True) -> Snapshot:
         """Stow a crate in the caller's thread, however long it takes, unless it is stowed already.
 
         Raises:
-            as :meth:`crate` does, but never Ingesting.
+            Busy: another process is at it, and the caller is not patient.
+            DocstowError: as :meth:`crate` does, but never Ingesting.
         """
         if (local := self._stowed_version(LOCAL, _lib_name(name), requirement)) is not None:
             return local
         revision = self._origin().resolve(name, requirement, target=self._target)
-        return self._current(revision.source) or self._stow_once(revision)
+        while (snapshot := self._stowing.current(revision.source)) is None:
+            try:
+                return self._stowing.once(revision)
+            except Busy:
+                if not patient:
+                    raise
+                self._pause(POLL_S)
+        return snapshot
+
+    def resolve(self, name: str, requirement: str = "") -> Source | None:
+        """What would be fetched for a request; None where what is stowed answers it.
+
+        Raises:
+            CrateNotFound, VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
+        """
+        if self._stowed_version(LOCAL, _lib_name(name), requirement) is not None:
+            return None
+        source = self._origin().resolve(name, requirement, target=self._target).source
+        return None if self._stowing.current(source) else source
 
     def versions(self, name: str, requirement: str = "") -> Listing:
         """Every version of a crate, newest first, and the one that a requirement resolves to.
@@ -302,10 +303,6 @@ class Library:
 
         return Index(snapshot, lambda name: self._snapshots.fetch(snapshot, [name])[name])
 
-    def _current(self, source: Source) -> Snapshot | None:
-        head = self._snapshots.head(source)
-        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
-
     def _stowed_heads(self, kind: str, name: str) -> dict[str, Head]:
         return {
             head.source.version: head
@@ -327,45 +324,6 @@ class Library:
                 notice = "the index of crates could not be asked; the best stowed version answers"
                 return Stowed(requirement or "latest", snapshot, notice, substituted=True)
         raise error
-
-    def _stow_and_wait(self, revision: Revision) -> Snapshot:
-        key = revision.source.key
-        access.require_credential(f"{revision.source.name} {revision.version} is not stowed yet")
-        future = self._queue.send(key, lambda: self._stow_once(revision))
-        if not wait([future], self._wait_s).done:
-            raise Ingesting(
-                f"{revision.source.name} {revision.version} is being stowed; ask again in a few "
-                "seconds.",
-                job_id=hashlib.sha256(key.encode()).hexdigest()[:16],
-                retry_after_s=5,
-            )
-        return future.result()
-
-    def _stow_once(self, revision: Revision) -> Snapshot:
-        """Stow under a lease; while another process holds it, wait for what that one publishes."""
-        key = revision.source.key
-        while (lease := self._leases.acquire(key, self._lease_s)) is None:
-            if (snapshot := self._current(revision.source)) is not None:
-                return snapshot
-            self._pause(POLL_S)
-        with self._leases.kept(lease):
-            return self._current(revision.source) or self._fetch_and_ingest(revision)
-
-    def _fetch_and_ingest(self, revision: Revision) -> Snapshot:
-        log.info("stowing %s", revision.source.key)
-        origin = self._origin()
-        release = origin.release(revision)
-
-        def sibling(package: str, version: str) -> File | None:
-            try:
-                part = origin.resolve(package, version, target=revision.source.target)
-                return origin.fetch(part)
-            except (CrateNotFound, CrateNotDocumented, VersionYanked, TooLarge) as error:
-                log.warning("%s lacks a part: %s", revision.source.key, error.message)
-                return None
-
-        facts = release.facts() if release else {}
-        return self._ingest().crate(revision, origin.fetch(revision), facts, sibling)
 
 
 def _listing(

@@ -1,46 +1,335 @@
-"""Work that runs beside the caller: a bounded pool of local workers.
+"""Work that runs beside the caller: messages, a pool of this process, a queue of SQS.
 
-This room knows how a job is sent and shared. It does not know what a job does.
+This room knows how a message is written, sent, joined and put off. It does not know what is done
+for one: that is the same code, whichever queue brought it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-Result = TypeVar("Result")
+from docstow.errors import StoreError, UnreadableInput
+
+VERSION = 1
+
+#: Pauses before a local message that was put off is tried again, in seconds: first and longest.
+SOON_S, LATE_S = 0.02, 0.5
+
+#: The most that one request to SQS may carry.
+BATCH = 10
+_REGION = re.compile(r"sqs[.-]([a-z]{2}(?:-[a-z]+)+-\d+)\.|^([a-z]{2}(?:-[a-z]+)+-\d+)\.queue\.")
 
 
-class LocalQueue(Generic[Result]):
-    """Runs jobs in this process; two jobs of one key that overlap are one job.
+class Busy(Exception):
+    """Another is at this very work; the message has to come again later."""
 
-    Args:
-        workers: how many jobs run at the same time.
+
+class EndOfQueue(Exception):
+    """This process ends; the job stays queued in the store, and another one does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is to be done: ``task`` is the kind of the job ``job_id``, which says the rest."""
+
+    task: str
+    job_id: str
+
+    def encode(self) -> str:
+        """Its form on a queue."""
+        return json.dumps({"v": VERSION, "task": self.task, "job": self.job_id})
+
+
+def decode(text: str) -> Message:
+    """Read a message.
+
+    Raises:
+        UnreadableInput: it is none, or one of another version.
+    """
+    fields = _fields(text)
+    if fields.get("v") != VERSION:
+        raise UnreadableInput(
+            f"The message has the version {fields.get('v')!r:.40}, and {VERSION} is known here; "
+            "deploy all functions in the same release."
+        )
+    task, job_id = fields.get("task"), fields.get("job")
+    if not isinstance(task, str) or not isinstance(job_id, str):
+        raise UnreadableInput("The message lacks task or job; it was not sent by docstow.")
+    return Message(task, job_id)
+
+
+def job_of(text: str) -> str:
+    """The job that a message names which may be unreadable otherwise; empty if it names none."""
+    with contextlib.suppress(UnreadableInput):
+        return str(_fields(text).get("job") or "")
+    return ""
+
+
+def _fields(text: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableInput("The message is no JSON; it was not sent by docstow.") from error
+    if not isinstance(fields, dict):
+        raise UnreadableInput("The message is no JSON object; it was not sent by docstow.")
+    return fields
+
+
+class Queue(Protocol):
+    """Where messages are sent.
+
+    Attributes:
+        joins: sending what is under way joins it, so that it may be sent at any time.
     """
 
-    def __init__(self, workers: int) -> None:
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="docstow-job")
-        self._running: dict[str, Future[Result]] = {}
-        # A job may end before its callback is added, which then runs at once, within `send`.
-        self._lock = threading.RLock()
+    joins: bool
 
-    def send(self, key: str, job: Callable[[], Result]) -> Future[Result]:
-        """Queue a job, or join the one of the same key that is queued or running."""
-        with self._lock:
-            future = self._running.get(key)
-            if future is None:
-                future = self._pool.submit(job)
-                self._running[key] = future
-                future.add_done_callback(lambda done: self._forget(key, done))
-            return future
+    def send(self, message: Message) -> Future[None] | None:
+        """Send a message; its end, where that can be waited for in this process."""
 
-    def _forget(self, key: str, done: Future[Result]) -> None:
-        with self._lock:
-            if self._running.get(key) is done:
-                del self._running[key]
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Send many."""
 
     def close(self) -> None:
-        """Drop what has not begun and wait for what has."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Take no more, and wait for what is under way in this process."""
+
+
+class LocalQueue:
+    """Runs messages in this process; two of one job that overlap are one.
+
+    Each task has workers of its own, so that a long sync keeps no crate waiting. A message that
+    finds another at its work gives its worker back and comes again: no worker waits for another.
+
+    Args:
+        handle: does what a message says; may raise :class:`Busy`.
+        workers: how many messages of a task run at the same time.
+    """
+
+    joins = True
+
+    def __init__(self, handle: Callable[[Message], object], workers: int) -> None:
+        self._handle = handle
+        self._workers = workers
+        self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._ends: dict[str, Future[None]] = {}
+        self._timers: dict[str, threading.Timer] = {}
+        self._closed = False
+        self._lock = threading.RLock()
+
+    def send(self, message: Message) -> Future[None]:
+        """Run a message, or join the one of the same job that is waiting or running."""
+        with self._lock:
+            end = self._ends.get(message.job_id)
+            if end is None:
+                end = self._ends[message.job_id] = Future()
+                self._submit(message, end, SOON_S)
+            return end
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Run many."""
+        for message in messages:
+            self.send(message)
+
+    def close(self) -> None:
+        """Drop what has not begun, which stays queued in the store, and wait for what has."""
+        with self._lock:
+            self._closed = True
+            for timer in self._timers.values():
+                timer.cancel()
+        for pool in self._pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            for end in self._ends.values():
+                end.set_exception(EndOfQueue())
+            self._ends.clear()
+
+    def _submit(self, message: Message, end: Future[None], pause_s: float) -> None:
+        with self._lock:
+            self._timers.pop(message.job_id, None)
+            if self._closed:
+                self._settle(message, end, EndOfQueue())
+                return
+            pool = self._pools.get(message.task)
+            if pool is None:
+                name = f"docstow-{message.task}"
+                pool = ThreadPoolExecutor(self._workers, thread_name_prefix=name)
+                self._pools[message.task] = pool
+            pool.submit(self._run, message, end, pause_s)
+
+    def _run(self, message: Message, end: Future[None], pause_s: float) -> None:
+        if self._closed:
+            self._settle(message, end, EndOfQueue())
+            return
+        try:
+            self._handle(message)
+        except Busy:
+            self._put_off(message, end, pause_s)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the end is told
+            self._settle(message, end, error)
+        else:
+            self._settle(message, end, None)
+
+    def _put_off(self, message: Message, end: Future[None], pause_s: float) -> None:
+        with self._lock:
+            if self._closed:
+                self._settle(message, end, EndOfQueue())
+                return
+            longer = min(pause_s * 1.5, LATE_S)
+            timer = threading.Timer(pause_s, self._submit, (message, end, longer))
+            timer.daemon = True
+            self._timers[message.job_id] = timer
+            timer.start()
+
+    def _settle(self, message: Message, end: Future[None], error: BaseException | None) -> None:
+        with self._lock:
+            if self._ends.pop(message.job_id, None) is None:
+                return
+        if error is None:
+            end.set_result(None)
+        else:
+            end.set_exception(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """A message that failed too often: its text, and what it is deleted by."""
+
+    text: str
+    receipt: str
+
+
+class SqsQueue:
+    """A queue of SQS, or of a server that speaks its language at the queue's own address.
+
+    Args:
+        url: the queue's.
+        dead_letter_url: where messages end that failed too often; empty where nobody looks.
+        region: of the queue, where its address does not say so.
+    """
+
+    joins = False
+
+    def __init__(self, url: str, dead_letter_url: str = "", *, region: str = "us-east-1") -> None:
+        self._url = url
+        self._dead_letter_url = dead_letter_url
+        self._region = region
+        self._made: Any = None
+        self._lock = threading.Lock()
+
+    def send(self, message: Message, *, delay_s: int = 0) -> None:
+        """Send a message; it comes to a worker after so many seconds.
+
+        Raises:
+            StoreError: the queue did not take it.
+        """
+        with _explained(self._url):
+            self._client.send_message(
+                QueueUrl=self._url, MessageBody=message.encode(), DelaySeconds=delay_s
+            )
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Send many, ten at a time.
+
+        Raises:
+            StoreError: the queue did not take one of them.
+        """
+        for begin in range(0, len(messages), BATCH):
+            some = messages[begin : begin + BATCH]
+            entries = [
+                {"Id": str(number), "MessageBody": message.encode()}
+                for number, message in enumerate(some)
+            ]
+            with _explained(self._url):
+                answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
+            for failed in answer.get("Failed", ()):
+                # Alone it is tried as often as the client tries anything, or says why not.
+                self.send(some[int(failed["Id"])])
+
+    def postpone(self, receipt: str, seconds: int) -> None:
+        """Have a message that was received come again after so many seconds.
+
+        Raises:
+            StoreError: the queue refuses; then it comes when its time is up anyway.
+        """
+        with _explained(self._url):
+            self._client.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt, VisibilityTimeout=seconds
+            )
+
+    def dead(self) -> Iterator[Dead]:
+        """The messages that failed too often, each once; they stay until they are forgotten.
+
+        Raises:
+            StoreError: the queue of dead letters cannot be read.
+        """
+        seen: set[str] = set()
+        while self._dead_letter_url:
+            with _explained(self._dead_letter_url):
+                answer = self._client.receive_message(
+                    QueueUrl=self._dead_letter_url, MaxNumberOfMessages=BATCH, WaitTimeSeconds=1
+                )
+            fresh = [each for each in answer.get("Messages", ()) if each["MessageId"] not in seen]
+            if not fresh:
+                return
+            for each in fresh:
+                seen.add(each["MessageId"])
+                yield Dead(each["Body"], each["ReceiptHandle"])
+
+    @property
+    def looks_at_dead(self) -> bool:
+        """Whether it is known where messages end that failed too often."""
+        return bool(self._dead_letter_url)
+
+    def forget(self, dead: Dead) -> None:
+        """Delete a dead message.
+
+        Raises:
+            StoreError: the queue of dead letters refuses.
+        """
+        with _explained(self._dead_letter_url):
+            self._client.delete_message(QueueUrl=self._dead_letter_url, ReceiptHandle=dead.receipt)
+
+    def close(self) -> None:
+        """Nothing of it is under way in this process."""
+
+    @property
+    def _client(self) -> Any:
+        with self._lock:
+            if self._made is None:
+                self._made = _connect(self._url, self._region)
+            return self._made
+
+
+def _connect(url: str, region: str) -> Any:
+    import botocore.session  # 0.2 s of imports, which only senders pay
+    from botocore.config import Config
+
+    parts = urlsplit(url)
+    said = _REGION.search(parts.netloc)
+    config = Config(
+        retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=5, read_timeout=30
+    )
+    return botocore.session.Session().create_client(
+        "sqs",
+        region_name=next(filter(None, said.groups())) if said else region,
+        endpoint_url=f"{parts.scheme}://{parts.netloc}",
+        config=config,
+    )
+
+
+@contextlib.contextmanager
+def _explained(url: str) -> Iterator[None]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise StoreError(f"The queue {url} cannot be used: {error}") from error

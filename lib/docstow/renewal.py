@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from docstow.jobs import FAILED, RENEW, SUCCESS, Job, Jobs, subject
+from docstow.objects import Conflict
 
 if TYPE_CHECKING:
+    from docstow.dispatch import Dispatch
     from docstow.embed import Embedder
     from docstow.ingest import Ingest
-    from docstow.lease import Leases
     from docstow.model import Recipe, Snapshot
-    from docstow.queue import LocalQueue
+    from docstow.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
@@ -34,31 +37,31 @@ def renewed(recipe: Recipe, embedder: Embedder) -> Recipe:
 
 
 class Renewals:
-    """Sends the jobs that make old snapshots anew.
+    """Has old snapshots made anew, and makes them.
 
     Args:
+        snapshots: published snapshots.
+        jobs: where renewals are written down.
         ingest: makes the write path when it is first needed.
-        queue: runs the jobs beside the caller.
-        leases: keep two processes from doing the same.
-        lease_s: when the lease of a job that died ends, in seconds.
+        dispatch: sends jobs to a worker.
         clock: monotonic seconds.
     """
 
     def __init__(
         self,
+        snapshots: Snapshots,
+        jobs: Jobs,
         ingest: Callable[[], Ingest],
-        queue: LocalQueue[Snapshot],
-        leases: Leases,
+        dispatch: Callable[[], Dispatch],
         *,
-        lease_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._snapshots = snapshots
+        self._jobs = jobs
         self._ingest = ingest
-        self._queue = queue
-        self._leases = leases
-        self._lease_s = lease_s
+        self._dispatch = dispatch
         self._clock = clock
-        self._failed: dict[str, tuple[float, str]] = {}
+        self._sent: dict[str, tuple[float, Job]] = {}
 
     def send(self, snapshot: Snapshot) -> str:
         """Have a snapshot made anew, unless that is under way.
@@ -66,25 +69,38 @@ class Renewals:
         Returns:
             Why the last attempt failed, while the next one waits; else nothing.
         """
-        failed_at, reason = self._failed.get(snapshot.id, (0.0, ""))
-        if reason and self._clock() - failed_at < RETRY_S:
-            return reason
-        self._queue.send(snapshot.revision.source.key, lambda: self._renew(snapshot))
-        return ""
+        sent_at, job = self._sent.get(snapshot.id, (0.0, None))
+        if job is None or self._clock() - sent_at >= RETRY_S:
+            source = snapshot.revision.source
+            job, _ = self._dispatch().start(
+                subject(RENEW, source), kind=RENEW, source=source, rest_s=RETRY_S
+            )
+            sent_at = self._clock()
+        elif job.active:
+            job = self._jobs.get(job.id)
+        self._sent[snapshot.id] = (sent_at, job)
+        return job.reason().message if job.state == FAILED else ""
 
-    def _renew(self, snapshot: Snapshot) -> Snapshot:
-        """The new snapshot; the old one, which goes on answering, if that fails."""
-        key = snapshot.revision.source.key
-        try:
-            lease = self._leases.acquire(key, self._lease_s)
-            if lease is None:
-                return snapshot  # another process is at it
-            with self._leases.kept(lease):
-                made = self._ingest().renew(snapshot)
-        except Exception as error:  # noqa: BLE001 - nobody else looks at the job's end
-            log.warning("%s could not be made anew: %s", key, error)
-            self._failed[snapshot.id] = (self._clock(), str(error))
-            return snapshot
-        log.info("%s was made anew by the model %s", key, made.recipe.model)
-        self._failed.pop(snapshot.id, None)
-        return made
+    def finished(self, job: Job) -> Mapping[str, Any] | None:
+        """The end of a job whose source has nothing any more that is to be made anew."""
+        return None if self._answering(job) is not None else {"state": SUCCESS}
+
+    def perform(self, job: Job) -> Mapping[str, Any]:
+        """Make anew what answers for a job's source; the old one answers if that fails."""
+        snapshot = self._answering(job)
+        if snapshot is None:
+            return {"state": SUCCESS}
+        ingest = self._ingest()
+        if snapshot.recipe != renewed(snapshot.recipe, ingest.embedder):
+            try:
+                snapshot = ingest.renew(snapshot)
+            except Conflict:
+                log.info("%s was stowed anew meanwhile", job.lease)  # and by the recipe of today
+                return {"state": SUCCESS}
+            log.info("%s was made anew by the model %s", job.lease, snapshot.recipe.model)
+        version = snapshot.revision.version
+        return {"state": SUCCESS, "snapshot_id": snapshot.id, "version": version}
+
+    def _answering(self, job: Job) -> Snapshot | None:
+        head = self._snapshots.head(job.source, fresh=True) if job.source else None
+        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None

@@ -60,6 +60,9 @@ class Settings:
     )
     queue_url: str = _setting("", "SQS queue of jobs; empty: they run in this process", kind="url")
     dead_letter_url: str = _setting("", "SQS queue of jobs that failed too often", kind="url")
+    max_receive_count: int = _setting(
+        5, "tries of a job, as that queue's redrive policy has it", least=1
+    )
     auth: str = _setting(
         "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
     )

@@ -8,38 +8,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import DocstowError, InternalError
-from docstow.jobs import (
-    FAILED,
-    FULL,
-    INCREMENTAL,
-    QUEUED,
-    RUNNING,
-    SUCCESS,
-    Job,
-    Jobs,
-    lease_key,
-    with_error,
-    without_secrets,
-)
+from docstow.errors import DocstowError
+from docstow.jobs import FULL, INCREMENTAL, SUCCESS, Job, Jobs, without_secrets
 from docstow.model import CRATE, Registration, Snapshot
 from docstow.objects import Conflict
 
 if TYPE_CHECKING:
+    from docstow.dispatch import Dispatch
     from docstow.embed import Embedder
-    from docstow.lease import Leases
     from docstow.origins.contract import ProseOrigin
     from docstow.registry import Registry
     from docstow.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
-#: The longest pause between two looks at a lease or a job that others have, in seconds.
+#: The longest pause between two looks at a job, in seconds.
 POLL_S = 0.5
 
 
@@ -54,12 +42,10 @@ class Sync:
         registry: the registered sources.
         jobs: where jobs are written down.
         snapshots: published snapshots.
-        leases: keep two processes from doing one sync twice.
         origins: opens the origin of a source, anew for each visit.
         embedder: the model that texts are embedded with, when it is first needed.
-        send: has :meth:`run` called with a job's id, beside the caller.
+        dispatch: sends jobs to a worker.
         crates: stows a crate by name and version, anew if the third says so.
-        lease_s: how long the lease of a process that died is held.
         clock: the time, with its zone.
         pause: sleeps.
     """
@@ -69,25 +55,21 @@ class Sync:
         registry: Registry,
         jobs: Jobs,
         snapshots: Snapshots,
-        leases: Leases,
         origins: Callable[[Registration], AbstractContextManager[ProseOrigin]],
         embedder: Callable[[], Embedder],
-        send: Callable[[str], object],
+        dispatch: Dispatch,
         *,
         crates: Callable[[str, str, bool], Snapshot],
-        lease_s: float = 15.0,
         clock: Callable[[], datetime] = _now,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._registry = registry
         self._jobs = jobs
         self._snapshots = snapshots
-        self._leases = leases
         self._origins = origins
         self._embedder = embedder
-        self._send = send
+        self._dispatch = dispatch
         self._crates = crates
-        self._lease_s = lease_s
         self._clock = clock
         self._pause = pause
 
@@ -104,9 +86,7 @@ class Sync:
             InvalidParameter: there is no such mode.
         """
         registration = self._registry.get(ref)
-        job, _ = self._jobs.start(registration.id, mode, join_running=join_running)
-        if job.state == QUEUED:
-            self._send(job.id)  # once more, for the process that queued it may be dead
+        job, _ = self._dispatch.start(registration.id, mode, join_running=join_running)
         return job
 
     def wait(self, job_id: str, seconds: float) -> Job:
@@ -124,31 +104,20 @@ class Sync:
             pause = min(pause * 1.5, POLL_S)
         return job
 
-    def run(self, job_id: str) -> Job:
-        """Do a job in this thread, unless it has been done; the job as it ended.
+    def finished(self, job: Job) -> Mapping[str, Any] | None:
+        """Nobody knows what a source has now without a visit."""
+        del job
+        return None
 
-        Whatever goes wrong, what answered before goes on answering, and the job says what it was.
+    def perform(self, job: Job) -> Mapping[str, Any]:
+        """Do a job in this thread; its worker holds the lease. The fields of the job at its end.
+
+        Whatever goes wrong, what answered before goes on answering.
 
         Raises:
-            JobNotFound: there is none of that id.
-            StoreError: the store cannot be used, not even to write down that it cannot.
+            DocstowError: as the origin or the store says; it tells no secrets.
+            Conflict: others changed the source meanwhile, twice.
         """
-        job, pause = self._jobs.get(job_id), 0.01
-        key = lease_key(job.source_id)
-        while (lease := self._leases.acquire(key, self._lease_s)) is None:
-            if not (job := self._jobs.get(job_id)).active:
-                return job
-            self._pause(pause)
-            pause = min(pause * 1.5, POLL_S)
-        with self._leases.kept(lease):
-            started_at = self._clock()
-            job = self._jobs.change(job, state=RUNNING, started_at=started_at)
-            if job.state != RUNNING:
-                return job
-            return self._jobs.change(job, **self._ended(job))
-
-    def _ended(self, job: Job) -> dict[str, Any]:
-        """The fields of a job at its end, good or bad."""
         secrets: tuple[str, ...] = ()
         try:
             registration = self._registry.get(job.source_id)
@@ -157,12 +126,10 @@ class Sync:
                 return self._crate(registration, job)
             return self._visited(registration, job)
         except DocstowError as error:
-            return _failed(job, error.code, without_secrets(error.message, secrets))
-        except Conflict:
-            return _failed(job, "conflict", "Others changed the source meanwhile; sync it again.")
-        except Exception:
-            log.exception("the job %s failed", job.id)
-            return _failed(job, InternalError.code, "Something went wrong inside; see the log.")
+            error.message = without_secrets(error.message, secrets)
+            error.args = (error.message,)
+            error.details, error.suggestions = {}, ()
+            raise
 
     def _visited(self, registration: Registration, job: Job) -> dict[str, Any]:
         """Visit the source, and once more if others published or deleted it meanwhile."""
@@ -197,7 +164,3 @@ class Sync:
             "snapshot_id": snapshot.id,
             "version": snapshot.revision.version,
         }
-
-
-def _failed(job: Job, kind: str, message: str) -> dict[str, Any]:
-    return {"state": FAILED, **with_error(job, kind, "", message)}

@@ -143,7 +143,7 @@ class Reader:
         if header != _header(expected.name, expected.size):
             there = header[:100].rstrip(b"\0").decode("ascii", "replace") or "nothing"
             raise UnreadableInput(
-                f"{self._name} has {there!r} where its list has {expected.name!r} with"
+                f"{self._name} has {there!r} where its list has a plain file {expected.name!r} of"
                 f" {expected.size} bytes: it was changed. Get it again."
             )
         yield from _checked(self._content(expected.size), expected)

@@ -250,6 +250,8 @@ def _hold(files: Sequence[Member], entries: Sequence[Entry]) -> None:
 
 def _check(entry: Entry) -> None:
     source, registered = entry.source, entry.registered
+    if not source.key.isprintable():
+        raise ValueError("a source's name cannot be printed")
     if not all(_HEX.fullmatch(identity) for identity in entry.snapshots):
         raise ValueError("an id of a snapshot is none")
     if source.kind in PROSE:

@@ -30,10 +30,10 @@ from docstow.errors import (
     UnreadableInput,
 )
 from docstow.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
-from docstow.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.objects import AlreadyThere, Conflict, ObjectStore, check_key
 from docstow.origins import pushed
 from docstow.pins import Pins
-from docstow.records import decode_snapshot
+from docstow.records import decode_snapshot, head_key
 from docstow.registry import Registry
 from docstow.snapshots import Snapshots
 
@@ -184,7 +184,7 @@ class BundleImport:
                 limit=self._limit,
             )
         for entry in manifest.entries:
-            _check_registration(entry, name)
+            _check_name(entry, name)
         return manifest
 
     def _head(self, entry: Entry) -> Head | None:
@@ -327,14 +327,14 @@ class BundleImport:
             yield
 
 
-def _check_registration(entry: Entry, name: str) -> None:
-    """Whether this release could register a source, before anything is stored."""
-    own, kind = entry.registered, entry.source.kind
-    if own is None:
-        return
+def _check_name(entry: Entry, name: str) -> None:
+    """Whether this store could hold and register a source, before anything is stored."""
+    own, kind, canonical = entry.registered, entry.source.kind, True
     try:
-        kinds.options(kind, own.options, own.uri)
-        canonical = kind == FOLDER or kinds.canonical(kind, own.uri) == own.uri
+        check_key(head_key(entry.source))
+        if own is not None:
+            kinds.options(kind, own.options, own.uri)
+            canonical = kind == FOLDER or kinds.canonical(kind, own.uri) == own.uri
     except (InvalidParameter, TypeError, ValueError, AttributeError) as error:
         raise UnreadableInput(f"{name} has {entry.title}, which nobody can add: {error}") from error
     if not canonical:

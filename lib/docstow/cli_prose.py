@@ -50,6 +50,9 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     for error in job.errors:
         about = f"{error.ref}: " if error.ref else ""
         print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
+    if job.skipped:
+        reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
+        print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
     if job.state != SUCCESS:
         return 1
     counts = job.counts

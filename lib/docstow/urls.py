@@ -29,13 +29,26 @@ _QUERY_SAFE = "/?%:@!$'()*+,;=~-._"
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _LOOSE_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 _UNRESERVED = re.compile(r"[A-Za-z0-9~._-]")
-_ASSET_SEGMENTS = {"assets", "static", "_static", "img", "images", "_images", "css", "js", "fonts"}
+_ASSET_SEGMENTS = {
+    "assets",
+    "static",
+    "_static",
+    "_sources",
+    "img",
+    "images",
+    "_images",
+    "css",
+    "js",
+    "fonts",
+}
 # Only suffixes that end no page's name: "array.map" and "node.class" may well be pages.
 _ASSET = re.compile(
     r".*\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|mp[34]|m4a|og[agv]|webm|wav|flac|mov|avi|mkv"
     r"|woff2?|ttf|otf|eot|css|m?js|wasm|zip|t?gz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|apk"
     r"|dmg|pkg|exe|msi|iso|dll|dylib|pyc|parquet|sqlite|docx?|xlsx?|pptx?|od[tps]|epub|json|xml"
     r"|rss|atom|csv|ya?ml|toml)"
+    # What Sphinx lists by name: links to what stands elsewhere.
+    r"|(?:genindex(?:-\w+)?|(?:py-)?modindex)(?:\.html)?"
 )
 #: How often a segment may occur in a path, in a row and altogether, before it is taken for a loop.
 _MOST_IN_A_ROW, _MOST_OF_ONE = 2, 3

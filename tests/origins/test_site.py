@@ -135,6 +135,25 @@ def test_traps_of_endless_links_end(site: Site, fetcher: Fetcher, at_once: int) 
     assert len(site.paths()) < 40
 
 
+def test_pages_that_a_query_names_are_no_trap(site: Site, fetcher: Fetcher) -> None:
+    names = [f"topic-{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(40)]
+    pages = [f"/wiki?id={name}" for name in names]
+    site.page("/wiki", "Wiki", "", *pages, *(f"/wiki?do=diff&rev={each}" for each in range(40)))
+    for page, name in zip(pages, names, strict=True):
+        site.page(page, name)
+    events = crawl(site.url, fetcher, start_urls=[f"{site.url}/wiki"])
+    assert set(pages) <= set(found(events, site.url))
+    assert list(skipped(events).values()).count("endless address") == 20
+
+
+def test_a_page_that_leads_on_by_itself_is_followed_and_not_kept(
+    site: Site, fetcher: Fetcher
+) -> None:
+    site.put("/", '<meta http-equiv="refresh" content="0; url=en/latest/"><p>Moving.')
+    site.page("/en/latest/", "Guide")
+    assert found(crawl(site.url, fetcher), site.url) == ["/en/latest"]
+
+
 def test_events_have_one_order_whatever_runs_at_once(site: Site, fetcher: Fetcher) -> None:
     paths = [f"/p{number}" for number in range(12)]
     site.page("/", "Start", "", *paths)

@@ -195,3 +195,45 @@ def test_the_text_of_a_page_that_does_not_mark_it() -> None:
         f"# Wheel\n\n## Turning\n\n{words}\n\n```sh\nturn --slowly\n\n  now\n```\n\n{words}\n\n{words}\n"
     )
     assert len(page.links) == 30
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        '<div class="nextra-breadcrumb flex">Docs</div>',
+        '<a class="td-rss-button" href="/x.xml">RSS</a>',
+        '<h2 class="feedback--title">Feedback</h2><p class="feedback--question">Useful?</p>',
+        '<div class="td-page-meta__lastmod">Last modified by A</div>',
+        "<p>Last updated on May 3, 2026</p>",
+        "<div><p>Was this page helpful?</p></div>",
+    ],
+)
+def test_furniture_of_themes_is_no_text(furniture: str) -> None:
+    assert text(f"<p>Kept.</p>{furniture}") == "Kept."
+
+
+@pytest.mark.parametrize(
+    "kept", ["Last modified is a header of 3 kinds. It is sent.", "Was this helpful is a question."]
+)
+def test_sentences_that_look_like_furniture_are_text(kept: str) -> None:
+    assert text(f"<p>{kept}</p>") == kept
+
+
+def test_groups_of_code_have_their_names_and_no_language_as_text() -> None:
+    blocks = "".join(
+        f'<div class="language-sh"><button></button><span class="lang">sh</span><pre><code>{each}'
+        " add auk</code></pre></div>"
+        for each in ("npm", "pnpm")
+    )
+    labels = '<input type="radio"><label>npm</label><input type="radio"><label>pnpm</label>'
+    group = f'<div class="tabs">{labels}</div><div class="blocks">{blocks}</div>'
+    assert text(f'<div class="vp-code-group vp-adaptive-theme">{group}</div>') == (
+        "**npm**\n\n```sh\nnpm add auk\n```\n\n**pnpm**\n\n```sh\npnpm add auk\n```"
+    )
+
+
+def test_tabs_in_a_box_of_their_own_name_their_panels() -> None:
+    tabs = '<ul role="tablist"><li><a role="tab">One</a></li><li><a role="tab">Two</a></li></ul>'
+    panels = '<div role="tabpanel"><p>First.</p></div><div role="tabpanel" hidden><p>Second.</p>'
+    markup = f"<starlight-tabs><div>{tabs}</div>{panels}</div></starlight-tabs>"
+    assert text(markup) == "**One**\n\nFirst.\n\n**Two**\n\nSecond."

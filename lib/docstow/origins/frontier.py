@@ -5,6 +5,7 @@ This room knows addresses, depth and the traps that are told by an address. It a
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from docstow.urls import Scope, canonical_url, clean_url, left_out
 
 #: How many queries of one path are asked for: calendars and filters have no end.
 _MOST_QUERIES = 20
+#: Wikis have all pages under one path; their names are words, those of calendars are numbers.
+_NAMES_A_PAGE = re.compile(
+    r"(?:id|title|page|name|topic|article|doc|path|p)=[a-z%][^&=]*", re.IGNORECASE
+)
 #: How many addresses are remembered, so that a hostile site cannot fill the memory.
 _MOST_ADDRESSES = 200_000
 
@@ -72,7 +77,8 @@ class Frontier:
         parts = urlsplit(url)
         if not reason and depth > self._max_depth:
             reason = "deeper than max_depth"
-        if not reason and parts.query:
+        # What the site itself lists is no trap, nor what has a page's name.
+        if not reason and parts.query and depth and not _NAMES_A_PAGE.fullmatch(parts.query):
             self._queries[parts.netloc + parts.path] += 1
             if self._queries[parts.netloc + parts.path] > _MOST_QUERIES:
                 reason = "endless address"

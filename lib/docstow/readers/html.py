@@ -21,6 +21,10 @@ from docstow.readers.page import Page
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 #: What stands between a page's title and its site's.
 _SUFFIX = re.compile(r"\s+(?:[|·—\u2013»]|-|::)\s+")
+#: ``5; url=there``, as in ``<meta http-equiv="refresh">``.
+_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*url\s*=\s*(.+)", re.IGNORECASE | re.DOTALL)
+#: A page that leads on says no more than this many characters itself.
+_LEADS_ON = 300
 _WEB = ("http://", "https://")
 _CONTROL = re.compile(r"[\t\n\r]+")
 
@@ -48,7 +52,10 @@ def read(body: bytes, url: str, charset: str = "") -> Page:
     title = plain(heading) if heading is not None else ""
     title = title or head.title or _last_segment(url)
     text = _text(main, heading, title, base)
-    return Page(title, text, head.canonical, found, head.indexable, head.attributes)
+    # A page that only leads on to another one is none of its own.
+    away = head.refresh not in {"", urldefrag(url)[0]}
+    indexable = head.indexable and not (away and len(plain(main)) < _LEADS_ON)
+    return Page(title, text, head.canonical, found, indexable, head.attributes)
 
 
 def links(body: bytes, url: str, charset: str = "") -> tuple[str, ...]:
@@ -82,6 +89,7 @@ class _Head:
             ),
             "",
         )
+        self.refresh = _refresh(root, base)
         language = (root.get("lang") or root.get("xml:lang") or "").strip()
         described = meta.get("description") or meta.get("og:description") or ""
         found: dict[str, Any] = {"language": language, "description": described}
@@ -144,7 +152,19 @@ def _base(root: Element, url: str) -> str:
     return _joined(url, element.get("href")) if element is not None else url
 
 
+def _refresh(root: Element, base: str) -> str:
+    """Where a page leads on to by itself; empty where it stays."""
+    for each in root.iter("meta"):
+        if (each.get("http-equiv") or "").strip().lower() == "refresh":
+            match = _REFRESH.match(each.get("content") or "")
+            if match:
+                return _absolute(base, match[1].strip("\"' "))
+    return ""
+
+
 def _links(root: Element, base: str) -> Iterator[str]:
+    if refresh := _refresh(root, base):
+        yield refresh
     for element in root.iter("a", "area", "frame"):
         if "nofollow" in (element.get("rel") or "").lower().split():
             continue

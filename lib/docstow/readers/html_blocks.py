@@ -7,6 +7,7 @@ the page it is given.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from docstow.readers.html_tree import Element, classes, elements, make, plain, replace
 
@@ -46,6 +47,14 @@ _TITLES = re.compile(
     r"(?:admonition-title|admonition-?heading.*|markdown-alert-title|custom-block-title"
     r"|starlight-aside__title|callout-(?:title|header)|alert-heading|summary)$",
     re.IGNORECASE,
+)
+_TABS = (
+    ".//*[@role='tablist'] | .//div[contains(@class, 'tabbed-labels')]"
+    " | .//div[contains(@class, 'vp-code-group')]/div[@class='tabs']"
+)
+_PANELS = (
+    ".//*[@role='tabpanel'] | .//div[contains(concat(' ', @class, ' '), ' tabbed-block ')]"
+    " | self::div[contains(@class, 'vp-code-group')]/div[@class='blocks']/div"
 )
 _SAME_KIND = {"secondary": "note", "primary": "note", "seealso": "see also"}
 _TITLE_DEPTH = 3
@@ -155,16 +164,21 @@ def _open_details(element: Element) -> None:
 
 def name_tabs(main: Element) -> None:
     """Write each tab's name before its panel."""
-    for group in main.xpath(".//*[@role='tablist'] | .//div[contains(@class, 'tabbed-labels')]"):
-        around = group.getparent()
+    for group in main.xpath(_TABS):
         names = [plain(each) for each in group.xpath(".//*[@role='tab'] | ./label")]
-        panels = around.xpath(
-            ".//*[@role='tabpanel'] | .//div[contains(concat(' ', @class, ' '), ' tabbed-block ')]"
-        )
-        if len(names) == len(panels):
-            for name, panel in zip(names, panels, strict=True):
-                panel.attrib.pop("hidden", None)
-                panel.insert(0, make("p", "", make("strong", name)))
+        # Some lists of tabs stand in a box of their own.
+        for around in islice(group.iterancestors(), 2):
+            panels = around.xpath(_PANELS)
+            if panels and len(names) == len(panels):
+                for name, panel in zip(names, panels, strict=True):
+                    panel.attrib.pop("hidden", None)
+                    panel.insert(0, make("p", "", make("strong", name)))
+                    # Code that was set aside may be the panel itself or the text in it.
+                    panel[0].tail, panel.text = panel.text, None
+                break
+        if "tabs" in classes(group) and group.tag == "div":
+            for label in group.findall("./label"):
+                label.drop_tree()
     for label in main.xpath(".//label[contains(@class, 'sd-tab-label')]"):
         replace(label, make("p", "", make("strong", plain(label))))
 

@@ -60,9 +60,16 @@ _FURNITURE = re.compile(
     r"|visually-hidden|(?:page-|doc-)?feedback|cookie[\w-]*|consent|copybtn|copy-button"
     r"|clipboard-copy|back-to-top|nav-wrapper|sidebar|toc|table-of-contents|on-this-page"
     r"|(?:page-|theme-)?last-updated|VPDocFooter|menu-bar|announcement[\w-]*|searchbox|search-box"
-    r"|ethical-ads?|share-buttons|tabbed-labels)$"
+    r"|ethical-ads?|share-buttons|tabbed-labels|nextra-breadcrumbs?|nextra-toc|td-rss-button"
+    r"|feedback--\w+|td-page-meta\w*|breadcrumb-nav|viewcode-link)$"
 )
 _IDS = re.compile(r"(?:toc|table-of-contents|search(?:box)?|cookie[\w-]*|sidebar|breadcrumbs?)$")
+#: What themes without telling classes write around the text: when it changed, and how it was liked.
+_ASIDE = re.compile(
+    r"(?:last (?:updated|modified|edited)\b[^.!?]{0,15}\d.{0,40}"
+    r"|was this (?:page |article |section )?helpful\?.{0,20})",
+    re.IGNORECASE,
+)
 _SHOWN_LATER = re.compile(r":(?:block|flex|grid|inline|table|contents)")
 _LINK_SIGNS = {"", "¶", "#", "§", "🔗", "\u200b", "link"}
 #: A page that is more work is taken whole: the extractor reads the text once for each element
@@ -159,7 +166,22 @@ def _is_furniture(element: Element) -> bool:
         return True
     if "contents" in names and ("topic" in names or "local" in names):
         return True
+    # VitePress writes a block's language into its corner.
+    if "lang" in names and any(each.startswith("language-") for each in classes(_above(element))):
+        return True
+    if element.tag in {"p", "div"} and _ASIDE.fullmatch(_short(element)):
+        return True
     return _is_hidden(element, names) or any(_FURNITURE.match(name) for name in names)
+
+
+def _above(element: Element) -> Element:
+    parent = element.getparent()
+    return element if parent is None else parent
+
+
+def _short(element: Element) -> str:
+    """The element's text if it is a line; empty where it holds more."""
+    return plain(element) if len(element) <= 2 and len(element.text or "") < 100 else ""
 
 
 def _is_hidden(element: Element, names: list[str]) -> bool:

@@ -245,7 +245,7 @@ def _check_bounds(parameter: Parameter, value: Any) -> None:
         if parameter.choices and each not in parameter.choices:
             near = difflib.get_close_matches(str(each), parameter.choices, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise _Refused(f"must be one of {', '.join(parameter.choices)}{hint}")
+            raise _Refused(f"must be one of {', '.join(filter(None, parameter.choices))}{hint}")
 
 
 def _name_of(value: Any) -> str:

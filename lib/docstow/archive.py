@@ -276,4 +276,5 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableInput(f"{path} cannot be read: {error.strerror or error}") from error
+        reason = f"{path} cannot be read and unpacked: {error.strerror or error}"
+        raise UnreadableInput(reason) from error

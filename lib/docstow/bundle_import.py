@@ -52,11 +52,13 @@ class Imported:
         entry: the source.
         skipped: why the store's own snapshot was left in its place; empty if it was not.
         notes: what the user should know or do.
+        failed: it is not as it should be: one of the notes tells why.
     """
 
     entry: Entry
     skipped: str = ""
     notes: tuple[str, ...] = ()
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,9 @@ class BundleImport:
         if sha256 and not _HEX.fullmatch(sha256 := sha256.strip().lower()):
             raise InvalidParameter("sha256", "must be 64 hexadecimal digits, as the export said")
         archive.check(path)
-        with TemporaryDirectory(prefix="docstow-") as folder, archive.reading(path) as reader:
-            unpacked = self._unpack(reader, path.name, sha256, Path(folder))
+        with TemporaryDirectory(prefix="docstow-") as folder:
+            with archive.reading(path) as reader:
+                unpacked = self._unpack(reader, path.name, sha256, Path(folder))
             for entry in unpacked.manifest.entries:
                 yield self._publish(entry, unpacked)
 
@@ -227,6 +230,7 @@ class BundleImport:
         if reason := self._reason(entry, self._head(entry)):
             return Imported(entry, reason)
         keep, notes = self._register(entry)
+        failure = ""
         if entry.source.kind == COLLECTION and not self._put_texts(entry, unpacked):
             # The texts are the collection's truth, and neither store's snapshot has all of them.
             failure = self._sync(entry.source.name)
@@ -235,7 +239,7 @@ class BundleImport:
             return Imported(entry, reason, tuple(notes))
         if entry.pinned:
             Pins(self._store).pin(entry.source, entry.pinned)
-        return Imported(entry, "", tuple(notes))
+        return Imported(entry, "", tuple(notes), failed=bool(failure))
 
     def _put_texts(self, entry: Entry, unpacked: _Unpacked) -> bool:
         """Store a collection's texts; whether the bundle's snapshot has all that is there now."""

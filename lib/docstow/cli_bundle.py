@@ -57,10 +57,12 @@ def import_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
         limit=runtime.settings.store_limit,
         force=options.force,
     )
+    failures = 0
     for done in bundles.run(options.file, sha256=options.sha256):
+        failures += done.failed
         state = f"skipped: {done.skipped}" if done.skipped else _short(done.entry.snapshot)
         print("; ".join((f"{done.entry.title}: {state}", *done.notes)), flush=True)
-    return 0
+    return 1 if failures else 0
 
 
 def _short(snapshot: str) -> str:

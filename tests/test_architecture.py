@@ -48,7 +48,19 @@ FLOORS = [
         "packages",
     },
     {"origins"},
-    {"heads", "snapshots", "lease", "catalog", "pins", "kinds", "registry", "jobs", "presets"},
+    {
+        "heads",
+        "snapshots",
+        "inventory",
+        "touched",
+        "lease",
+        "catalog",
+        "pins",
+        "kinds",
+        "registry",
+        "jobs",
+        "presets",
+    },
     {
         "ingest",
         "together",
@@ -73,6 +85,11 @@ FLOORS = [
         "page_lookup",
         "page_search",
         "page_tables",
+        "sweep",
+        "evict",
+        "audit",
+        "tidy",
+        "upkeep",
         "bundle",
         "bundle_export",
         "bundle_import",
@@ -81,7 +98,7 @@ FLOORS = [
     {"tools", "mcp"},
     {"app", "stdio", "server"},
     {"runtime"},
-    {"cli", "cli_prose", "cli_bundle", "functions"},
+    {"cli", "cli_prose", "cli_bundle", "cli_store", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 

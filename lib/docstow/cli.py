@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__, access, cli_bundle, cli_prose, commands, preingest
+from docstow import __version__, access, cli_bundle, cli_prose, cli_store, commands, preingest
 from docstow.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.model import PROSE
 from docstow.models import choice
@@ -235,6 +235,11 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "export": _export,
     "export_bundle": cli_bundle.export_bundle,
     "import_bundle": cli_bundle.import_bundle,
+    "store_list": cli_store.listed,
+    "store_size": cli_store.size,
+    "store_evict": cli_store.evict,
+    "store_sweep": cli_store.sweep,
+    "store_verify": cli_store.verify,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
     "call": _call,

@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
 
     _add_bundles(commands, common)
+    _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
 
     model = commands.add_parser("model", help="models by choice")
     verbs = model.add_subparsers(required=True, metavar="VERB")
@@ -162,6 +163,26 @@ def _add_export(words: argparse.ArgumentParser) -> None:
     )
     words.add_argument("--force", action="store_true", help="replace an earlier export")
     words.set_defaults(command="export")
+
+
+def _add_store(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    for verb, text in (
+        ("list", "sources with sizes and days of use"),
+        ("size", "what the sources weigh together"),
+        ("evict", "let the crates that were not used for longest make room"),
+        ("sweep", "delete what no source needs any more"),
+        ("verify", "check that all that is promised is there, whole"),
+    ):
+        added = verbs.add_parser(verb, parents=[common], **_help(text))
+        added.add_argument("--json", action="store_true", help="for machines")
+        if verb == "sweep":
+            hours = "how long readers may go on with what was given up; default: 24"
+            added.add_argument("--grace-hours", default="24", metavar="N", help=hours)
+        if verb == "verify":
+            repair = "go back to what is whole, and clear away what is not"
+            added.add_argument("--repair", action="store_true", help=repair)
+        added.set_defaults(command=f"store_{verb}")
 
 
 def _add_bundles(

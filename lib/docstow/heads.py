@@ -173,13 +173,6 @@ class Heads:
             " later."
         )
 
-    def forget(self) -> None:
-        """Ask the store for every head that is wanted from now on."""
-        with self._guard:
-            self._changes += 1
-            self._known.clear()
-            self._listed.clear()
-
     def _remember(self, known: _Known) -> Head:
         """Keep what was seen last: the answer to an older question never replaces a newer one."""
         with self._guard:

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,9 @@ from docstow.renewal import Renewals
 from docstow.settings import Settings, allowed_private
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.stowing import Stowing
+from docstow.sweep import GRACE
 from docstow.tools import Toolbox, collections, docs, rust, sources
+from docstow.touched import Touched
 from docstow.work import Work
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from docstow.sync import Sync
     from docstow.together import Together
     from docstow.unpack import Limits
+    from docstow.upkeep import Upkeep
     from docstow.work import Task
 
 log = logging.getLogger(__name__)
@@ -139,7 +142,27 @@ class Runtime:
     def snapshots(self) -> Snapshots:
         """Published snapshots, read through the local cache."""
         blobs = BlobCache(self._cache_folder, self.settings.cache_bytes)
-        return Snapshots(self.store, blobs, freshness_s=self.settings.freshness_s)
+        return Snapshots(
+            self.store, blobs, freshness_s=self.settings.freshness_s, used=self._touched.note
+        )
+
+    @cached_property
+    def _touched(self) -> Touched:
+        touched = Touched(self.store)
+        self._closing.callback(touched.close)
+        return touched
+
+    def upkeep(self, grace: timedelta = GRACE) -> Upkeep:
+        """What keeps the store small and sound.
+
+        Args:
+            grace: for how long readers may go on with what a head named.
+        """
+        from docstow.upkeep import Upkeep
+
+        return Upkeep(
+            self.store, self.registry, self.snapshots, self.settings.store_limit, grace=grace
+        )
 
     @property
     def catalog(self) -> Catalog:

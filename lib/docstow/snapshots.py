@@ -54,6 +54,7 @@ class Snapshots:
         cache: local files of blobs; unused for a store whose objects are files here already.
         freshness_s: for so long a head is answered from memory.
         clock: monotonic seconds.
+        used: told of every source of which a snapshot is asked for.
     """
 
     def __init__(
@@ -63,8 +64,10 @@ class Snapshots:
         *,
         freshness_s: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
+        used: Callable[[Source], object] = lambda _: None,
     ) -> None:
         self._store = store
+        self._used = used
         self._cache = cache
         self._heads = Heads(store, freshness_s=freshness_s, clock=clock)
         self._guard = threading.Lock()
@@ -257,6 +260,12 @@ class Snapshots:
         Raises:
             StoreError: it is damaged, or the store cannot be used.
         """
+        snapshot = self._loaded_or_read(identity)
+        if snapshot is not None:
+            self._used(snapshot.revision.source)
+        return snapshot
+
+    def _loaded_or_read(self, identity: str) -> Snapshot | None:
         with self._guard:
             if identity in self._loaded:
                 self._loaded.move_to_end(identity)
@@ -280,12 +289,6 @@ class Snapshots:
         known = (self.load(identity) for identity in head.named)
         same = (each.id for each in known if each is not None and each.content == content)
         return next(same, in_epoch(content, head.epoch))
-
-    def forget(self) -> None:
-        """Ask the store for every head and record that is wanted from now on."""
-        self._heads.forget()
-        with self._guard:
-            self._loaded.clear()
 
     def stowed(self, identity: str) -> Snapshot | None:
         """The snapshot of that id if all its blobs are there too, so that nothing is to be made."""

@@ -19,6 +19,7 @@ from docstow.errors import (
     DocstowError,
     InternalError,
     InvalidParameter,
+    SnapshotGone,
     StoreError,
     ToolNotFound,
 )
@@ -218,7 +219,12 @@ def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     checked = validate(tool.parameters, rest)
     wish = {CONSISTENT.name: arguments[CONSISTENT.name]} if len(rest) < len(arguments) else {}
     if not validate((CONSISTENT,), wish)[CONSISTENT.name]:
-        return tool.run(checked)
+        try:
+            return tool.run(checked)
+        except SnapshotGone:
+            # What it read was given up long ago: it begins again with what answers by now.
+            if not tool.read_only:
+                raise
     with freshness.consistently():
         return tool.run(checked)
 

@@ -1,0 +1,40 @@
+"""The function that a schedule calls: one round of the store's upkeep.
+
+It has the store and nothing else: no model, no table is loaded. This room knows the platform's
+way to call. It does not know what upkeep does.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from docstow.runtime import Runtime
+from docstow.settings import load
+
+_PLATFORM = {
+    "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow"))
+}
+
+_runtime = Runtime(load(_PLATFORM, os.environ))
+
+
+def handler(event: object, context: object) -> dict[str, Any]:  # noqa: ARG001 - the platform's way
+    """Do one round; what was done. A round that did not do all of it counts as failed.
+
+    Raises:
+        RuntimeError: a step could not be done, so that the platform's alarm sees it.
+    """
+    done = _runtime.upkeep().run()
+    if done.failed:
+        raise RuntimeError("; ".join(f"{step}: {reason}" for step, reason in done.failed.items()))
+    return {
+        "evicted": [line.source.key for line in done.evicted],
+        "swept": asdict(done.swept),
+        "dropped": done.dropped,
+        "tidied": done.tidied,
+        "bytes": done.bytes,
+    }

@@ -15,7 +15,17 @@ FUNCTIONS = LIB.parent.parent / "functions"
 
 #: The floors of the house, the lowest first; a room may import from lower floors and its own.
 FLOORS = [
-    {"model", "errors", "settings", "access", "freshness", "outfiles", "preingest", "commands", "metrics"},
+    {
+        "model",
+        "errors",
+        "settings",
+        "access",
+        "freshness",
+        "outfiles",
+        "preingest",
+        "commands",
+        "metrics",
+    },
     {
         "readers",
         "chunk",
@@ -91,6 +101,7 @@ FLOORS = [
         "tidy",
         "upkeep",
         "bundle",
+        "bundle_check",
         "bundle_export",
         "bundle_import",
     },
@@ -98,7 +109,7 @@ FLOORS = [
     {"tools", "mcp"},
     {"app", "stdio", "server"},
     {"runtime"},
-    {"cli", "cli_prose", "cli_bundle", "cli_store", "functions"},
+    {"cli", "cli_jobs", "cli_prose", "cli_bundle", "cli_store", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 

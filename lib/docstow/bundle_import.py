@@ -3,37 +3,32 @@
 This room knows the order of writes, and what of two stores is the newer. It does not know how a
 bundle is packed.
 
-A bundle is unpacked into a folder of its own, and held against its list on the way. Only what is
-whole is published, source by source, as an ingest would publish it. Killed anywhere, an import
-leaves each source as it was or as it is in the bundle; the same import once more does the rest.
+Only what was found whole is published, source by source, as an ingest would publish it. Killed
+anywhere, an import leaves each source as it was or as it is in the bundle; the same import once
+more does the rest.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from docstow import archive, bundle, kinds
-from docstow.bundle import Entry, Manifest
+from docstow import kinds
+from docstow.bundle import Entry
+from docstow.bundle_check import Unpacked, unpack
 from docstow.errors import (
-    InvalidParameter,
     SourceNotFound,
     StoreError,
-    TooLarge,
-    UnreadableInput,
 )
 from docstow.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
-from docstow.objects import AlreadyThere, Conflict, ObjectStore, check_key
+from docstow.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.origins import pushed
 from docstow.pins import Pins
-from docstow.records import decode_snapshot, head_key
 from docstow.registry import Registry
 from docstow.snapshots import Snapshots
 
@@ -41,7 +36,6 @@ if TYPE_CHECKING:
     from docstow.catalog import Catalog
 
 ATTEMPTS = 40
-_HEX = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +53,6 @@ class Imported:
     skipped: str = ""
     notes: tuple[str, ...] = ()
     failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Unpacked:
-    """A bundle whose every byte was checked.
-
-    Attributes:
-        manifest: its list of files.
-        records: its snapshots by their content.
-        folder: where its tables and texts are; those files whose names it was asked for.
-    """
-
-    manifest: Manifest
-    records: Mapping[str, Snapshot]
-    folder: Path
-
-    def path(self, name: str) -> Path:
-        """Where a file is."""
-        return self.folder / name.replace("/", "-")
-
-    def tables(self, snapshot: Snapshot) -> dict[str, Path]:
-        """The files of a snapshot's tables."""
-        items = snapshot.tables.items()
-        return {table: self.path(bundle.blob_name(digest)) for table, digest in items}
-
-    def texts(self, collection: str) -> dict[str, Path]:
-        """The files of a collection's texts by their keys."""
-        names = (file.name for file in self.manifest.files)
-        return {name: self.path(name) for name in names if bundle.text_owner(name) == collection}
 
 
 class BundleImport:
@@ -136,59 +101,10 @@ class BundleImport:
             InvalidParameter: the digest is none.
             StoreError: the store cannot be used.
         """
-        if sha256 and not _HEX.fullmatch(sha256 := sha256.strip().lower()):
-            raise InvalidParameter("sha256", "must be 64 hexadecimal digits, as the export said")
-        archive.check(path)
         with TemporaryDirectory(prefix="docstow-") as folder:
-            with archive.reading(path) as reader:
-                unpacked = self._unpack(reader, path.name, sha256, Path(folder))
+            unpacked = unpack(path, Path(folder), sha256=sha256, limit=self._limit)
             for entry in unpacked.manifest.entries:
                 yield self._publish(entry, unpacked)
-
-    def _unpack(self, reader: archive.Reader, name: str, sha256: str, folder: Path) -> _Unpacked:
-        """Read all of it, hold every file against the list, and put the files into a folder."""
-        manifest = self._manifest(reader, name, sha256)
-        sizes = {file.name: file.size for file in manifest.files}
-        owners = {each: entry for entry in manifest.entries for each in entry.snapshots}
-        records: dict[str, Snapshot] = {}
-        unpacked = _Unpacked(manifest, records, folder)
-        for file in manifest.files:
-            if bundle.blob_digest(file.name):
-                with unpacked.path(file.name).open("wb") as opened:
-                    opened.writelines(reader.content(file))
-                continue
-            body = b"".join(reader.content(file))
-            if identity := bundle.record_id(file.name):
-                records[identity] = _record(body, file.name)
-                _check_tables(records[identity], owners[identity], sizes)
-            else:
-                _check_text(body, file.name)
-                unpacked.path(file.name).write_bytes(body)
-        reader.end()
-        named = {digest for each in records.values() for digest in each.tables.values()}
-        if extra := {bundle.blob_digest(each) for each in sizes} - named - {""}:
-            raise UnreadableInput(f"{name} has the table {min(extra)}, which no snapshot names.")
-        return unpacked
-
-    def _manifest(self, reader: archive.Reader, name: str, sha256: str) -> Manifest:
-        """The list of files, and whether this store would take what it says."""
-        body = reader.first(bundle.LIST)
-        digest = hashlib.sha256(body).hexdigest()
-        if sha256 not in ("", digest):
-            raise UnreadableInput(
-                f"{name} is not the bundle that was asked for: its list of files has the digest"
-                f" {digest}, not {sha256}."
-            )
-        manifest = bundle.decode(body, name)
-        if manifest.size > self._limit:
-            raise TooLarge(
-                f"{name} holds {manifest.size} bytes, the limit is {self._limit}; raise"
-                " store_limit if all of it is wanted.",
-                limit=self._limit,
-            )
-        for entry in manifest.entries:
-            _check_name(entry, name)
-        return manifest
 
     def _head(self, entry: Entry) -> Head | None:
         return self._snapshots.head(entry.source, fresh=True)
@@ -225,7 +141,7 @@ class BundleImport:
                     return True
         raise StoreError(f"{key} was changed by others every time; try again later.")
 
-    def _publish(self, entry: Entry, unpacked: _Unpacked) -> Imported:
+    def _publish(self, entry: Entry, unpacked: Unpacked) -> Imported:
         """Let a source answer as it does in the bundle."""
         if reason := self._reason(entry, self._head(entry)):
             return Imported(entry, reason)
@@ -241,7 +157,7 @@ class BundleImport:
             Pins(self._store).pin(entry.source, entry.pinned)
         return Imported(entry, "", tuple(notes), failed=bool(failure))
 
-    def _put_texts(self, entry: Entry, unpacked: _Unpacked) -> bool:
+    def _put_texts(self, entry: Entry, unpacked: Unpacked) -> bool:
         """Store a collection's texts; whether the bundle's snapshot has all that is there now."""
         texts = unpacked.texts(entry.source.name)
         same = [self._put_text(key, path.read_bytes()) for key, path in texts.items()]
@@ -267,7 +183,7 @@ class BundleImport:
             notes.append("its headers are secret and stayed behind: give them again with --header")
         return registration.keep if kind in PROSE else 1, notes
 
-    def _replay(self, entry: Entry, unpacked: _Unpacked, keep: int) -> str:
+    def _replay(self, entry: Entry, unpacked: Unpacked, keep: int) -> str:
         """Publish the kept snapshots and then what answers; why not, if it is not to be.
 
         Readers never go back in time: kept snapshots older than what answers here are left out.
@@ -286,7 +202,7 @@ class BundleImport:
         )
 
     def _adopt(
-        self, entry: Entry, snapshot: Snapshot, unpacked: _Unpacked, now: datetime, keep: int
+        self, entry: Entry, snapshot: Snapshot, unpacked: Unpacked, now: datetime, keep: int
     ) -> str:
         """Let a snapshot answer, unless the store's own has become the newer one; why not."""
         for _ in range(ATTEMPTS):
@@ -329,53 +245,3 @@ class BundleImport:
         card = made(snapshot, files) if files else catalog.card(snapshot)
         with catalog.listed(card):
             yield
-
-
-def _check_name(entry: Entry, name: str) -> None:
-    """Whether this store could hold and register a source, before anything is stored."""
-    own, kind, canonical = entry.registered, entry.source.kind, True
-    try:
-        check_key(head_key(entry.source))
-        if own is not None:
-            kinds.options(kind, own.options, own.uri)
-            canonical = kind == FOLDER or kinds.canonical(kind, own.uri) == own.uri
-    except (InvalidParameter, TypeError, ValueError, AttributeError) as error:
-        raise UnreadableInput(f"{name} has {entry.title}, which nobody can add: {error}") from error
-    if not canonical:
-        raise UnreadableInput(f"{name} has {entry.title} with an address that is not canonical.")
-
-
-def _record(body: bytes, name: str) -> Snapshot:
-    try:
-        snapshot = decode_snapshot(body, name)
-    except StoreError as error:
-        raise UnreadableInput(f"{name} in the bundle is no record of a snapshot.") from error
-    sound = (
-        bundle.record_name(snapshot.id) == name
-        and snapshot == bundle.neutral(snapshot)
-        and snapshot.created_at.tzinfo is not None
-        and all(isinstance(each, dict) for each in (snapshot.counts, snapshot.facts))
-        and all(isinstance(each, str) for each in asdict(snapshot.recipe).values())
-    )
-    if not sound:
-        raise UnreadableInput(f"{name} in the bundle is the record of another snapshot.")
-    return snapshot
-
-
-def _check_tables(snapshot: Snapshot, entry: Entry, sizes: Mapping[str, int]) -> None:
-    """Whether a snapshot is one of a source, and all its tables are in the bundle."""
-    if snapshot.revision.source != entry.source:
-        raise UnreadableInput(f"The snapshot {snapshot.id} is not one of {entry.title}.")
-    for table, digest in snapshot.tables.items():
-        if sizes.get(bundle.blob_name(digest)) != snapshot.sizes[table]:
-            raise UnreadableInput(f"The table {table} of {entry.title} is not in the bundle.")
-
-
-def _check_text(body: bytes, name: str) -> None:
-    try:
-        text = pushed.decode(body)
-        if pushed.key(bundle.text_owner(name), text.path) == name:
-            return
-    except (UnreadableInput, TypeError, AttributeError):
-        pass
-    raise UnreadableInput(f"{name} in the bundle is no pushed text.")

@@ -105,6 +105,16 @@ def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
         assert set(harvest.documents) == kept
 
 
+def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
+    harvest = Harvest(Former(), kind=SITE, full=True)
+    for url, text in ((f"{ROOT}a?print=1", "paper"), (f"{ROOT}a/", "own"), (f"{ROOT}a", "late")):
+        harvest.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
+    harvest.close()
+    assert harvest.documents[f"{ROOT}a"].text.split() == ["#", "A", "own"]
+    assert harvest.visits[f"{ROOT}a"].url == f"{ROOT}a/"
+    assert harvest.skipped == {"duplicate": 2}
+
+
 def test_links_lead_to_documents_by_path_and_by_address() -> None:
     harvest = Harvest(Former(), kind=FOLDER, full=True)
     shown = "https://forge.example/acme/docs/blob/main/"

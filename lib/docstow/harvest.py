@@ -17,6 +17,7 @@ from docstow.model import SITE, Document, File, Relation
 from docstow.origins import pushed
 from docstow.origins.contract import LIMITS, Event, Failed, Found, Known, Same, Skipped
 from docstow.readers import page
+from docstow.urls import canonical_url
 
 log = logging.getLogger(__name__)
 
@@ -167,11 +168,16 @@ class Harvest:
             self._keep(document, Known(file.path, file.url, event.validator, links))
 
     def _keep(self, document: Document, known: Known) -> None:
+        """Take a document, the first of its path; a page at its own address goes before others."""
         if document.path in self.documents:
             self.skipped["duplicate"] += 1
-            return
+            if not self._is_own(known) or self._is_own(self.visits[known.path]):
+                return
         self.documents[document.path] = document
         self.visits[document.path] = known
+
+    def _is_own(self, known: Known) -> bool:
+        return self._kind == SITE and canonical_url(known.url) == known.path
 
     def _skip(self, ref: str, reason: str) -> None:
         self.skipped[reason] += 1

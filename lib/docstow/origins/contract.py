@@ -46,7 +46,12 @@ class Same:
 
 
 #: Reasons that say: it is there and wanted, but a limit was reached before it.
-LIMITS = frozenset({"more than max_files", "more than max_bytes", "beyond max_pages"})
+MORE_FILES, MORE_BYTES, MORE_PAGES = (
+    "more than max_files",
+    "more than max_bytes",
+    "more than max_pages",
+)
+LIMITS = frozenset({MORE_FILES, MORE_BYTES, MORE_PAGES})
 
 
 @dataclass(frozen=True, slots=True)

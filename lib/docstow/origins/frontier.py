@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from docstow.errors import InvalidParameter
-from docstow.origins.contract import Skipped
+from docstow.origins.contract import MORE_PAGES, Skipped
 from docstow.urls import Scope, canonical_url, clean_url, left_out
 
 #: How many queries of one path are asked for: calendars and filters have no end.
@@ -106,4 +106,4 @@ class Frontier:
     def rest(self) -> Iterator[Skipped]:
         """What there is no room for any more."""
         while self._queue:
-            yield Skipped(canonical_url(self._queue.popleft().url), "more than max_pages")
+            yield Skipped(canonical_url(self._queue.popleft().url), MORE_PAGES)

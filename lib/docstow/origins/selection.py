@@ -20,6 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from docstow.errors import InvalidParameter
+from docstow.origins.contract import MORE_BYTES, MORE_FILES
 from docstow.readers import page
 
 _MIB = 1024 * 1024
@@ -124,9 +125,9 @@ class Budget:
         if size > self._selection.largest(path):
             return "too large"
         if self._files >= self._selection.max_files:
-            return "more than max_files"
+            return MORE_FILES
         if self._bytes + size > self._selection.max_bytes:
-            return "more than max_bytes"
+            return MORE_BYTES
         self._files += 1
         self._bytes += size
         return ""

@@ -88,6 +88,9 @@ def test_the_command_line_makes_tokens(capsys: pytest.CaptureFixture[str]) -> No
         (["openid", "docstow/write"], WRITE),
         (["admin", "read"], ADMIN),
         (["openid"], ""),
+        (["https://api.example/docstow/write"], WRITE),
+        (["billing/admin", "docstow:read"], READ),
+        (["other:admin", "notdocstow/admin"], ""),
     ],
 )
 def test_claims_of_an_authorizer_in_front(claims: list[str], scope: str) -> None:

@@ -27,6 +27,9 @@ OPEN, JWT, ANONYMOUS_READ = "open", "jwt", "anonymous:read"
 
 PREFIX = "docstow_"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+#: A scope as identity providers write it: docstow:read, docstow/read, https://…/docstow/read, or
+#: bare; one of another service is none of ours.
+_CLAIM = re.compile(r"(?:(?:.*[/:.])?docstow[/:.])?(read|write|admin)")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -144,7 +147,7 @@ class Policy:
 
     def from_claims(self, subject: str, scopes: Iterable[str]) -> Caller:
         """Whom a JWT's claims stand for, which the authorizer in front has verified."""
-        granted = {scope.rpartition("docstow:")[2].rpartition("/")[2] for scope in scopes}
+        granted = {match[1] for match in map(_CLAIM.fullmatch, scopes) if match}
         held = [scope for scope in SCOPES if scope in granted]
         return Caller(subject or "jwt", held[-1] if held else "")
 

@@ -193,11 +193,18 @@ class SiteOrigin:
         found = self._text_of("llms-full.txt")
         for address, text in site_llms.sections(found[1]).items() if found else ():
             url = _joined(address, "")
-            if url and not left_out(url, self._scope) and self._robots.allows(url):
+            if url and not left_out(url, self._scope) and self._allows(url):
                 media_type = "text/markdown; charset=utf-8"
                 file = File(canonical_url(url), url, media_type, text.encode())
                 if event := crawl.keep(Found(file)):
                     yield event
+
+    def _allows(self, url: str) -> bool:
+        """Whether robots.txt allows a page; not where that cannot be known."""
+        try:
+            return self._robots.allows(url)
+        except DocstowError:
+            return False
 
     def _beside(self, url: str, most: int) -> Answer | None:
         """A file that is no page, where robots.txt allows it."""

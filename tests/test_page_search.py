@@ -252,6 +252,24 @@ def test_nothing_is_found_in_nothing(index: PageIndex) -> None:
 
 
 VOCABULARY = sorted({word for text in PAGES.values() for word in text.split()})
+
+
+def test_a_longer_answer_begins_as_a_shorter_one() -> None:
+    things = ("anchor", "rope", "mast", "sail", "hull", "tide", "pier", "crane", "berth", "pilot")
+    index = stowed(
+        *(
+            page(
+                f"{n}", f"# Note {n}\n\n{things[n % 10]} {things[n // 10 % 10]} {'and ' * (n % 7)}"
+            )
+            for n in range(400)
+        )
+    )
+    hits = search([index], bundled(), "anchor rope tide note", limit=100)
+    assert len(hits) == 100
+    for limit in (1, 10, 60):
+        assert search([index], bundled(), "anchor rope tide note", limit=limit) == hits[:limit]
+
+
 queries = st.lists(
     st.one_of(st.sampled_from(VOCABULARY), st.text(max_size=8)), min_size=1, max_size=6
 ).map(" ".join)

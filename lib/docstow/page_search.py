@@ -24,7 +24,7 @@ __all__ = ["ChunkHit", "ExampleHit", "Mode", "PageFilters", "search", "search_ex
 
 Mode = Literal["hybrid", "vector", "keyword"]
 
-#: How many of each list are fused, at least.
+#: How many of each list are fused, whatever the limit: a longer answer begins as a shorter one.
 DEPTH = 100
 
 #: What each further chunk of one page keeps of its score: other pages say more.
@@ -124,7 +124,7 @@ def search(
         indexes: the loaded snapshots.
         embedder: the model; without it, and in snapshots of another model, words alone count.
         query: what is looked for.
-        limit: the largest number of chunks.
+        limit: the largest number of chunks; there are at most :data:`DEPTH` of each list.
         mode: BM25F over words, cosine of vectors, or both.
         filters: what may be in the list.
     """
@@ -204,12 +204,11 @@ def _ranked(
     comparable = [table.index.snapshot.recipe.model == model for table in tables]
     if not any(comparable):
         mode = "keyword"
-    depth = max(DEPTH, 2 * limit)
     passing = np.concatenate([table.allowed for table in tables])
     lists = []
     if mode != "vector":
         keyword = _keyword(tables, words.query_tokens(query))
-        lists.append(rank.ranking(keyword, passing & (keyword > 0), depth))
+        lists.append(rank.ranking(keyword, passing & (keyword > 0), DEPTH))
     if mode != "keyword" and embedder is not None:
         question = embedder.embed_query(query.casefold())
         near = np.concatenate(
@@ -218,7 +217,7 @@ def _ranked(
                 for table, able in zip(tables, comparable, strict=True)
             ]
         )
-        lists.append(rank.ranking(near, passing & (near != 0), depth))
+        lists.append(rank.ranking(near, passing & (near != 0), DEPTH))
     return _spread(tables, rank.reciprocal_rank_fusion(lists))[:limit]
 
 
@@ -238,13 +237,13 @@ def _keyword(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float
 
 def _spread(tables: Sequence[_Table], fused: Sequence[tuple[int, float]]) -> list[_Ranked]:
     """Rows with the scores that they keep beside better ones of the same page, best first."""
-    borders = np.cumsum([len(table.documents) for table in tables])
+    starts = np.cumsum([0, *(len(table.documents) for table in tables)])
+    numbers = np.searchsorted(starts, [place for place, _ in fused], side="right") - 1
     seen: dict[tuple[int, int], int] = {}
     ranked = []
-    for place, score in fused:
-        number = int(np.searchsorted(borders, place, side="right"))
+    for (place, score), number in zip(fused, numbers.tolist(), strict=True):
         table = tables[number]
-        row = place - int(borders[number]) + len(table.documents)
+        row = place - int(starts[number])
         document = int(table.documents[row])
         before = seen.get((number, document), 0)
         seen[number, document] = before + 1

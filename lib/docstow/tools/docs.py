@@ -158,7 +158,8 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("query", "must say what is looked for, in 1 to 500 characters")
     named = [*filter(None, [arguments["source_id"].strip()]), *(arguments["sources"] or ())]
     # The list of one question; that of a changed source may begin anew at a cursor.
-    scope = json.dumps([query, named, arguments["snapshot_id"], arguments["mode"]])
+    names = ("snapshot_id", "mode", "filters")
+    scope = json.dumps([query, named, *(arguments[name] for name in names)], sort_keys=True)
     hits, parts = prose.search(
         query,
         source_ids=named,

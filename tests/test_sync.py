@@ -18,7 +18,7 @@ from docstow.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, Jo
 from docstow.lease import Leases
 from docstow.model import CRATE, FOLDER, GITHUB, SITE, File, Registration, Snapshot
 from docstow.objects import ObjectStore, open_store
-from docstow.origins.contract import Event, Failed, Found, Known, Same, Skipped
+from docstow.origins.contract import MORE_PAGES, Event, Failed, Found, Known, Same, Skipped
 from docstow.page_index import PageIndex
 from docstow.queue import Busy, Message
 from docstow.registry import Registry
@@ -304,7 +304,7 @@ def test_what_fails_keeps_its_former_page_and_what_only_it_leads_to(bench: Bench
 
 def test_a_page_that_a_limit_cut_off_stays_until_a_full_sync(bench: Bench) -> None:
     bench.run(*ABC, found("e"))
-    cut: list[Event] = [found("a"), Skipped(f"{ROOT}/b", "beyond max_pages")]
+    cut: list[Event] = [found("a"), Skipped(f"{ROOT}/b", MORE_PAGES)]
     job = bench.run(*cut)
     assert set(bench.pages) == {"a", "b", "c"}
     assert counts(job)["gone"] == 1

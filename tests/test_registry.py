@@ -208,6 +208,7 @@ def test_a_list_in_memory_shows_own_changes_at_once(tmp_path: Path) -> None:
         (COLLECTION, "a", {"title": "t" * 201}),
         (SITE, "https://docs.example", {"headers": {"A B": "c"}}),
         (SITE, "https://docs.example", {"headers": {"A": "hush\r\nB: c"}}),
+        (SITE, "https://docs.example", {"headers": {"A": "h\u00fcsh"}}),
         (SITE, "ftp://docs.example", {}),
         (CRATE, "serde", {}),
         (CRATE, "serde@latest", {}),

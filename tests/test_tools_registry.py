@@ -242,6 +242,8 @@ def test_values_are_converted(sent: dict[str, Any], got: dict[str, Any]) -> None
         ("sizes", "1,two", "must be an integer, not 'two'"),
         ("options", "[1", "must be an object, not '[1'"),
         ("options", [], "must be an object, not an array"),
+        ("options", {"a": ["\ud800"]}, "must be valid Unicode; it has half of a surrogate pair"),
+        ("options", '{"a": NaN}', "must be plain JSON: no NaN or Infinity"),
         ("krate", "x", "unknown parameter; did you mean 'crate'? known are"),
     ],
 )

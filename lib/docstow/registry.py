@@ -251,7 +251,7 @@ def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> d
     if headers is not None:
         for name, value in headers.items():
             # The value is a secret, so that the message says nothing of it.
-            if not _HEADER_NAME.fullmatch(name) or not value.isprintable():
+            if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
                 raise InvalidParameter("headers", f"{name[:80]!r} is no header that can be sent")
         given["headers"] = dict(headers)
     return given

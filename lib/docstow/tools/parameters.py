@@ -167,6 +167,8 @@ def _accept(parameter: Parameter, value: Any) -> Any:
     converted = _convert(parameter.type, value)
     if parameter.type == "array":
         converted = [_convert(parameter.items, each) for each in converted]
+    if parameter.type == "object":
+        _storable(converted)
     _check_bounds(parameter, converted)
     return converted
 
@@ -217,6 +219,14 @@ def _text(value: str) -> str:
     if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
         raise _Refused("must be valid Unicode; it has half of a surrogate pair")
     return value
+
+
+def _storable(value: Mapping[str, Any]) -> None:
+    """Refuse what no JSON in UTF-8 can hold, however deep it stands."""
+    try:
+        _text(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except (ValueError, RecursionError):
+        raise _Refused("must be plain JSON: no NaN or Infinity, and nested less deep") from None
 
 
 def _split(value: str) -> list[Any]:

@@ -71,8 +71,10 @@ def test_unknown_sources_and_those_without_a_snapshot_are_said(
     assert other.prose.search("rope") == ([], [])
     other.registry.create("collection", "empty")
     assert other.prose.search("rope") == ([], [])
+    assert other.prose.search("rope", source_ids=["empty"]) == ([], [])
+    other.registry.create("github", "acme/unsynced")
     with pytest.raises(SnapshotNotFound, match="start_sync"):
-        other.prose.search("rope", source_ids=["empty"])
+        other.prose.search("rope", source_ids=["acme/unsynced"])
 
 
 def test_examples_of_all_sources_are_found(prose: Prose) -> None:

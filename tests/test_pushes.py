@@ -150,7 +150,7 @@ def test_collections_are_apart(runtime: Runtime) -> None:
     assert list(texts(runtime, "logs")) == list(texts(runtime)) == ["a"]
     runtime.collections.delete(made.id, "a")
     assert list(texts(runtime)) == ["a"]
-    with pytest.raises(SourceNotFound):
+    with pytest.raises(SourceNotFound, match="create_collection"):
         runtime.collections.push("journals", TEXT)
     runtime.registry.create(CRATE, "serde@1.0.200")
     with pytest.raises(InvalidParameter, match="collection"):

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from docstow.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.indexes import IndexCache
-from docstow.model import PROSE, Document, Registration, Snapshot
+from docstow.model import COLLECTION, PROSE, Document, Registration, Snapshot
 from docstow.snapshots import in_parallel
 from docstow.urls import canonical_url
 
@@ -249,7 +249,7 @@ class Prose:
         for registration, snapshot in zip(registrations, found, strict=True):
             if snapshot is not None:
                 answered.append((registration, snapshot))
-            elif sources:
+            elif sources and registration.kind != COLLECTION:  # an empty one has no snapshot
                 raise SnapshotNotFound(
                     f"{registration.title or registration.uri} has no snapshot yet; begin one with "
                     "start_sync, or wait for the sync that is under way."
@@ -263,7 +263,7 @@ class Prose:
                 if snapshot is not None:
                     return registration, snapshot
         raise SnapshotNotFound(
-            f"No snapshot {snapshot_id[:80]!r} is kept of {len(registrations)} sources; "
+            f"No snapshot {snapshot_id[:80]!r} is kept of the sources that were asked for; "
             "list_snapshots shows those that are, and without snapshot_id the newest answers."
         )
 

@@ -168,10 +168,14 @@ class Collections:
             return self._registry.get(source_id(COLLECTION, wanted))
         try:
             registration = self._registry.get(wanted)
-        except SourceNotFound:
-            if wanted != DEFAULT:
-                raise
-            return self.create(DEFAULT)[0]
+        except SourceNotFound as error:
+            if wanted == DEFAULT:
+                return self.create(DEFAULT)[0]
+            raise SourceNotFound(
+                f"There is no collection {wanted[:200]!r}; create_collection makes it, and"
+                " list_collections shows what there is.",
+                suggestions=error.suggestions,
+            ) from None
         if registration.kind != COLLECTION:
             raise InvalidParameter(
                 "collection", f"{registration.title} is a {registration.kind}; name a collection"

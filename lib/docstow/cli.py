@@ -18,7 +18,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow import __version__, access, cli_bundle, cli_prose, cli_store, commands, preingest
+from docstow import (
+    __version__,
+    access,
+    cli_bundle,
+    cli_jobs,
+    cli_prose,
+    cli_store,
+    commands,
+    preingest,
+)
 from docstow.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.model import PROSE
 from docstow.models import choice
@@ -75,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     crates = preingest.chosen(options.pre_ingest) if options.pre_ingest else []
     runtime.stow_sample()
+    runtime.requeue()
     if options.stdio:
         from docstow.stdio import run as run_stdio
 
@@ -109,6 +119,8 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
     crates = [*options.crates, *(preingest.read_list(options.file) if options.file else [])]
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
+    if runtime.settings.queue_url:
+        return cli_jobs.send_crates(runtime, crates)
     return _each(crates, stow)
 
 
@@ -242,6 +254,9 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "store_verify": cli_store.verify,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
+    "list_jobs": cli_jobs.list_jobs,
+    "show_job": cli_jobs.show_job,
+    "redrive_jobs": cli_jobs.redrive_jobs,
     "call": _call,
 }
 

@@ -14,6 +14,9 @@ from typing import Any, TypedDict
 from docstow import __version__, access
 from docstow.settings import FIELDS
 
+#: The states of a job.
+STATES = ("queued", "running", "success", "failed")
+
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
 EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
 
@@ -52,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     _add_bundles(commands, common)
     _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
 
+    _add_jobs(commands.add_parser("jobs", help="ingests and syncs, done and to be done"), common)
     model = commands.add_parser("model", help="models by choice")
     verbs = model.add_subparsers(required=True, metavar="VERB")
     fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
@@ -140,6 +144,23 @@ def _add_sources(words: argparse.ArgumentParser, common: argparse.ArgumentParser
     delete = verbs.add_parser("delete", parents=[common], **_help("forget a source and its pages"))
     delete.add_argument("source", metavar="ID|URI|TITLE")
     delete.set_defaults(command="delete_source")
+
+
+def _add_jobs(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    listed = verbs.add_parser("list", parents=[common], **_help("one a line, the newest first"))
+    listed.add_argument("--state", choices=STATES, help="only these")
+    listed.set_defaults(command="list_jobs")
+    show = verbs.add_parser(
+        "show", parents=[common], **_help("all that is known of a job, as JSON")
+    )
+    show.add_argument("job", metavar="ID")
+    show.set_defaults(command="show_job")
+    redrive = verbs.add_parser(
+        "redrive", parents=[common], **_help("do anew what failed: dead messages, or these jobs")
+    )
+    redrive.add_argument("jobs", nargs="*", metavar="ID")
+    redrive.set_defaults(command="redrive_jobs")
 
 
 def _add_search(words: argparse.ArgumentParser) -> None:

@@ -6,14 +6,14 @@ This room knows jobs and the queue. It does not know what any of them does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from docstow.errors import InvalidParameter, JobNotFound, UnreadableInput
+from docstow.errors import DocstowError, InvalidParameter, JobNotFound, UnreadableInput
 from docstow.jobs import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
 from docstow.model import Source
-from docstow.queue import Message, Queue, SqsQueue, decode
+from docstow.queue import BATCH, Message, Queue, SqsQueue, decode
 
 #: A job that waits for longer, in seconds, is sent once more when it is asked for again: its
 #: message may never have been sent. One too many does no harm.
@@ -73,13 +73,37 @@ class Dispatch:
         self._send(started, new=new)
         return started
 
-    def stow_all(self, sources: Sequence[Source]) -> list[Job]:
-        """Have many crates stowed; their jobs, in the same order."""
-        started = [
-            self._jobs.start(subject(STOW, source), kind=STOW, source=source) for source in sources
-        ]
-        self._queue.send_all([_message(job) for job, new in started if new or self._queue.joins])
-        return [job for job, _ in started]
+    def crates(
+        self, words: Sequence[str], resolve: Callable[[str], tuple[Source, bool]]
+    ) -> Iterator[tuple[str, Job | DocstowError | None]]:
+        """Have thousands of crates stowed, as many at a time as the queue takes.
+
+        Args:
+            words: what resolve takes.
+            resolve: the crate that is meant, and whether it is stowed already.
+
+        Yields:
+            Each word with its job once that is sent; with the error that it met; with None if it
+            is stowed already.
+        """
+
+        def started(word: str) -> tuple[Job, bool] | DocstowError | None:
+            try:
+                source, stowed = resolve(word)
+            except DocstowError as error:
+                return error
+            if stowed:
+                return None
+            return self._jobs.start(subject(STOW, source), kind=STOW, source=source)
+
+        with ThreadPoolExecutor(BATCH) as pool:
+            for begin in range(0, len(words), BATCH):
+                some = words[begin : begin + BATCH]
+                found = list(pool.map(started, some))
+                begun = [each for each in found if isinstance(each, tuple)]
+                self._queue.send_all([_message(job) for job, new in begun if new])
+                for word, each in zip(some, found, strict=True):
+                    yield word, each[0] if isinstance(each, tuple) else each
 
     def requeue(self, older_s: float) -> list[Job]:
         """Send again the jobs that have been queued for so long that their message must be lost.

@@ -199,16 +199,16 @@ class Library:
                 self._pause(POLL_S)
         return snapshot
 
-    def resolve(self, name: str, requirement: str = "") -> Source | None:
-        """What would be fetched for a request; None where what is stowed answers it.
+    def resolve(self, name: str, requirement: str = "") -> tuple[Source, bool]:
+        """What answers a request, and whether it is stowed already; nothing is fetched.
 
         Raises:
             CrateNotFound, VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
         """
-        if self._stowed_version(LOCAL, _lib_name(name), requirement) is not None:
-            return None
+        if (local := self._stowed_version(LOCAL, _lib_name(name), requirement)) is not None:
+            return local.revision.source, True
         source = self._origin().resolve(name, requirement, target=self._target).source
-        return None if self._stowing.current(source) else source
+        return source, self._stowing.current(source) is not None
 
     def versions(self, name: str, requirement: str = "") -> Listing:
         """Every version of a crate, newest first, and the one that a requirement resolves to.

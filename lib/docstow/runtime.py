@@ -22,7 +22,7 @@ import platformdirs
 from docstow import __version__, access, commands
 from docstow.dispatch import Dispatch
 from docstow.errors import ConfigurationError, DocstowError
-from docstow.jobs import RENEW, STOW, SYNC, Jobs
+from docstow.jobs import RENEW, STOW, SYNC, Jobs, subject
 from docstow.lease import Leases
 from docstow.library import Library
 from docstow.metrics import Metrics
@@ -528,7 +528,7 @@ class Runtime:
     def pre_ingest(self, crates: Sequence[str]) -> PreIngest:
         """Begin to stow crates in the background; :meth:`health` tells how far that is.
 
-        They are pinned: eviction takes them last.
+        They are pinned: eviction takes them last. Where a queue is set they are sent there.
 
         Args:
             crates: names, maybe with ``@`` and a version.
@@ -540,7 +540,12 @@ class Runtime:
 
         def stow(word: str) -> None:
             name, _, requirement = word.partition("@")
-            source = library.ensure(name, requirement).revision.source
+            if self.settings.queue_url:
+                source, stowed = library.resolve(name, requirement)
+                if not stowed:
+                    self.dispatch.start(subject(STOW, source), kind=STOW, source=source)
+            else:
+                source = library.ensure(name, requirement).revision.source
             pins.move(source, PRE_INGESTED)
 
         self._pre_ingest = PreIngest(crates, stow, self.settings.pre_ingest_workers)

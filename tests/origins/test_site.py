@@ -16,7 +16,7 @@ from docstow.model import Registration, source_id
 from docstow.net import Fetcher
 from docstow.origins.contract import Event, Failed, Found, Known, Same, Skipped
 from docstow.origins.site import SiteOrigin
-from docstow.origins.site_pages import Render
+from docstow.origins.site_pages import Render, SitePages
 from docstow.patience import Patience
 from docstow.urls import canonical_url
 from servers.clock import Clock
@@ -236,6 +236,13 @@ def test_an_unreachable_host_is_an_error(fetcher: Fetcher) -> None:
         pass
     with pytest.raises(UpstreamError):
         crawl(gone.url, fetcher)
+
+
+def test_what_asks_for_pages_does_not_show_its_secrets(fetcher: Fetcher) -> None:
+    pages = SitePages(
+        fetcher, ("docs.example",), {"X-Key": "hush"}, plain=False, max_bytes=1, delay_s=0
+    )
+    assert "hush" not in repr(pages)
 
 
 def test_a_robots_txt_may_redirect_but_takes_no_secrets_along(site: Site, fetcher: Fetcher) -> None:

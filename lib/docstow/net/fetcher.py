@@ -9,7 +9,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -307,7 +307,7 @@ class _Call:
 
     method: str
     expected: Collection[int]
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)  # some are secret
     deadline: float
     limits: Limits = _DEFAULT_LIMITS
     interval_s: float = 0.0

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -123,7 +123,7 @@ class SitePages:
 
     fetcher: Fetcher
     domains: tuple[str, ...]
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     plain: bool
     max_bytes: int
     delay_s: float

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from docstow.errors import InvalidParameter
 from docstow.jobs import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.model import PROSE
+from docstow.snapshots import in_parallel
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.prose_common import CURSOR
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.sources import describe, state
+from docstow.tools.sources import describe, described
 
 if TYPE_CHECKING:
     from docstow.metrics import Metrics
@@ -200,9 +201,7 @@ def _create(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
 def _list(collections: Collections, desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     found = collections.all()
     page = paged(found, arguments["cursor"], "collections", PER_PAGE)
-    page["results"] = [
-        describe(each) | state(desk.prose, desk.jobs, each) for each in page["results"]
-    ]
+    page["results"] = described(desk, page["results"])
     return Answer({"total": len(found), **page})
 
 
@@ -210,7 +209,7 @@ def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answ
     del arguments
     registered = desk.registry.all()
     prose = [each for each in registered if each.kind in PROSE]
-    newest = [each for each in map(desk.prose.newest, prose) if each is not None]
+    newest = [each for each in in_parallel(desk.prose.newest, prose) if each is not None]
     states = Counter(job.state for job in desk.jobs.all())
     return Answer(
         {
@@ -218,7 +217,7 @@ def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answ
             "sources": len(registered),
             "documents": sum(each.counts.get("documents", 0) for each in newest),
             "chunks": sum(each.counts.get("chunks", 0) for each in newest),
-            "snapshots": sum(len(desk.prose.snapshots(each.id)) for each in prose),
+            "snapshots": sum(map(len, in_parallel(desk.prose.snapshots, [p.id for p in prose]))),
             "jobs": {name: states[name] for name in (QUEUED, RUNNING, SUCCESS, FAILED)},
         }
     )

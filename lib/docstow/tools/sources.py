@@ -6,7 +6,7 @@ sources are kept, visited or stowed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from docstow.errors import InvalidParameter, JobNotFound
 from docstow.jobs import INCREMENTAL, MODES
 from docstow.kinds import KINDS
 from docstow.model import PROSE
+from docstow.snapshots import in_parallel
 from docstow.tools import source_export
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.parameters import Parameter
@@ -274,10 +275,15 @@ def _list(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     kind = arguments["kind"]
     found = [each for each in desk.registry.all() if kind in ("", each.kind)]
     page = paged(found, arguments["cursor"], f"sources {kind}", PER_PAGE)
-    page["results"] = [
-        describe(each) | state(desk.prose, desk.jobs, each) for each in page["results"]
-    ]
+    page["results"] = described(desk, page["results"])
     return Answer({"total": len(found), **page})
+
+
+def described(desk: Desk, registrations: Sequence[Registration]) -> list[dict[str, Any]]:
+    """Registrations with what answers for each; the store is asked for several at once."""
+    return in_parallel(
+        lambda each: describe(each) | state(desk.prose, desk.jobs, each), registrations
+    )
 
 
 def state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:

@@ -47,12 +47,12 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
             shown = now
             of = f" of {now.total}" if now.total else ""
             print(f"{now.done}{of} {now.current}", file=sys.stderr, flush=True)
-    for error in job.errors:
-        about = f"{error.ref}: " if error.ref else ""
-        print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
     if job.skipped:
         reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
         print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
+    for error in job.errors:
+        about = f"{error.ref}: " if error.ref else ""
+        print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
     if job.state != SUCCESS:
         return 1
     counts = job.counts

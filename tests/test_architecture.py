@@ -131,6 +131,9 @@ OWNERS = {
     "uvicorn": {"server"},
     "lxml": {"readers"},
     "playwright": {"origins"},
+    "tree_sitter": {"readers"},
+    "tree_sitter_javascript": {"readers"},
+    "tree_sitter_typescript": {"readers"},
     "griffe": {"packages"},
 }
 

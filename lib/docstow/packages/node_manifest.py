@@ -1,0 +1,167 @@
+"""What a ``package.json`` says of where modules are: exports, types, main and their versions.
+
+This room knows the rules of Node and TypeScript for finding a module in a package. It opens no
+file: it names candidates, the best first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: Conditions of an ``import`` and of a ``require`` as a type checker for Node sees them.
+IMPORT = frozenset({"types", "import", "node", "default", "module-sync"})
+REQUIRE = frozenset({"types", "require", "node", "default", "module-sync"})
+#: The newest compiler that ``typesVersions`` is asked about.
+_COMPILER = (6, 0)
+_DECLARATIONS = {
+    ".js": (".ts", ".tsx", ".d.ts"),
+    ".jsx": (".tsx", ".d.ts"),
+    ".mjs": (".mts", ".d.mts"),
+    ".cjs": (".cts", ".d.cts"),
+}
+_BARE = (".ts", ".tsx", ".d.ts", ".d.mts", ".d.cts", "/index.ts", "/index.d.ts", "/index.d.mts")
+_SCRIPTS = (".js", ".mjs", ".cjs")
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_BOUND = re.compile(r"(<=|>=|<|>|=|~|\^)?\s*v?(\d+)(?:\.(\d+|x|\*))?")
+
+
+def exported(
+    manifest: Mapping[str, Any], subpath: str, conditions: frozenset[str]
+) -> list[str] | None:
+    """Files that ``exports`` names for a module, the best first; None where there is no such map.
+
+    Args:
+        manifest: the package.json.
+        subpath: ``.`` or ``./x``.
+        conditions: those that hold.
+    """
+    exports = manifest.get("exports")
+    if exports is None:
+        return None
+    if not isinstance(exports, dict) or not any(str(key).startswith(".") for key in exports):
+        exports = {".": exports}
+    return _mapped(exports, subpath, conditions)
+
+
+def imported(manifest: Mapping[str, Any], name: str, conditions: frozenset[str]) -> list[str]:
+    """Files (or packages) that ``imports`` names for ``#x``."""
+    imports = manifest.get("imports")
+    return _mapped(imports, name, conditions) if isinstance(imports, dict) else []
+
+
+def named(manifest: Mapping[str, Any], subpath: str) -> Iterator[str]:
+    """Files of a module by the fields from before ``exports``, the best first."""
+    if subpath == ".":
+        fields = [manifest.get(key) for key in ("types", "typings", "main", "module")]
+        paths = [path for path in fields if isinstance(path, str)] + ["index"]
+    else:
+        paths = [subpath]
+    for path in paths:
+        plain = path.removeprefix("./")
+        yield from _versioned(manifest, plain)
+        yield plain
+
+
+def candidates(path: str) -> Iterator[str]:
+    """Files that may declare what a path means, declarations first, its JavaScript last."""
+    plain = path.rstrip("/")
+    for end, others in _DECLARATIONS.items():
+        if plain.endswith(end):
+            stem = plain.removesuffix(end)
+            yield from (stem + other for other in others)
+            yield plain
+    if plain.endswith(_TYPED):
+        yield plain
+        # Sources are named where only their declarations are published.
+        stem, _, end = plain.rpartition(".")
+        if not stem.endswith(".d"):
+            yield f"{stem}.d.{'ts' if end == 'tsx' else end}"
+    yield from (plain + end for end in _BARE)
+    yield from (plain + end for end in _SCRIPTS)
+    yield from (f"{plain}/index{end}" for end in _SCRIPTS)
+
+
+def is_typed(path: str) -> bool:
+    """Whether a file is TypeScript, declarations or source."""
+    return path.endswith(_TYPED)
+
+
+def subpaths(manifest: Mapping[str, Any]) -> list[str] | None:
+    """The keys of ``exports`` that name modules, patterns included; None where all files are."""
+    exports = manifest.get("exports")
+    if exports is None:
+        return None
+    if isinstance(exports, dict) and any(str(key).startswith(".") for key in exports):
+        return [key for key, target in exports.items() if target is not None]
+    return ["."]
+
+
+def _mapped(table: Mapping[str, Any], key: str, conditions: frozenset[str]) -> list[str]:
+    if key in table and "*" not in key:
+        return list(_targets(table[key], "", conditions))
+    best, stem = "", ""
+    for pattern in table:
+        before, star, after = pattern.partition("*")
+        if pattern.endswith("/") and not star and key.startswith(pattern):
+            before, after, star = pattern, "", "/"
+        fits = star and key.startswith(before) and key.endswith(after)
+        longer = not best or len(before) > len(best.partition("*")[0])
+        if fits and longer and len(key) >= len(before + after):
+            best, stem = pattern, key[len(before) : len(key) - len(after)]
+    if not best:
+        return []
+    ending = stem if best.endswith("/") else ""
+    return [path + ending for path in _targets(table[best], stem, conditions)]
+
+
+def _targets(target: object, stem: str, conditions: frozenset[str], depth: int = 0) -> list[str]:
+    """Files that a target names; of nested conditions the first that holds and leads anywhere."""
+    if isinstance(target, str):
+        return [target.replace("*", stem)]
+    if depth > 16:
+        return []
+    if isinstance(target, list):
+        return [path for each in target for path in _targets(each, stem, conditions, depth + 1)]
+    found: list[str] = []
+    if isinstance(target, dict):
+        for condition, inner in target.items():
+            name, _, versions = str(condition).partition("@")
+            if name in conditions and (not versions or _holds(versions)):
+                # A file without types may stand before the condition that has them.
+                found += _targets(inner, stem, conditions, depth + 1)
+                if inner is None:
+                    break
+    return found
+
+
+def _versioned(manifest: Mapping[str, Any], path: str) -> Iterator[str]:
+    versions = manifest.get("typesVersions")
+    if not isinstance(versions, dict):
+        return
+    for versions_range, table in versions.items():
+        if isinstance(table, dict) and _holds(str(versions_range)):
+            for target in _mapped(table, path, frozenset()):
+                yield target.removeprefix("./")
+            return
+
+
+def _holds(versions: str) -> bool:
+    """Whether the newest compiler is in a range."""
+    return any(_all_hold(part) for part in versions.split("||"))
+
+
+def _all_hold(part: str) -> bool:
+    for sign, major, minor in _BOUND.findall(part):
+        bound = (int(major), int(minor) if minor.isdigit() else 0)
+        wide = _COMPILER[: 2 if minor.isdigit() else 1], bound[: 2 if minor.isdigit() else 1]
+        holds = {
+            "<": bound > _COMPILER,
+            "<=": wide[0] <= wide[1],
+            ">": wide[0] > wide[1],
+            ">=": bound <= _COMPILER,
+        }.get(sign, _COMPILER[0] == bound[0])
+        if not holds:
+            return False
+    return True

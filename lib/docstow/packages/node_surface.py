@@ -1,0 +1,249 @@
+"""The public surface of one installed Node package, read from its declarations.
+
+This room knows how questions are asked of a package: paths such as ``zod.ZodObject.extend``. It
+does not know how files are found or types are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from docstow.packages import node_manifest, node_symbols
+from docstow.packages.boundary import Boundary
+from docstow.packages.model import Package
+from docstow.packages.node_files import Folder, NodeFiles
+from docstow.packages.node_members import NodeMembers
+from docstow.packages.node_names import NodeNames, Space, Thing
+from docstow.packages.surface import Symbol
+
+#: How many paths are offered to choose suggestions from.
+_MOST_NAMES = 20_000
+_ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
+
+
+class NodeSurface:
+    """What a Node package offers to those who import it.
+
+    Paths are the module's name, then names joined by dots: ``lodash/fp.map``. The default export
+    is ``default``. Members of a class are those of its instances and its own.
+
+    Args:
+        package: installed.
+        boundary: what may be read.
+        siblings: the surface of another package of the project by name.
+        installed: the project's Node packages, any of which may add to this one's declarations.
+    """
+
+    def __init__(
+        self,
+        package: Package,
+        boundary: Boundary,
+        siblings: Callable[[str], NodeSurface | None] = lambda _: None,
+        installed: Callable[[], Iterable[Package]] = tuple,
+    ) -> None:
+        self.package = package
+        self._siblings = siblings
+        self._installed = installed
+        self._boundary = boundary
+        self._files = NodeFiles(boundary)
+        self._names = NodeNames(self._files, self._elsewhere, self._member)
+        self._members = NodeMembers(self._names)
+        self._whole = False
+        self._modules: tuple[str, ...] | None = None
+        self._entries: dict[str, list[Space]] = {}
+        root = package.files_root
+        self.folder: Folder | None = self._files.folder(root) if root is not None else None
+
+    def modules(self) -> tuple[str, ...]:
+        """Names of the modules that can be imported; the entry module first."""
+        if self._modules is None:
+            name = self.package.name
+            found = sorted(f"{name}{each[1:]}" for each in self._subpaths() if each != ".")
+            self._modules = (name, *dict.fromkeys(found)) if self._spaces(".") else tuple(found)
+        return self._modules
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a path means; None: not there, or it cannot be known."""
+        thing = self._thing(path)
+        if thing is not None:
+            return node_symbols.symbol(path, thing, self._members)
+        owner, _, name = path.rpartition(".")
+        above = self._thing(owner) if owner else None
+        return node_symbols.builtin(path, name, above, self._members) if above else None
+
+    def members(self, path: str) -> Mapping[str, Symbol] | None:
+        """The public names of a module, class, interface, enumeration or object."""
+        if self._thing(path) is None:
+            return None
+        self._gather()
+        thing = self._thing(path)
+        found: dict[str, Symbol] = {}
+        for name in self._member_names(thing) if thing is not None else ():
+            inner = self._members.member(thing, name) if thing is not None else None
+            if inner is not None and name not in found:
+                found[name] = node_symbols.symbol(f"{path}.{name}", inner, self._members)
+        return found or None
+
+    def certain(self, path: str) -> bool:
+        """Whether a name that is not seen in a module, class or object is not there."""
+        module, names = self._split(path)
+        if module is None:
+            return False
+        self._gather()
+        things = [self._within(Thing(spaces=(space,)), names) for space in self._spaces(module)]
+        found = [thing for thing in things if thing is not None]
+        return bool(found) and all(map(self._members.complete, found))
+
+    def names(self) -> Iterator[str]:
+        """Public paths: what the modules export, then the members of those."""
+        left = _MOST_NAMES
+        first: list[tuple[str, Thing]] = []
+        for module in self.modules():
+            spaces = self._spaces("." + module.removeprefix(self.package.name))
+            for space in spaces[:1]:
+                for name in dict.fromkeys(self._member_names(Thing(spaces=(space,)))):
+                    yield f"{module}.{name}"
+                    left -= 1
+                    if left <= 0:
+                        return
+                    if module == self.package.name:
+                        first.append((name, Thing(spaces=(space,))))
+        for name, owner in first:
+            inner = self._members.member(owner, name)
+            for each in self._member_names(inner) if inner is not None else ():
+                yield f"{self.package.name}.{name}.{each}"
+                left -= 1
+                if left <= 0:
+                    return
+
+    def place(self, path: str) -> Path | None:
+        """The file in which a path's definition is, whichever package it belongs to."""
+        thing = self._thing(path)
+        if thing is None:
+            return None
+        spaces = [each[0] for each in (*thing.members, *thing.declared)] or list(thing.spaces)
+        return spaces[0].unit.path if spaces else None
+
+    def _thing(self, path: str) -> Thing | None:
+        module, names = self._split(path)
+        if module is None:
+            return None
+        for attempt in range(2):
+            for index, space in enumerate(self._spaces(module)):
+                # Only of the first is the module itself offered where a default is missing.
+                if index and names[:1] == ["default"] and "default" not in space.scope.exports:
+                    continue
+                found = self._within(Thing(spaces=(space,)), names)
+                if found is not None:
+                    return found
+            if attempt or self._whole:
+                return None
+            self._gather()
+        return None
+
+    def _within(self, thing: Thing, names: list[str]) -> Thing | None:
+        found: Thing | None = thing
+        for name in names:
+            found = self._members.member(found, name) if found is not None else None
+        return found
+
+    def _split(self, path: str) -> tuple[str | None, list[str]]:
+        """The module that a path begins with, as a subpath, and the names behind it."""
+        rest = path.removeprefix(self.package.name)
+        if rest == path or (rest and rest[0] not in "./"):
+            return None, []
+        if rest.startswith("/"):
+            parts = rest.split(".")
+            for count in range(len(parts), 0, -1):
+                subpath = "." + ".".join(parts[:count])
+                if self._spaces(subpath):
+                    return subpath, parts[count:]
+            return None, []
+        return ".", rest[1:].split(".") if rest else []
+
+    def _spaces(self, subpath: str) -> list[Space]:
+        """A module as it is imported and, if that is another file, as it is required."""
+        if subpath not in self._entries:
+            found: list[Space] = []
+            for conditions in (node_manifest.IMPORT, node_manifest.REQUIRE):
+                entry = self._names.entry(self.folder, subpath, conditions) if self.folder else None
+                if entry is not None and all(entry.scope is not each.scope for each in found):
+                    found.append(entry)
+            self._entries[subpath] = found
+        return self._entries[subpath]
+
+    def _member_names(self, thing: Thing) -> Iterator[str]:
+        members = self._members.of(thing)
+        for name, found in members.fields.items():
+            if not all(member.hidden for _, member in found):
+                yield name
+        for space in members.spaces:
+            yield from (name for name in self._names.exports(space) if name.isidentifier() or name)
+
+    def _member(self, thing: Thing, name: str) -> Thing | None:
+        return self._members.member(thing, name)
+
+    def _elsewhere(self, name: str) -> Folder | None:
+        """A package that the project has, wherever it is."""
+        location = self._boundary.root / self.package.location
+        found = self._files.find(name, location.parent)
+        if found is None:
+            surface = self._siblings(name)
+            found = surface.folder if surface is not None else None
+        return found
+
+    def _gather(self) -> None:
+        """Take in what this package's files and others' add to its declarations."""
+        if self._whole or self.folder is None:
+            return
+        self._whole = True
+        folders = [self.folder, *(space.unit.folder for space in self._spaces("."))]
+        own = {folder.root: folder for folder in folders}
+        for folder in own.values():
+            self._names.add(folder)
+        names = {folder.name for folder in own.values()} | {self.package.name}
+        for package in self._installed():
+            other = self._files.folder(package.files_root) if package.files_root else None
+            if other is None or other.root in own or not _knows(other, names):
+                continue
+            if self._names.adds(names, other):
+                self._names.add(other)
+        self._members = NodeMembers(self._names)
+
+    def _subpaths(self) -> Iterator[str]:
+        if self.folder is None:
+            return
+        listed = node_manifest.subpaths(self.folder.manifest)
+        for each in listed or ():
+            if "*" not in each and not each.endswith((".json", ".css", "/")):
+                yield each
+        patterns = [each for each in listed or () if "*" in each]
+        if listed is not None and not patterns:
+            return
+        for file in self._files.boundary.walk(self.folder.root, {"node_modules"}):
+            relative = "./" + file.relative_to(self.folder.root).as_posix()
+            stem = next((relative.removesuffix(end) for end in _ENDS if relative.endswith(end)), "")
+            if not stem:
+                continue
+            if listed is None:
+                yield "." if stem == "./index" else stem.removesuffix("/index")
+            else:
+                yield from self._by_pattern(stem, patterns)
+
+    def _by_pattern(self, stem: str, patterns: list[str]) -> Iterator[str]:
+        """Names of a file by the patterns of ``exports``, where they name files as they are."""
+        for pattern in patterns:
+            before, _, after = pattern.partition("*")
+            end = next((end for end in _ENDS if after.endswith(end)), "")
+            if stem.startswith(before):
+                yield stem + (end if after == end else after)
+
+
+def _knows(folder: Folder, names: set[str]) -> bool:
+    """Whether a package depends on any of some others, and so may add to them."""
+    for field in ("dependencies", "peerDependencies", "optionalDependencies"):
+        listed = folder.manifest.get(field)
+        if isinstance(listed, dict) and not names.isdisjoint(listed):
+            return True
+    return False

@@ -1,0 +1,305 @@
+"""TypeScript and JavaScript files → what they declare, import and export.
+
+This room knows the statements of a file. It does not know other files, nor what is inside a
+declaration; a namespace's statements are read with the file's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from docstow.readers import typescript_commonjs as commonjs
+from docstow.readers.typescript_grammar import GLOBAL, NAMELESS, field, has_token, parse, text
+from docstow.readers.typescript_source import (
+    DEFAULT,
+    Declaration,
+    DeclarationKind,
+    Reference,
+    Scope,
+    Source,
+    Span,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_KINDS: dict[str, DeclarationKind] = {
+    "class_declaration": "class",
+    "abstract_class_declaration": "class",
+    "interface_declaration": "interface",
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "function_signature": "function",
+    "type_alias_declaration": "type",
+    "enum_declaration": "enum",
+}
+_VARIABLES = ("lexical_declaration", "variable_declaration")
+_NAMESPACES = ("internal_module", "module")
+_SCRIPTS = (".js", ".mjs", ".cjs", ".jsx")
+
+
+def read(path: str, body: bytes) -> Source:
+    """Read a file's statements.
+
+    Args:
+        path: its name; tells TypeScript from JavaScript and declarations from sources.
+        body: its bytes.
+    """
+    script = path.endswith(_SCRIPTS)
+    declarations = path.endswith((".d.ts", ".d.mts", ".d.cts"))
+    source = Source(body, script, Scope())
+    root = parse(body, script=script)
+    _Reader(source, ambient=declarations).statements(root, source.scope)
+    if script:
+        commonjs.read(root, source)
+    return source
+
+
+class _Reader:
+    def __init__(self, source: Source, *, ambient: bool) -> None:
+        self.source = source
+        self.ambient = ambient
+
+    def statements(self, block: Node, scope: Scope, *, ambient: bool | None = None) -> None:
+        if ambient is None:
+            ambient = self.ambient
+        if not ambient:
+            scope.explicit = True
+        doc = ""
+        for node in block.named_children:
+            if node.type == "comment":
+                written = self.source.body[node.start_byte : node.end_byte]
+                if written.startswith(b"/**"):
+                    doc = written.decode(errors="replace")
+                continue
+            if node.type == "ERROR":
+                scope.dynamic = True
+            elif node.type == "import_statement":
+                self._top(scope)
+                _import(node, scope, self.source.body)
+            elif node.type == "export_statement":
+                self._top(scope)
+                self._export(node, scope, doc)
+            else:
+                self._declaration(node, node, scope, doc)
+            doc = ""
+
+    def _top(self, scope: Scope) -> None:
+        if scope is self.source.scope:
+            self.source.module = True
+
+    def _declaration(self, node: Node, whole: Node, scope: Scope, doc: str) -> list[str]:
+        """Add what a statement declares to a scope; the names."""
+        if node.type in ("ambient_declaration", "expression_statement"):
+            names = []
+            for child in node.named_children:
+                if child.type == "statement_block":
+                    self.statements(child, self.source.ambient_globals, ambient=True)
+                elif child.type in _NAMESPACES or node.type == "ambient_declaration":
+                    names += self._declaration(child, whole, scope, doc)
+            return names
+        if node.type in _VARIABLES:
+            return _variables(node, whole, scope, doc)
+        if node.type in _NAMESPACES:
+            return self._namespace(node, whole, scope, doc)
+        if node.type == "import_alias":
+            return _alias(node, scope)
+        kind = _KINDS.get(node.type)
+        if kind is None:
+            return []
+        name_node = field(node, "name")
+        name = text(name_node) if name_node else DEFAULT
+        if name.startswith(NAMELESS) and self.ambient:
+            name = DEFAULT
+        scope.declare(Declaration(name, kind, _span(whole), doc))
+        return [name]
+
+    def _namespace(self, node: Node, whole: Node, scope: Scope, doc: str) -> list[str]:
+        name, block = field(node, "name"), field(node, "body")
+        if name is None:
+            return []
+        if name.type == "string":
+            inner = self.source.ambient.setdefault(_string(name), Scope())
+            if block is None:
+                inner.dynamic = True
+            else:
+                self.statements(block, inner, ambient=True)
+            return []
+        first, *rest = text(name).replace(" ", "").split(".")
+        if first == GLOBAL:
+            if block is not None:
+                self.statements(block, self.source.ambient_globals, ambient=True)
+            return []
+        inner = _space(scope, first, whole, doc)
+        for part in rest:
+            inner.exports[part] = Reference("", (part,))
+            inner = _space(inner, part, whole, doc)
+        if block is not None:
+            # A namespace of a source file shows what it exports; of declarations, all.
+            ambient = self.ambient or whole.type == "ambient_declaration"
+            ambient = ambient or has_token(whole, "declare")
+            self.statements(block, inner, ambient=ambient)
+        return [first]
+
+    def _export(self, node: Node, scope: Scope, doc: str) -> None:
+        source = field(node, "source")
+        module = _string(source) if source else ""
+        declared = field(node, "declaration")
+        if declared is not None:
+            names = self._declaration(declared, node, scope, doc)
+            default = has_token(node, "default") or names == [DEFAULT]
+            for name in names:
+                scope.exports["default" if default else name] = Reference("", (name,))
+            return
+        if has_token(node, "namespace") and has_token(node, "as"):
+            return
+        scope.explicit = True
+        if has_token(node, "="):
+            value = next((child for child in node.named_children if child.type != "comment"), None)
+            path = _path(value) if value else ()
+            scope.equals.append(Reference("", path) if path else Reference("", (DEFAULT,)))
+            if not path:
+                scope.declare(Declaration(DEFAULT, "value", _span(node), doc))
+        elif has_token(node, "default"):
+            self._default(node, scope, doc)
+        else:
+            _exports(node, scope, module)
+
+    def _default(self, node: Node, scope: Scope, doc: str) -> None:
+        value = field(node, "value")
+        path = _path(value) if value else ()
+        if path:
+            scope.exports["default"] = Reference("", path)
+            return
+        kind: DeclarationKind = "value"
+        if value is not None and value.type in ("function_expression", "arrow_function"):
+            kind = "function"
+        elif value is not None and value.type == "class":
+            kind = "class"
+        scope.declare(Declaration(DEFAULT, kind, _span(node), doc))
+        scope.exports["default"] = Reference("", (DEFAULT,))
+
+
+def _exports(node: Node, scope: Scope, module: str) -> None:
+    clause = next(
+        (c for c in node.children if c.type in ("export_clause", "namespace_export")), None
+    )
+    if clause is None:
+        if has_token(node, "*") and module:
+            scope.stars.append(module)
+    elif clause.type == "namespace_export":
+        scope.exports[_name(clause.named_children[-1])] = Reference(module)
+    else:
+        for each in clause.named_children:
+            name, alias = field(each, "name"), field(each, "alias")
+            if each.type == "export_specifier" and name is not None:
+                scope.exports[_name(alias or name)] = Reference(module, (_name(name),))
+            elif each.type == "ERROR":
+                scope.dynamic = True
+
+
+def _import(node: Node, scope: Scope, body: bytes) -> None:
+    source = field(node, "source")
+    module = _string(source) if source else ""
+    for clause in node.named_children:
+        if clause.type == "import_require_clause":
+            target = field(clause, "source")
+            if target is not None:
+                name = text(clause.named_children[0])
+                scope.imports[name] = Reference(_string(target), (), whole=True)
+                if body[: node.start_byte][-32:].rstrip().endswith(b"export"):
+                    scope.exports[name] = Reference("", (name,))
+        elif clause.type == "import_clause":
+            for each in clause.named_children:
+                if each.type == "identifier":
+                    scope.imports[text(each)] = Reference(module, ("default",))
+                elif each.type == "namespace_import":
+                    scope.imports[text(each.named_children[-1])] = Reference(module)
+                elif each.type == "named_imports":
+                    _named_imports(each, scope, module)
+
+
+def _named_imports(node: Node, scope: Scope, module: str) -> None:
+    for each in node.named_children:
+        name, alias = field(each, "name"), field(each, "alias")
+        if name is not None:
+            scope.imports[_name(alias or name)] = Reference(module, (_name(name),))
+
+
+def _alias(node: Node, scope: Scope) -> list[str]:
+    """``import X = A.B`` within a file."""
+    name, *rest = node.named_children
+    path = _path(rest[-1]) if rest else ()
+    if not path:
+        scope.dynamic = True
+        return []
+    scope.imports[text(name)] = Reference("", path)
+    return [text(name)]
+
+
+def _variables(node: Node, whole: Node, scope: Scope, doc: str) -> list[str]:
+    names = []
+    for each in node.named_children:
+        target = field(each, "name") if each.type == "variable_declarator" else None
+        if target is None:
+            continue
+        if target.type == "identifier":
+            names.append(text(target))
+        else:
+            names += _bound(target)
+    for name in names:
+        scope.declare(Declaration(name, "constant", _span(whole), doc))
+    return names
+
+
+def _bound(pattern: Node) -> list[str]:
+    """The names that a destructuring pattern binds."""
+    found = []
+    for child in pattern.named_children:
+        if child.type in ("identifier", "shorthand_property_identifier_pattern"):
+            found.append(text(child))
+        elif child.type == "pair_pattern":
+            value = field(child, "value")
+            found += [] if value is None else _bound_value(value)
+        elif child.type.endswith("pattern"):
+            found += _bound(child)
+    return found
+
+
+def _bound_value(value: Node) -> list[str]:
+    return [text(value)] if value.type == "identifier" else _bound(value)
+
+
+def _space(scope: Scope, name: str, whole: Node, doc: str) -> Scope:
+    """The scope of a namespace: the parts of one share it."""
+    for known in scope.names.get(name, ()):
+        if known.scope is not None:
+            scope.declare(replace(known, span=_span(whole), doc=doc))
+            return known.scope
+    inner = Scope()
+    scope.declare(Declaration(name, "namespace", _span(whole), doc, inner))
+    return inner
+
+
+def _path(node: Node) -> tuple[str, ...]:
+    """The names of ``a.b.c``; empty for any other expression."""
+    if node.type in ("identifier", "property_identifier", "type_identifier"):
+        return (text(node),)
+    if node.type in ("member_expression", "nested_identifier"):
+        inner, last = field(node, "object"), field(node, "property")
+        before = _path(inner) if inner else ()
+        return (*before, text(last)) if before and last is not None else ()
+    return ()
+
+
+def _name(node: Node) -> str:
+    return _string(node) if node.type == "string" else text(node)
+
+
+def _string(node: Node) -> str:
+    return text(node)[1:-1]
+
+
+def _span(node: Node) -> Span:
+    return Span(node.start_byte, node.end_byte, node.start_point[0] + 1, node.end_point[0] + 1)

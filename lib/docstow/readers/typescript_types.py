@@ -1,0 +1,320 @@
+"""Type expressions of TypeScript → what is known of the values that have them.
+
+This room knows how types are written: members, calls, and the names that they refer to. It does
+not know what a name means. Generics are erased: whatever depends on a type parameter is
+:data:`OPAQUE`, of which nothing is certain.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from docstow.readers.typescript_grammar import field, has_token, imported, text
+from docstow.readers.typescript_source import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MAPPED_WHOLE = ("Partial", "Required", "Readonly", "NonNullable")
+_NOTHING = ("void", "undefined", "null", "never")
+_VOID = re.compile(r"\bvoid\b")
+_METHODS = ("method_signature", "method_definition", "abstract_method_signature")
+_FIELDS = ("property_signature", "public_field_definition", "field_definition")
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of a call."""
+
+    name: str
+    required: bool
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A type of which nothing is certain: ``any``, mapped, conditional, a type parameter."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """A type by name.
+
+    Attributes:
+        path: the names that lead to it; may be empty for a whole module.
+        module: of ``import("x")``; empty for a name of the file.
+        value: ``typeof``: the type of that value.
+    """
+
+    path: tuple[str, ...]
+    module: str = ""
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A member of a class, interface or object type; overloads are members of the same name.
+
+    Attributes:
+        name: as it is written after a dot.
+        kind: ``method``, ``property``, or ``constant`` of an enumeration.
+        span: where it is declared.
+        doc: its documentation comment.
+        signature: as written, without a body.
+        type: of a property; None where nothing says it.
+        call: of a method.
+        hidden: private: not to be used, yet there.
+    """
+
+    name: str
+    kind: Literal["method", "property", "constant"]
+    span: Span
+    doc: str
+    signature: str
+    type: Type | None = None
+    call: tuple[Argument, ...] | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Members and calls.
+
+    Attributes:
+        members: in the order written.
+        calls: what it takes when it is called, one for each overload.
+        constructs: the same of ``new``.
+        bases: types whose members it has as well.
+        certain: whether these are all members.
+    """
+
+    members: tuple[Member, ...] = ()
+    calls: tuple[tuple[Argument, ...], ...] = ()
+    constructs: tuple[tuple[Argument, ...], ...] = ()
+    bases: tuple[Type, ...] = ()
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """An intersection or (``either``) a union of types."""
+
+    parts: tuple[Type, ...]
+    either: bool
+
+
+Type = Opaque | Named | Shape | Parts
+OPAQUE = Opaque()
+NOTHING = Shape()
+
+
+class TypeReader:
+    """Reads the types of one statement.
+
+    Args:
+        body: the statement as written.
+        span: where it stands in its file.
+        script: whether it is JavaScript, in which members come by assignment as well.
+    """
+
+    def __init__(self, body: bytes, span: Span, *, script: bool) -> None:
+        self.body = body
+        self.base = span
+        self.script = script
+        self.erased: set[str] = set()
+        self.free: set[str] = set()
+
+    def type_of(self, node: Node | None, depth: int = 0) -> Type:
+        """What a type expression says."""
+        if node is None or depth > _DEEPEST or node.type == "ERROR":
+            return OPAQUE
+        if node.type in ("type_annotation", "parenthesized_type", "readonly_type"):
+            inner = [child for child in node.named_children if child.type != "comment"]
+            return self.type_of(inner[-1] if inner else None, depth + 1)
+        if node.type in ("intersection_type", "union_type"):
+            parts = [child for child in node.named_children if child.type != "comment"]
+            read = tuple(self.type_of(child, depth + 1) for child in parts)
+            return Parts(read, node.type == "union_type")
+        if node.type in ("predefined_type", "literal_type"):
+            return NOTHING if text(node) in _NOTHING else OPAQUE
+        if node.type == "object_type":
+            return self.shape(node)
+        if node.type in ("function_type", "constructor_type"):
+            call = self.arguments(field(node, "parameters"))
+            new = node.type == "constructor_type"
+            return Shape(constructs=(call,)) if new else Shape(calls=(call,))
+        if node.type == "type_query":
+            return self._query(node)
+        return self._named(node, depth)
+
+    def _query(self, node: Node) -> Type:
+        target = node.named_children[-1]
+        if target.type == "instantiation_expression":
+            target = target.named_children[0]
+        path = self.path(target)
+        return self.reference(path, target, value=True) if path else OPAQUE
+
+    def _named(self, node: Node, depth: int) -> Type:
+        target = field(node, "name") if node.type == "generic_type" else node
+        if target is None:
+            return OPAQUE
+        if node.type == "generic_type" and text(target) in _MAPPED_WHOLE:
+            given = node.named_children[-1].named_children
+            return self.type_of(given[0], depth + 1) if len(given) == 1 else OPAQUE
+        path = self.path(target)
+        return self.reference(path, target, value=False) if path else OPAQUE
+
+    def reference(self, path: tuple[str, ...], node: Node, *, value: bool) -> Type:
+        """A name that is written at a node; an ``import("x")`` is one as well."""
+        if path[0].startswith("$_") or path[0] == "$":
+            module = imported(self.body, node.start_byte)
+            if module is not None:
+                return Named(path[1:], module, value or len(path) == 1)
+        if not value and path[0] in self.erased:
+            return OPAQUE
+        return Named(path, "", value)
+
+    def path(self, node: Node) -> tuple[str, ...]:
+        """The names of ``a.b.c``; empty for anything else."""
+        if node.type in ("identifier", "type_identifier", "property_identifier"):
+            return (text(node),)
+        first = field(node, "module") or field(node, "object")
+        last = field(node, "name") or field(node, "property")
+        if node.type.startswith(("nested_", "member_")) and first is not None and last is not None:
+            before = self.path(first)
+            return (*before, text(last)) if before else ()
+        return ()
+
+    def arguments(self, node: Node | None) -> tuple[Argument, ...]:
+        """The parameters of a call, without ``this``."""
+        found: list[Argument] = []
+        for each in node.named_children if node is not None else ():
+            if each.type == "comment":
+                continue
+            pattern = field(each, "pattern") or field(each, "left") or each
+            if pattern.type == "this":
+                continue
+            rest = pattern.type == "rest_pattern"
+            optional = each.type in ("optional_parameter", "assignment_pattern")
+            optional = optional or field(each, "value") is not None or self.script
+            annotation = field(each, "type")
+            given = text(annotation) if annotation is not None else ""
+            # What may be void may be left out, and a type parameter may turn out to be void.
+            loose = bool(_VOID.search(given)) or given.lstrip(": ").strip() in self.free
+            name = (
+                text(pattern).lstrip(".") if pattern.type in ("identifier", "rest_pattern") else ""
+            )
+            found.append(
+                Argument(name or f"argument{len(found)}", not (rest or optional or loose), rest)
+            )
+        return tuple(found)
+
+    def shape(self, node: Node) -> Shape:
+        """The members of an object type, an interface's or a class's body."""
+        members: list[Member] = []
+        calls: list[tuple[Argument, ...]] = []
+        news: list[tuple[Argument, ...]] = []
+        certain = not (node.has_error or self.script)
+        doc = ""
+        for each in node.named_children:
+            if each.type == "comment":
+                # A comment behind a member on its line is not the next one's.
+                written = self.written(each)
+                doc = written if written.startswith("/**") else doc
+                continue
+            if each.type in ("index_signature", "spread_element"):
+                certain = False
+            elif each.type == "call_signature":
+                calls.append(self.call(each))
+            elif each.type == "construct_signature":
+                news.append(self.call(each))
+            else:
+                self._member(each, doc, members, news)
+            doc = ""
+        return Shape(tuple(members), tuple(calls), tuple(news), (), certain)
+
+    def _member(
+        self, node: Node, doc: str, members: list[Member], news: list[tuple[Argument, ...]]
+    ) -> None:
+        name_node = field(node, "name") or field(node, "property")
+        if name_node is None or name_node.type == "private_property_identifier":
+            return
+        name = text(name_node)
+        if name_node.type == "string":
+            name = name[1:-1]
+        elif name_node.type == "computed_property_name":
+            # A symbol's; those that a variable names have no name that could be written.
+            return
+        if name == "constructor" and node.type in _METHODS:
+            news.append(self.call(node))
+            members += self._promoted(node)
+            return
+        accessor = has_token(node, "get", "set") and field(node, "parameters") is not None
+        shown = self.header(node)
+        hidden = any(
+            c.type == "accessibility_modifier" and text(c) == "private" for c in node.children
+        )
+        if node.type in _METHODS and not accessor:
+            call = None if self.script else self.call(node)
+            members.append(Member(name, "method", self.place(node), doc, shown, None, call, hidden))
+        elif node.type in _METHODS or node.type in _FIELDS:
+            annotation = field(node, "return_type" if accessor else "type")
+            kind = self.type_of(annotation) if annotation is not None else None
+            span = self.place(node)
+            members.append(Member(name, "property", span, doc, shown, kind, None, hidden))
+
+    def _promoted(self, node: Node) -> list[Member]:
+        """Parameters of a constructor that are members too."""
+        found = []
+        parameters = field(node, "parameters")
+        for each in parameters.named_children if parameters is not None else ():
+            pattern = field(each, "pattern")
+            if pattern is None or not has_token(each, "accessibility_modifier", "readonly"):
+                continue
+            hidden = "private" in text(each).split(text(pattern))[0]
+            kind = self.type_of(field(each, "type")) if field(each, "type") else None
+            shown, place = text(each), self.place(each)
+            found.append(Member(text(pattern), "property", place, "", shown, kind, None, hidden))
+        return found
+
+    def call(self, node: Node) -> tuple[Argument, ...]:
+        """The parameters of a signature, whose own type parameters are erased."""
+        erased, free = set(self.erased), set(self.free)
+        self.erase(node)
+        found = self.arguments(field(node, "parameters"))
+        self.erased, self.free = erased, free
+        return found
+
+    def erase(self, node: Node) -> None:
+        """Take in a declaration's type parameters; the unbounded ones may be anything."""
+        found = field(node, "type_parameters")
+        for each in found.named_children if found is not None else ():
+            name = field(each, "name")
+            if name is not None:
+                self.erased.add(text(name))
+                if field(each, "constraint") is None:
+                    self.free.add(text(name))
+
+    def place(self, node: Node) -> Span:
+        """Where a node stands in the file."""
+        start, line = self.base.start, self.base.line
+        return Span(
+            start + node.start_byte,
+            start + node.end_byte,
+            line + node.start_point[0],
+            line + node.end_point[0],
+        )
+
+    def written(self, node: Node, end: int | None = None) -> str:
+        """What a node covers, as the file has it."""
+        stop = node.end_byte if end is None else end
+        return self.body[node.start_byte : stop].decode(errors="replace")
+
+    def header(self, node: Node) -> str:
+        """A declaration on one line, without its body."""
+        body = field(node, "body")
+        whole = self.written(node, body.start_byte if body is not None else None)
+        return " ".join(whole.rstrip(" ;,\n").split())

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from docstow.deliveries import LEAST_S
+from docstow.deliveries import LEAST_S, Deliveries
 from docstow.dispatch import Dispatch
 from docstow.errors import CrateNotFound, DocstowError, Ingesting, UnreadableInput, restored
 from docstow.jobs import ABANDONED, FAILED, QUEUED, RUNNING, STOW, SUCCESS, Job, Jobs, subject
@@ -251,6 +252,32 @@ def test_a_job_that_is_cut_off_is_tried_again_if_it_may_be(
     assert (found.state, found.errors[0].kind) == (state, OUT_OF_TIME)
 
 
+def test_what_the_platform_is_about_to_cut_off_comes_again_soon(
+    cloud: Cloud, upstream: DocsRs
+) -> None:
+    go = threading.Event()
+
+    def hold(handler: loopback.Handler) -> None:
+        go.wait(60)
+        handler.server.loopback.answer(handler)
+
+    upstream.plan(JSON, hold)
+    job = job_of(cloud.runtime)
+    cloud.queues.send(Message(STOW, job.id).encode())
+    queue = cloud.runtime.queue
+    assert isinstance(queue, SqsQueue)
+    # The reserve begins a moment after the job does.
+    hasty = Deliveries(cloud.runtime.work, queue, 5, reserve_s=PLENTY_S - 0.1)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(cloud.queues.poll, lambda event: hasty.take(event, lambda: PLENTY_S))
+        while not (errors := cloud.runtime.jobs.stored(job.id).errors):
+            assert not taken.done()
+        go.set()
+        assert taken.result(60) == (1, 0)  # this time it was done in the last moment
+    assert errors[0].kind == OUT_OF_TIME
+    assert cloud.runtime.jobs.get(job.id).state == SUCCESS
+
+
 def test_a_job_that_was_removed_and_a_task_that_is_none(cloud: Cloud) -> None:
     assert cloud.runtime.work.handle(Message(STOW, "0123456789abcdef-000001")) is None
     with pytest.raises(UnreadableInput, match="no task 'dance'"):
@@ -306,6 +333,7 @@ def test_a_queued_job_of_a_dead_process_goes_on_in_the_next(local: Callable[...,
     second = local()
     assert second.dispatch.requeue(3600) == []
     assert [job.id for job in second.dispatch.requeue(0)] == [dead.id]
+    assert second.jobs.get(dead.id).heartbeat > dead.heartbeat
     assert second.sync.wait(dead.id, 60).state == SUCCESS
     assert second.library.resolve("stowage") == (SOURCE, True)
 
@@ -350,7 +378,7 @@ def test_a_job_that_waits_for_long_is_sent_once_more(tmp_path: Path) -> None:
 
     queue = Forgetful()
     dispatch = Dispatch(Jobs(DirectoryStore(tmp_path), clock), queue, clock)
-    for passed, sent in ((0, 1), (60, 1), (601, 2)):
+    for passed, sent in ((0, 1), (60, 1), (601, 2), (60, 2)):
         now += timedelta(seconds=passed)
         job, _ = dispatch.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
         assert [message.job_id for message in queue.sent] == [job.id] * sent

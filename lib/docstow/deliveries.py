@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 #: Pauses before the second try and before any, in seconds; each is twice the one before.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 30, 900
 
+#: Pause of a message that found another at its work, in seconds.
+BUSY_PAUSE_S = 10
+
 #: No message is begun with less time left than this, in seconds; and so long before the end what
 #: is under way is written down as cut off.
 LEAST_S, RESERVE_S = 15.0, 5.0
@@ -35,12 +38,16 @@ class Deliveries:
         work: does what a message says.
         queue: where they come from.
         most: how often a message comes before it goes to the dead letters.
+        reserve_s: so long before the platform's limit a job counts as cut off.
     """
 
-    def __init__(self, work: Work, queue: SqsQueue, most: int) -> None:
+    def __init__(
+        self, work: Work, queue: SqsQueue, most: int, *, reserve_s: float = RESERVE_S
+    ) -> None:
         self._work = work
         self._queue = queue
         self._most = most
+        self._reserve_s = reserve_s
 
     def take(
         self, event: Mapping[str, Any], left_s: Callable[[], float]
@@ -71,13 +78,15 @@ class Deliveries:
         except UnreadableInput as error:
             return self._poison(record, error)
         try:
-            with self._in_time(message, left_s, last=last):
+            with self._in_time(record, message, left_s, last=last):
                 self._work.handle(message, last=last)
         except Busy:
             if last:
                 # That another is at it is no failure, so that it never comes to the dead letters.
-                self._queue.send(message, delay_s=pause_s)
+                self._queue.send(message, delay_s=BUSY_PAUSE_S)
                 return True
+            self._postpone(record, BUSY_PAUSE_S)
+            return False
         except UnreadableInput as error:
             return self._poison(record, error)
         except DocstowError as error:
@@ -102,11 +111,17 @@ class Deliveries:
             self._queue.postpone(record["receiptHandle"], seconds)
 
     @contextlib.contextmanager
-    def _in_time(self, message: Message, left_s: float, *, last: bool) -> Iterator[None]:
-        """Write down that a job is to be tried again, shortly before the platform cuts it off."""
-        timer = threading.Timer(
-            left_s - RESERVE_S, self._work.out_of_time, (message,), {"last": last}
-        )
+    def _in_time(
+        self, record: Mapping[str, Any], message: Message, left_s: float, *, last: bool
+    ) -> Iterator[None]:
+        """Have a job tried again that the platform is about to cut off, and say so."""
+
+        def cut_off() -> None:
+            # Else it would come when the longest of jobs had ended; its lease ends sooner.
+            self._postpone(record, 0 if last else FIRST_PAUSE_S)
+            self._work.out_of_time(message, last=last)
+
+        timer = threading.Timer(left_s - self._reserve_s, cut_off)
         timer.daemon = True
         timer.start()
         try:

@@ -109,11 +109,16 @@ class Dispatch:
         """Send again the jobs that have been queued for so long that their message must be lost.
 
         Args:
-            older_s: in seconds; longer than a message can be on its way to a worker.
+            older_s: in seconds; longer than a message is on its way to a worker, all that wait
+                before it included. One too many does no harm.
         """
         then = self._clock() - timedelta(seconds=older_s)
         lost = [job for job in self._jobs.all() if job.state == QUEUED and job.heartbeat <= then]
-        self._queue.send_all([_message(job) for job in lost])
+        for begin in range(0, len(lost), BATCH):
+            some = lost[begin : begin + BATCH]
+            self._queue.send_all([_message(job) for job in some])
+            for job in some:
+                self._jobs.change(job)  # its time begins anew, so that it is not sent every time
         return lost
 
     def redrive(self) -> Iterator[Redriven]:
@@ -150,6 +155,8 @@ class Dispatch:
     def _send(self, job: Job, *, new: bool) -> Future[None] | None:
         waits = self._clock() - job.heartbeat > timedelta(seconds=RESEND_S)
         lost = job.state == QUEUED and waits
+        if lost and not new:
+            self._jobs.change(job)  # its time begins anew, so that not every question sends it
         if new or lost or (job.active and self._queue.joins):
             return self._queue.send(_message(job))
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from docstow.errors import StoreError, UnreadableInput
+
+log = logging.getLogger(__name__)
 
 VERSION = 1
 
@@ -173,6 +176,7 @@ class LocalQueue:
         except Busy:
             self._put_off(message, end, pause_s)
         except BaseException as error:  # noqa: BLE001 - whoever waits for the end is told
+            log.warning("the job %s: %s", message.job_id, error)
             self._settle(message, end, error)
         else:
             self._settle(message, end, None)

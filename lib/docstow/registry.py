@@ -170,6 +170,9 @@ class Registry:
             SourceNotFound: as :meth:`get` does.
         """
         registration = self.get(ref)
+        # First, for once it is deleted it may be made again, and what is pushed then must stay.
+        for entry in self._store.list(pushed.prefix(registration.id)):
+            self._store.delete(entry.key)
 
         def bury(current: Record | None) -> Record:
             if current is None or current.deleted_at is not None:
@@ -188,8 +191,6 @@ class Registry:
             return moved(head, "", registration.keep + 1)
 
         Heads(self._store, freshness_s=0, clock=self._clock).change(registration.source, empty)
-        for entry in self._store.list(pushed.prefix(registration.id)):
-            self._store.delete(entry.key)
         return registration
 
     def _alive(self, *, fresh: bool = False) -> list[Registration]:

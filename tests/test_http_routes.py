@@ -126,7 +126,7 @@ def test_commands_and_openapi_list_all_there_is(served: Harbour) -> None:
         operation = document["paths"][path][method.lower()]
         assert operation["summary"] == tools[tool]["title"]
     names = [each["name"] for each in document["paths"]["/docs"]["get"]["parameters"]]
-    assert names == ["ref", "source_id", "snapshot_id", "max_tokens", "cursor"]
+    assert names == ["ref", "source_id", "snapshot_id", "max_tokens", "cursor", "consistent"]
 
 
 def test_a_client_that_leaves_disturbs_no_other(served: Harbour) -> None:

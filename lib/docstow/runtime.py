@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -359,8 +360,7 @@ class Runtime:
             from docstow.origins.github import GithubOrigin
 
             url, token = self.settings.github_url, self.settings.github_token
-            # The operator names GitHub's host, which may be a private one; users name the others.
-            fetcher = self._outside if "://" in registration.uri else self._fetcher()
+            fetcher = self._outside if "://" in registration.uri else self._github
             return GithubOrigin(registration, fetcher, api_url=url, token=token)
         from docstow.origins.site import SiteOrigin, scope
 
@@ -378,6 +378,19 @@ class Runtime:
         """A client for addresses that users name."""
         with self._lock:
             return self._guarded_fetcher
+
+    @property
+    def _github(self) -> Fetcher:
+        """A client for GitHub's API: its host is the operator's choice, and may be a private one."""
+        with self._lock:
+            return self._github_fetcher
+
+    @cached_property
+    def _github_fetcher(self) -> Fetcher:
+        private = allowed_private(self.settings)
+        if private is not True:
+            private = (*private, urlsplit(self.settings.github_url).hostname or "")
+        return self._fetcher(private=private)
 
     @cached_property
     def _guarded_fetcher(self) -> Fetcher:

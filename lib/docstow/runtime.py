@@ -381,14 +381,14 @@ class Runtime:
 
     @property
     def _github(self) -> Fetcher:
-        """A client for GitHub's API: its host is the operator's choice, and may be a private one."""
+        """A client for GitHub's API: its host is the operator's choice, private or not."""
         with self._lock:
             return self._github_fetcher
 
     @cached_property
     def _github_fetcher(self) -> Fetcher:
         private = allowed_private(self.settings)
-        if private is not True:
+        if not isinstance(private, bool):
             private = (*private, urlsplit(self.settings.github_url).hostname or "")
         return self._fetcher(private=private)
 

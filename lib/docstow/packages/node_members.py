@@ -183,6 +183,8 @@ class NodeMembers:
             thing = self._qualified(thing, name) if thing is not None else None
         if thing is None:
             return _unknown()
+        if type_.value is None:
+            return self.of(thing)
         return self.of(thing.only(types=not type_.value))
 
     def _qualified(self, thing: Thing, name: str) -> Thing | None:

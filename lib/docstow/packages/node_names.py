@@ -101,6 +101,9 @@ class NodeNames:
         self._beside: dict[tuple[Unit, str], Unit | None] = {}
         self._added: dict[Scope, list[Space]] = {}
         self._asked: set[tuple[Scope, str]] = set()
+        self._exported: dict[tuple[Space, str], Thing | None] = {}
+        # How often an answer was left out because it was being looked for.
+        self._cuts = 0
 
     def space(self, unit: Unit) -> Space:
         """A file as a module."""
@@ -164,6 +167,7 @@ class NodeNames:
 
     def add(self, folder: Folder) -> None:
         """Take in what a package's files add to modules by ``declare module``."""
+        self._exported.clear()
         for path, specifier in self.files.ambients(folder):
             unit = self.files.unit(folder.root / path, folder)
             scope = unit.source.ambient.get(specifier) if unit else None
@@ -198,10 +202,14 @@ class NodeNames:
 
     def export(self, space: Space, name: str) -> Thing | None:
         """What a module or namespace exports under a name; None if nothing is seen."""
+        if (space, name) in self._exported:
+            return self._exported[space, name]
         key = (space.scope, name)
         if key in self._asked or len(self._asked) > _DEEPEST:
+            self._cuts += 1
             return None
         self._asked.add(key)
+        cuts = self._cuts
         try:
             found = self._own(space, name)
             for block in self.added(space):
@@ -211,6 +219,8 @@ class NodeNames:
                 found = self._of_whole(space, name)
             if found is None and name != "default":
                 found = self._starred(space, name)
+            if cuts == self._cuts:
+                self._exported[space, name] = found
             return found
         finally:
             self._asked.discard(key)
@@ -282,6 +292,7 @@ class NodeNames:
         """What a name means where it is written, innermost scope first."""
         key = (space.scope, f" {name}")
         if key in self._asked or len(self._asked) > _DEEPEST:
+            self._cuts += 1
             return None
         self._asked.add(key)
         try:

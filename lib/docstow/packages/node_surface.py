@@ -6,6 +6,7 @@ does not know how files are found or types are put together.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from docstow.packages.surface import Symbol
 
 #: How many paths are offered to choose suggestions from.
 _MOST_NAMES = 20_000
+#: How far a package's dependencies are asked what they add to it.
+_MOST_DEPENDENCIES = 40
+_DEEPEST = 3
 _ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 
 
@@ -198,18 +202,34 @@ class NodeSurface:
         if self._whole or self.folder is None:
             return
         self._whole = True
-        folders = [self.folder, *(space.unit.folder for space in self._spaces("."))]
-        own = {folder.root: folder for folder in folders}
-        for folder in own.values():
+        own = [self.folder, *(space.unit.folder for space in self._spaces("."))]
+        known = {folder.root: folder for folder in self._dependencies(own)}
+        for folder in known.values():
             self._names.add(folder)
-        names = {folder.name for folder in own.values()} | {self.package.name}
+        names = {folder.name for folder in own} | {self.package.name}
         for package in self._installed():
             other = self._files.folder(package.files_root) if package.files_root else None
-            if other is None or other.root in own or not _knows(other, names):
+            if other is None or other.root in known or not _knows(other, names):
                 continue
             if self._names.adds(names, other):
                 self._names.add(other)
         self._members = NodeMembers(self._names)
+
+    def _dependencies(self, first: list[Folder]) -> Iterator[Folder]:
+        """Packages and what they depend on, which may add to each other."""
+        waiting = deque((folder, 0) for folder in first)
+        seen: set[Path] = set()
+        while waiting and len(seen) < _MOST_DEPENDENCIES:
+            folder, depth = waiting.popleft()
+            if folder.root in seen:
+                continue
+            seen.add(folder.root)
+            yield folder
+            listed = folder.manifest.get("dependencies")
+            for name in listed if isinstance(listed, dict) and depth < _DEEPEST else ():
+                found = self._files.find(str(name), folder.root)
+                if found is not None:
+                    waiting.append((found, depth + 1))
 
     def _subpaths(self) -> Iterator[str]:
         if self.folder is None:

@@ -156,7 +156,7 @@ def _extended(heritage: Node, reader: TypeReader) -> Iterator[Type]:
         if value is not None and value.type == "null":
             continue
         path = reader.path(value) if value is not None else ()
-        yield reader.reference(path, value, value=True) if path and value is not None else OPAQUE
+        yield reader.reference(path, value, value=None) if path and value is not None else OPAQUE
 
 
 def _interface(node: Node, reader: TypeReader) -> Shape:

@@ -46,12 +46,12 @@ class Named:
     Attributes:
         path: the names that lead to it; may be empty for a whole module.
         module: of ``import("x")``; empty for a name of the file.
-        value: ``typeof``: the type of that value.
+        value: ``typeof``: the type of that value; None where a class is extended, which is both.
     """
 
     path: tuple[str, ...]
     module: str = ""
-    value: bool = False
+    value: bool | None = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,13 +167,13 @@ class TypeReader:
         path = self.path(target)
         return self.reference(path, target, value=False) if path else OPAQUE
 
-    def reference(self, path: tuple[str, ...], node: Node, *, value: bool) -> Type:
+    def reference(self, path: tuple[str, ...], node: Node, *, value: bool | None) -> Type:
         """A name that is written at a node; an ``import("x")`` is one as well."""
         if path[0].startswith("$_") or path[0] == "$":
             module = imported(self.body, node.start_byte)
             if module is not None:
                 return Named(path[1:], module, value or len(path) == 1)
-        if not value and path[0] in self.erased:
+        if value is False and path[0] in self.erased:
             return OPAQUE
         return Named(path, "", value)
 

@@ -190,9 +190,21 @@ def _mended(store: ObjectStore, source: Source) -> str:
         store.swap(key, encode_head(mended), stored.etag)
     except Conflict:
         return f"{source.key} was changed by others meanwhile; verify again"
+    for identity in set(head.named) - set(good):
+        _clear(store, snapshot_key(identity))
     if first:
         return f"{source.key} is answered by the snapshot {first[:12]}"
     return f"{source.key} has to be stowed anew"
+
+
+def _clear(store: ObjectStore, key: str) -> None:
+    """Delete a dead record that cannot be read: the sweep cannot tell whose it is."""
+    stored = store.get(key)
+    try:
+        if stored is not None:
+            decode_snapshot(stored.body, key)
+    except StoreError:
+        store.delete(key)
 
 
 def _begun_anew(store: ObjectStore, source: Source, adopt: Callable[[Snapshot], object]) -> str:

@@ -1,0 +1,419 @@
+"""Eviction, sweep and verify on real stores: what is damaged, refused, raced for and read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from docstow import audit, inventory
+from docstow.cli import main
+from docstow.errors import SnapshotGone, StoreError
+from docstow.model import Recipe, Revision, Snapshot, Source
+from docstow.objects import DirectoryStore, ObjectStore, connect, open_store
+from docstow.objects.s3 import S3Store
+from docstow.pins import PRE_INGESTED, Pins
+from docstow.registry import Registry
+from docstow.snapshots import BlobCache, Snapshots
+from docstow.sweep import sweep
+from docstow.touched import Touched
+from docstow.upkeep import Upkeep
+from servers import s3
+from stores import bucket
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+RECIPE = Recipe("r", "c", "w", "m")
+AT_ONCE = timedelta(0)
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    with bucket() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["directory", "moto"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    if request.param == "directory":
+        return DirectoryStore(tmp_path / "store")
+    endpoint = request.getfixturevalue("moto")
+    return open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+
+
+def crate(number: int | str, kind: str = "crate") -> Source:
+    return Source(kind, f"crate-{number}", "1.0.0")
+
+
+def opened(store: ObjectStore, folder: Path) -> Snapshots:
+    return Snapshots(store, BlobCache(folder / "cache", 10**8), freshness_s=0)
+
+
+def stow(
+    store: ObjectStore, folder: Path, source: Source, text: str = "one", *, keep: int = 1
+) -> Snapshot:
+    folder.mkdir(exist_ok=True)
+    files = {name: folder / f"{name}-{source.name}-{text}" for name in ("documents", "passages")}
+    for name, path in files.items():
+        path.write_bytes(f"{name} of {text}".encode() * 100)
+    return opened(store, folder).publish(
+        Revision(source, source.version, origin="docs.rs"),
+        RECIPE,
+        files,
+        [text],
+        {"documents": 2},
+        {},
+        NOW,
+        keep=keep,
+    )
+
+
+def upkeep(store: ObjectStore, folder: Path, limit: int = 1 << 30) -> Upkeep:
+    return Upkeep(store, Registry(store), opened(store, folder), limit, grace=AT_ONCE)
+
+
+def text_of(store: ObjectStore, folder: Path, source: Source) -> str:
+    """What answers for a source now, read anew; empty if nothing does."""
+    mine = opened(store, folder / "fresh")
+    head = mine.head(source)
+    snapshot = mine.load(head.snapshot_id) if head and head.snapshot_id else None
+    if snapshot is None:
+        return ""
+    texts = {path.read_text()[:40] for path in mine.fetch(snapshot).values()}
+    assert len(texts) == 2
+    return min(texts).split()[2].removesuffix("documents")
+
+
+# -- eviction ----------------------------------------------------------------------------------
+
+
+def test_the_least_used_make_room_pinned_ones_last_and_what_cannot_come_back_never(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    sources = [crate(number) for number in range(4)] + [crate("l", "local"), crate("s", "site")]
+    sizes = {source: sum(stow(store, tmp_path, source).sizes.values()) for source in sources}
+    Pins(store).pin(sources[0], PRE_INGESTED)
+    found = upkeep(store, tmp_path)
+    assert [line.source for line in found.lines()] == [*sources[1:4], sources[0], *sources[4:]]
+    total, one = sum(sizes.values()), sizes[sources[1]]
+    assert upkeep(store, tmp_path, total).evict() == []
+    evicted = upkeep(store, tmp_path, total - one - 1).evict()
+    assert [line.source for line in evicted] == sources[1:3]
+    assert [text_of(store, tmp_path, each) for each in sources] == ["one", "", "", *["one"] * 3]
+    evicted = upkeep(store, tmp_path, 0).evict()
+    assert [line.source for line in evicted] == [sources[3], sources[0]]
+    assert [text_of(store, tmp_path, each) for each in sources] == [""] * 4 + ["one"] * 2
+    assert upkeep(store, tmp_path).sweep().deleted == 4 * 3
+    assert upkeep(store, tmp_path).verify().faults == ()
+    stow(store, tmp_path, sources[1])
+    assert text_of(store, tmp_path, sources[1]) == "one"
+
+
+def test_what_was_used_today_goes_after_what_was_not(tmp_path: Path) -> None:
+    import os
+
+    store = DirectoryStore(tmp_path / "store")
+    for number in range(3):
+        stow(store, tmp_path, crate(number))
+    ago = datetime.now(UTC).timestamp() - 10 * 86400
+    for path in (tmp_path / "store" / "snapshots").iterdir():
+        os.utime(path, (ago, ago))
+    touched = Touched(store, clock=lambda: NOW + timedelta(days=1))
+    for _ in range(3):
+        touched.note(crate(0))
+    touched.close()
+    assert len(list(store.list("touched/"))) == 1
+    order = [line.source.name for line in upkeep(store, tmp_path).lines()]
+    assert order == ["crate-1", "crate-2", "crate-0"]
+
+
+def test_an_eviction_never_takes_what_was_published_meanwhile(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    from docstow import evict
+
+    stow(store, tmp_path, crate(1), "one")
+    found = inventory.take(store)
+    stow(store, tmp_path, crate(1), "two")
+    assert evict.evict(store, found, evict.lines(store, found, {}), 0) == []
+    assert text_of(store, tmp_path, crate(1)) == "two"
+
+
+def test_a_reader_goes_on_for_a_day_with_what_was_evicted(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    snapshot = stow(store, tmp_path, crate(1))
+    reader = opened(store, tmp_path / "reader")
+    upkeep(store, tmp_path, 0).evict()
+    for _ in range(2):
+        sweep(store)
+    path = reader.fetch(snapshot)["documents"]
+    assert path.read_bytes() == b"documents of one" * 100
+    assert sweep(store, grace=AT_ONCE).deleted == 3
+    with pytest.raises(SnapshotGone):
+        opened(store, tmp_path / "another").fetch(snapshot)
+
+
+# -- verify and repair -------------------------------------------------------------------------
+
+
+def blobs_of(snapshot: Snapshot) -> list[str]:
+    return sorted(key for key, _ in inventory.keys(snapshot))
+
+
+def replace_object(store: ObjectStore, key: str, body: bytes) -> None:
+    store.delete(key)
+    store.create(key, body)
+
+
+DAMAGES: dict[str, Callable[[ObjectStore, Snapshot], None]] = {
+    "a blob is lost": lambda store, made: store.delete(blobs_of(made)[0]),
+    "a blob is cut": lambda store, made: replace_object(store, blobs_of(made)[0], b"short"),
+    "a blob is flipped": lambda store, made: replace_object(
+        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(inventory.keys(made)))
+    ),
+    "a record is lost": lambda store, made: store.delete(f"snapshots/{made.id}.json"),
+    "a record is damaged": lambda store, made: replace_object(
+        store, f"snapshots/{made.id}.json", b"{"
+    ),
+    "a head is damaged": lambda store, made: replace_object(
+        store, f"heads/crate/{made.revision.source.name}/1.0.0.json", b"\xff"
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("former", [False, True])
+def test_damage_is_found_told_and_repaired(
+    store: ObjectStore, tmp_path: Path, damage: str, *, former: bool
+) -> None:
+    stow(store, tmp_path, crate(0), "whole")
+    if former:
+        stow(store, tmp_path, crate(1), "former", keep=2)
+    snapshot = stow(store, tmp_path, crate(1), "newest", keep=2)
+    keeper = upkeep(store, tmp_path)
+    assert keeper.verify().faults == ()
+    DAMAGES[damage](store, snapshot)
+    found = keeper.verify()
+    assert {fault.source for fault in found.faults} == {crate(1)}
+    assert all(fault.repair for fault in found.faults)
+    keeper.repair(found)
+    assert keeper.verify().faults == ()
+    lost = "newest" if "head" in damage else "former" if former else ""
+    assert text_of(store, tmp_path, crate(1)) == lost
+    assert text_of(store, tmp_path, crate(0)) == "whole"
+    stow(store, tmp_path, crate(1), "newest")
+    assert text_of(store, tmp_path, crate(1)) == "newest"
+    sweep(store, grace=AT_ONCE)
+    sweep(store, grace=AT_ONCE)
+    assert upkeep(store, tmp_path).verify().faults == ()
+    assert text_of(store, tmp_path, crate(1)) == "newest"
+
+
+def test_the_commands_and_their_exit_statuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = [f"--store={tmp_path / 'store'}", f"--cache={tmp_path / 'cache'}"]
+    store = DirectoryStore(tmp_path / "store")
+    snapshot = stow(store, tmp_path, crate(1))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["store", *words, *place])
+        return code, *capsys.readouterr()
+
+    code, out, _ = run("list")
+    assert (code, out.splitlines()[0].split()) == (
+        0,
+        ["source", "snapshot", "documents", "bytes", "last", "used", "pinned"],
+    )
+    weight = sum(snapshot.sizes.values())
+    row = out.splitlines()[1].split()
+    assert row[:4] == ["crate/crate-1/1.0.0", snapshot.id[:12], "2", str(weight)]
+    assert json.loads(run("list", "--json")[1])[0]["snapshot"] == snapshot.id
+    size = json.loads(run("size", "--json")[1])
+    assert (size["bytes"], size["sources"]) == (weight, 1)
+    assert run("verify")[0] == 0
+    store.delete(blobs_of(snapshot)[0])
+    code, out, errors = run("verify")
+    assert (code, blobs_of(snapshot)[0] in errors) == (1, True)
+    assert run("verify", "--repair")[0] == 0
+    assert run("verify")[0] == 0
+    assert json.loads(run("evict", "--json", "--store-limit=0")[1]) == []
+    assert json.loads(run("sweep", "--json", "--grace-hours=0")[1])["deleted"] == 2
+    assert run("sweep", "--grace-hours=-1")[0] == 1
+
+
+def test_what_is_no_snapshot_is_looked_at_too(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "store")
+    for key in ("sources/x.json", "jobs/0123456789abcdef-000001.json", "pinned/crate/x/1.json"):
+        store.create(key, b"{")
+    keeper = upkeep(store, tmp_path)
+    found = keeper.verify()
+    assert len(found.faults) == 3
+    keeper.repair(found)
+    assert [fault.key for fault in keeper.verify().faults] == ["sources/x.json"]
+
+
+# -- a store of an older release ---------------------------------------------------------------
+
+
+def test_shared_blobs_of_older_releases_stay_as_long_as_one_needs_them(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from docstow.model import Head
+    from docstow.records import encode_head, encode_snapshot, head_key
+
+    store = DirectoryStore(tmp_path / "store")
+    for number in (1, 2):
+        made = stow(DirectoryStore(tmp_path / "other"), tmp_path, crate(number))
+        old = replace(made, place="", content=made.id)
+        for name, digest in made.tables.items():
+            body = (tmp_path / f"{name}-crate-{number}-one").read_bytes()
+            with contextlib.suppress(Exception):
+                store.create(f"blobs/{digest}.parquet", body)
+        store.create(f"snapshots/{old.id}.json", encode_snapshot(old))
+        head = Head(crate(number), old.id, 1, NOW, "docs.rs")
+        store.create(head_key(head.source), encode_head(head))
+    keeper = upkeep(store, tmp_path)
+    assert keeper.verify().faults == ()
+    assert (keeper.verify().blobs, keeper.sweep().deleted) == (2, 0)
+    from docstow import evict
+
+    found = inventory.take(store)
+    evict.evict(store, found, evict.lines(store, found, {})[:1], 0)
+    assert keeper.sweep().deleted == 1
+    assert text_of(store, tmp_path, crate(2)) == "one"
+    upkeep(store, tmp_path, 0).evict()
+    assert keeper.sweep().deleted == 3
+    assert list(store.list("blobs/")) == []
+    stow(store, tmp_path, crate(1), "one")
+    assert text_of(store, tmp_path, crate(1)) == "one"
+    assert keeper.verify().faults == ()
+
+
+# -- faults of the store -----------------------------------------------------------------------
+
+
+def test_sixteen_who_publish_one_crate_while_others_sweep(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    stow(store, tmp_path, crate(1), "one")
+    over = threading.Event()
+
+    def keep() -> None:
+        while not over.is_set():
+            upkeep(store, tmp_path, 0).evict()
+            sweep(store, grace=AT_ONCE)
+
+    with ThreadPoolExecutor(18) as pool:
+        keepers = [pool.submit(keep) for _ in range(2)]
+        try:
+            made = list(
+                pool.map(lambda n: stow(store, tmp_path / f"{n}", crate(1), "new"), range(16))
+            )
+        finally:
+            over.set()
+        for each in keepers:
+            each.result()
+    assert {each.content for each in made} == {made[0].content}
+    assert upkeep(store, tmp_path).verify().faults == ()
+    stow(store, tmp_path, crate(1), "new")
+    assert text_of(store, tmp_path, crate(1)) == "new"
+
+
+@pytest.mark.parametrize("lost", range(8))
+def test_the_answer_to_each_write_is_lost(moto: str, tmp_path: Path, lost: int) -> None:
+    """The write lands, the client never hears of it: publish, evict, sweep and stow again."""
+    forward, writes = s3.forward(moto), 0
+
+    def respond(request: s3.Request) -> s3.Answer:
+        nonlocal writes
+        answer = forward(request)
+        if request.method in ("PUT", "DELETE") and "upkeep" not in urlsplit(request.path).path:
+            writes += 1
+            if writes % 8 == lost:
+                raise s3.Lost
+        return answer
+
+    with s3.serve(respond) as endpoint:
+        flaky = open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+        stow(flaky, tmp_path, crate(1), "one")
+        stow(flaky, tmp_path, crate(1), "two")
+        assert text_of(flaky, tmp_path, crate(1)) == "two"
+        upkeep(flaky, tmp_path, 0).evict()
+        sweep(flaky, grace=AT_ONCE)
+        sweep(flaky, grace=AT_ONCE)
+        stow(flaky, tmp_path, crate(1), "two")
+    plain = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+    assert text_of(plain, tmp_path, crate(1)) == "two"
+    assert upkeep(plain, tmp_path).verify().faults == ()
+
+
+def test_a_bucket_that_turns_read_only_goes_on_answering(moto: str, tmp_path: Path) -> None:
+    forward, read_only = s3.forward(moto), threading.Event()
+
+    def respond(request: s3.Request) -> s3.Answer:
+        if read_only.is_set() and request.method in ("PUT", "DELETE", "POST"):
+            return s3.fault(403, "AccessDenied")
+        return forward(request)
+
+    with s3.serve(respond) as endpoint:
+        store = open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+        stow(store, tmp_path, crate(1))
+        read_only.set()
+        touched = Touched(store)
+        touched.note(crate(1))
+        touched.close()
+        assert text_of(store, tmp_path, crate(1)) == "one"
+        keeper = upkeep(store, tmp_path, 0)
+        assert keeper.verify().faults == ()
+        assert [line.source for line in keeper.lines()] == [crate(1)]
+        for refused in (keeper.evict, keeper.sweep, lambda: stow(store, tmp_path, crate(2))):
+            with pytest.raises(StoreError, match="Check the credentials"):
+                refused()
+        assert text_of(store, tmp_path, crate(1)) == "one"
+        read_only.clear()
+        stow(store, tmp_path, crate(2))
+        assert text_of(store, tmp_path, crate(2)) == "one"
+
+
+# -- a thousand heads --------------------------------------------------------------------------
+
+
+def test_a_thousand_heads_take_two_requests_each(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "store")
+    from dataclasses import replace
+
+    from docstow.model import Head
+    from docstow.records import encode_head, encode_snapshot, head_key, snapshot_key
+
+    made = stow(DirectoryStore(tmp_path / "other"), tmp_path, crate("model"))
+    for number in range(1000):
+        source = crate(number)
+        digest = f"{number:064x}"
+        mine = replace(made, id=digest, revision=Revision(source, "1.0.0"), place="x", tables={})
+        for key, body in (
+            (snapshot_key(digest), encode_snapshot(mine)),
+            (head_key(source), encode_head(Head(source, digest, 1, NOW))),
+        ):
+            path = store.local_path(key)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+    verified = audit.verify(store)
+    assert (verified.heads, verified.faults) == (1000, ())
+    assert verified.requests <= 2000 + 10
+
+
+def test_listing_pages_do_not_matter(moto: str, tmp_path: Path) -> None:
+    plain = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+    for number in range(5):
+        stow(plain, tmp_path, crate(number))
+    paged = S3Store(connect(endpoint=moto), "docstow", tmp_path.name, page_size=2)
+    assert len(inventory.take(paged).blobs) == 10
+    assert audit.verify(paged).faults == ()

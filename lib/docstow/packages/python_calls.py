@@ -1,0 +1,212 @@
+"""How a Python function or class is called, where that is certain.
+
+This room knows what decorators and bases do to a call. It does not know how an answer looks. In
+doubt it says None: a call that is right must never be called wrong.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from docstow.packages.python_names import Lineage, Outside, View
+from docstow.readers.call_parameters import Parameter
+from docstow.readers.python_facts import Field
+
+#: Decorators that leave a call as it is written.
+_PLAIN = frozenset(
+    {
+        *("staticmethod", "classmethod", "abstractmethod", "override", "final", "no_type_check"),
+        *("lru_cache", "cache", "contextmanager", "asynccontextmanager", "deprecated"),
+    }
+)
+_PLAIN_MODULES = frozenset(
+    {"", "abc", "typing", "typing_extensions", "t", "functools", "contextlib", "warnings"}
+)
+_DATACLASS_FIELDS = frozenset({"field", "dataclasses.field"})
+_ATTRS_FIELDS = frozenset({"field", "attrs.field", "attr.field", "attr.ib", "attr.attrib"})
+
+
+def parameters(view: View) -> tuple[Parameter, ...] | None:
+    """What a call of it may pass; None where that is not certain."""
+    if view.several:
+        return None
+    if view.definition.kind == "class":
+        return _constructor(view)
+    if view.definition.kind != "function" or view.definition.parameters is None:
+        return None
+    parts = [each.name.rpartition(".") for each in view.definition.decorators]
+    if not all(last in _PLAIN and module in _PLAIN_MODULES for module, _, last in parts):
+        return None
+    names = {last for _, _, last in parts}
+    given = view.definition.parameters
+    if view.owner is None or "staticmethod" in names:
+        return given
+    if given and given[0].kind in {"positional", "positional_only"}:
+        return given[1:]
+    return given if given and given[0].kind == "var_positional" else None
+
+
+def _constructor(view: View) -> tuple[Parameter, ...] | None:
+    lineage = view.names.lineage(view)
+    if lineage.blurred or any(issubclass(each, enum.Enum) for each in lineage.known):
+        return None
+    makers = [
+        (owner, name)
+        for owner in lineage.classes
+        for name in ("__init__", "__new__")
+        if owner.definition.body and name in owner.definition.body.names
+    ]
+    for owner in lineage.classes:
+        body = owner.definition.body
+        own = [name for maker, name in makers if maker is owner]
+        if own:
+            return _written(owner, own, makers)
+        names = [each.name for each in owner.definition.decorators]
+        for each in names:
+            if each.rpartition(".")[2] in _MAKERS:
+                return _synthesized(view, owner, lineage, each)
+        if body is None or body.keywords:
+            return None
+        if body.bases[:1] in {("NamedTuple",), ("typing.NamedTuple",)} and len(body.bases) == 1:
+            return _ordered([_field(each, "") for each in body.fields])
+    return () if all(each in _EMPTY for each in lineage.known) else None
+
+
+#: Last names of decorators that make a constructor.
+_MAKERS = frozenset({"dataclass", "define", "frozen", "mutable", "s", "attrs", "attributes"})
+_EMPTY = frozenset({object})
+
+
+def _written(
+    owner: View, own: Sequence[str], makers: Sequence[tuple[View, str]]
+) -> tuple[Parameter, ...] | None:
+    """The parameters of the ``__init__`` or ``__new__`` that answers, if it alone does."""
+    others = [name for _, name in makers if name != own[0]]
+    if len(own) > 1 or others or owner.definition.body is None:
+        return None
+    ways = owner.definition.body.names[own[0]]
+    if len(ways) > 1 or ways[0].kind != "function" or ways[0].conditional:
+        return None
+    made = View(
+        owner.names, owner.module, owner.layer, f"{owner.path}.{own[0]}", ways[0], owner=owner
+    )
+    return parameters(made)
+
+
+def _synthesized(
+    view: View, owner: View, lineage: Lineage, decorator: str
+) -> tuple[Parameter, ...] | None:
+    found = owner.names.in_scope(owner, decorator)
+    path = found[0].path if found else ""
+    if path == "dataclasses.dataclass" and isinstance(found[0], Outside):
+        return _dataclass(view, lineage)
+    if path.split(".")[0] in {"attr", "attrs"} and owner is view and len(lineage.classes) == 1:
+        return (
+            _attrs(view)
+            if decorator.rpartition(".")[2] in {"define", "frozen", "mutable"}
+            else None
+        )
+    return None
+
+
+def _dataclass(view: View, lineage: Lineage) -> tuple[Parameter, ...] | None:
+    """What :func:`dataclasses.dataclass` makes of the fields of a class and its bases."""
+    if any(each not in _EMPTY for each in lineage.known):
+        return None
+    made: dict[str, Parameter | None] = {}
+    for owner in reversed(lineage.classes):
+        words = next(
+            (
+                each.keywords
+                for each in owner.definition.decorators
+                if each.name.rpartition(".")[2] == "dataclass"
+            ),
+            None,
+        )
+        body = owner.definition.body
+        if body is None or (words is None and body.fields and owner is not view):
+            # A base that is no dataclass gives no fields, though it annotates.
+            if body is None:
+                return None
+            continue
+        if words is None:
+            continue
+        if words.get("init", "True") != "True" or "**" in words or _conditional(owner):
+            return None
+        alone = words.get("kw_only", "False") == "True"
+        for each in body.fields:
+            if each.annotation.rpartition(".")[2] == "KW_ONLY":
+                alone = True
+                continue
+            if _class_variable(each):
+                continue
+            if "**" in each.keywords:
+                return None
+            word_only = each.keywords.get("kw_only", str(alone)) == "True"
+            skipped = each.call in _DATACLASS_FIELDS and each.keywords.get("init") == "False"
+            made[each.name] = (
+                None
+                if skipped
+                else _field(each, "keyword_only" if word_only else "", _DATACLASS_FIELDS)
+            )
+    return _ordered([each for each in made.values() if each is not None])
+
+
+def _attrs(view: View) -> tuple[Parameter, ...] | None:
+    """What ``attrs.define`` makes of a class without bases."""
+    body = view.definition.body
+    words = view.definition.decorators[0].keywords
+    if body is None or len(view.definition.decorators) > 1 or _conditional(view):
+        return None
+    if set(words) - {"slots", "frozen", "kw_only", "repr", "eq", "order", "hash", "unsafe_hash"}:
+        return None
+    annotated = {each.name for each in body.fields}
+    for name, ways in body.names.items():
+        if name not in annotated and any(word in ways[0].signature for word in ("field(", ".ib(")):
+            return None
+        if any(each.name.endswith((".default", ".validator")) for each in ways[0].decorators):
+            return None
+        if name in {"__attrs_pre_init__", "__attrs_init__"}:
+            return None
+    made = []
+    for each in body.fields:
+        if _class_variable(each):
+            continue
+        if "**" in each.keywords:
+            return None
+        if each.keywords.get("init") == "False":
+            continue
+        alone = words.get("kw_only") == "True" or each.keywords.get("kw_only") == "True"
+        plain = _field(each, "keyword_only" if alone else "", _ATTRS_FIELDS)
+        alias = each.keywords.get("alias", "").strip("'\"")
+        made.append(Parameter(alias or each.name.lstrip("_"), plain.kind, plain.required))
+    return _ordered(made)
+
+
+def _conditional(owner: View) -> bool:
+    """Whether a field is annotated in one branch only."""
+    body = owner.definition.body
+    if body is None:
+        return True
+    fields = [body.names[each.name] for each in body.fields if each.name in body.names]
+    return any(way.conditional for ways in fields for way in ways)
+
+
+def _class_variable(given: Field) -> bool:
+    text = given.annotation.strip("'\"")
+    return text.partition("[")[0].rpartition(".")[2] == "ClassVar"
+
+
+def _field(given: Field, kind: str, calls: frozenset[str] = frozenset()) -> Parameter:
+    required = not given.default
+    if given.call in calls:
+        required = not {"default", "default_factory", "factory"} & set(given.keywords)
+    word_only = kind == "keyword_only"
+    return Parameter(given.name, "keyword_only" if word_only else "positional", required)
+
+
+def _ordered(made: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    """Keyword-only ones come last, as they do in what is made."""
+    plain = [each for each in made if each.kind == "positional"]
+    return (*plain, *(each for each in made if each.kind != "positional"))

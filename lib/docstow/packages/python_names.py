@@ -1,0 +1,459 @@
+"""What a dotted Python path leads to: through imports, stars, aliases, stubs and base classes.
+
+This room knows Python's rules of names. It does not know how an answer looks. Every file that
+speaks of a name has a view of it, and all views are kept: a stub says what types are, the source
+what is there.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import collections
+import collections.abc
+import contextlib
+import enum
+import typing
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+from docstow.packages.python_files import Layer, ModuleFiles, PythonFiles
+from docstow.readers.python_facts import Definition, ModuleFacts
+
+#: Classes whose names are the same in every Python that is in use, near enough.
+_KNOWN_MODULES: tuple[ModuleType, ...] = (
+    builtins,
+    abc,
+    enum,
+    typing,
+    collections,
+    collections.abc,
+    contextlib,
+)
+_MODULE_NAMES = frozenset(
+    {
+        *("__name__", "__doc__", "__file__", "__path__", "__package__", "__spec__", "__loader__"),
+        *("__dict__", "__cached__", "__builtins__", "__annotations__", "__class__"),
+    }
+)
+_CLASS_NAMES = frozenset(dir(type)) | {"__wrapped__", "__slots__", "__weakref__", "__annotations__"}
+#: Decorators of classes that give no name but such with double underscores.
+HARMLESS = frozenset(
+    {
+        *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
+        *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
+        *("total_ordering", "unique", "set_module"),
+    }
+)
+_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """A module."""
+
+    names: Names
+    module: ModuleFiles
+
+    @property
+    def path(self) -> str:
+        """Its dotted name."""
+        return self.module.name
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One file's definition of something.
+
+    Attributes:
+        names: of the package that has it.
+        module: dotted.
+        layer: the file.
+        path: canonical: where it is defined.
+        definition: what is written there.
+        several: other branches define it otherwise.
+        owner: the class in which it is defined.
+    """
+
+    names: Names
+    module: str
+    layer: Layer
+    path: str
+    definition: Definition
+    several: bool = False
+    owner: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Something of a package that is not here, or of the standard library."""
+
+    path: str
+
+
+Seen = ModuleView | View | Outside
+Trail = tuple[tuple[int, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A class and its bases, nearest first.
+
+    Attributes:
+        classes: those whose source is known.
+        known: those of the standard library that are known.
+        unknown: why there may be more names; empty where there are no others.
+        blurred: why it cannot be said how it is called: a base, metaclass or decorator is unknown.
+    """
+
+    classes: tuple[View, ...]
+    known: tuple[type, ...]
+    unknown: str
+    blurred: str
+
+
+class Names:
+    """The names of one folder of import names.
+
+    Args:
+        files: its modules.
+        others: the names of another package, by its first import name.
+    """
+
+    def __init__(self, files: PythonFiles, others: Callable[[str], Names | None]) -> None:
+        self.files = files
+        self._others = others
+        self._lineages: dict[tuple[Layer, str], Lineage] = {}
+
+    def resolve(self, path: str, trail: Trail = ()) -> list[Seen]:
+        """What a path means in each file that speaks of it; empty where none does."""
+        first, *rest = path.split(".")
+        home = self if self.files.module(first) else self._others(first)
+        module = home.files.module(first) if home else None
+        if home is None or module is None:
+            return [Outside(path)]
+        views: list[Seen] = [ModuleView(home, module)]
+        for position, segment in enumerate(rest, 1):
+            outside = [each for each in views if isinstance(each, Outside)]
+            views = _unique(step for view in views for step in view_step(view, segment, trail))
+            if not views and outside:
+                return [Outside(".".join([outside[0].path, *rest[position - 1 :]]))]
+        return views
+
+    def in_module(self, module: ModuleFiles, name: str, trail: Trail = ()) -> list[Seen]:
+        """What a name of a module means."""
+        key = (id(self), module.name, name)
+        if key in trail or len(trail) > _DEEPEST:
+            return []
+        trail = (*trail, key)
+        views: list[Seen] = []
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            if facts is not None:
+                views += self._bound(module, layer, facts, name, trail)
+        shadows = self._is_own_module(views, module, name)
+        if shadows or (not views and module.folder is not None):
+            inner = self.files.module(f"{module.name}.{name}")
+            views = [ModuleView(self, inner), *views] if inner else views
+        if not views:
+            for star in self.stars(module):
+                if isinstance(star, ModuleView) and star.names.exported(star.module, name):
+                    views += star.names.in_module(star.module, name, trail)
+        if not views and name in _MODULE_NAMES and module.layers:
+            made = Definition(name, "attribute", 0, 0, signature=name)
+            views = [View(self, module.name, module.layers[-1], f"{module.name}.{name}", made)]
+        return _unique(views)
+
+    def _is_own_module(self, views: list[Seen], module: ModuleFiles, name: str) -> bool:
+        """Whether all that is known is that it is imported from outside, as itself."""
+        return bool(views) and all(
+            isinstance(each, Outside) and each.path == f"{module.name}.{name}" for each in views
+        )
+
+    def _bound(
+        self, module: ModuleFiles, layer: Layer, facts: ModuleFacts, name: str, trail: Trail
+    ) -> list[Seen]:
+        """What one file binds to a name, followed to where it is defined."""
+        ways = facts.names.get(name, ())
+        several = len(ways) > 1
+        views: list[Seen] = []
+        for way in ways:
+            here = View(self, module.name, layer, f"{module.name}.{name}", way, several)
+            if way.kind == "import":
+                found = self._imported(way, trail)
+            elif way.value:
+                found = self._alias(here, way.value, trail) or [here]
+                if all(isinstance(each, Outside) for each in found):
+                    found = [here]
+            else:
+                found = [here]
+            if several:
+                found = [_doubted(each) for each in found]
+            if found and not all(isinstance(each, Outside) for each in found):
+                return found
+            views = views or found
+        if ways and not views:
+            # It is bound, to something that cannot be followed.
+            target = ".".join(filter(None, (ways[0].target, ways[0].imported)))
+            return [Outside(target or f"{module.name}.{name}")]
+        return views
+
+    def _imported(self, way: Definition, trail: Trail) -> list[Seen]:
+        if not way.imported:
+            return self.resolve(way.target, trail)
+        found: list[Seen] = []
+        for each in self.resolve(way.target, trail):
+            found += view_step(each, way.imported, trail)
+        return found
+
+    def _alias(self, here: View, value: str, trail: Trail) -> list[Seen]:
+        views = self.in_scope(here, value, trail)
+        return [each for each in views if not (isinstance(each, View) and each.path == here.path)]
+
+    def in_scope(self, view: View, dotted: str, trail: Trail = ()) -> list[Seen]:
+        """What a dotted name means where a definition is written."""
+        first, *rest = dotted.split(".")
+        module = self.files.module(view.module)
+        if module is None:
+            return []
+        views: list[Seen] = []
+        if view.owner is not None and view.owner.definition.body is not None:
+            ways = view.owner.definition.body.names.get(first, ())
+            views = [self._member(view.owner, way) for way in ways[:1]]
+        views = views or self.in_module(module, first, trail)
+        if not views and hasattr(builtins, first):
+            views = [Outside(f"builtins.{first}")]
+        for segment in rest:
+            views = [step for each in views for step in view_step(each, segment, trail)]
+        return views
+
+    def stars(self, module: ModuleFiles) -> Iterator[Seen]:
+        """What the module imports all names of."""
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            for star in facts.stars if facts else ():
+                if star != module.name:
+                    yield from self.resolve(star) or [Outside(star)]
+
+    def exported(self, module: ModuleFiles, name: str) -> bool:
+        """Whether ``import *`` of a module brings a name, if the module has it."""
+        exports = self.exports(module)
+        return name in exports if exports is not None else not name.startswith("_")
+
+    def exports(self, module: ModuleFiles) -> frozenset[str] | None:
+        """``__all__`` of all its files; None where one has none that can be read."""
+        names: set[str] = set()
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            if facts is None or facts.exports is None:
+                return None
+            names.update(facts.exports)
+        return frozenset(names) if module.layers else None
+
+    def public(self, module: ModuleFiles) -> list[str]:
+        """The names that a module means for others: ``__all__``, or what it defines itself."""
+        names: dict[str, None] = {}
+        exports = self.exports(module)
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            if facts is None:
+                continue
+            names |= dict.fromkeys(facts.exports or ())
+            if exports is None:
+                own = (
+                    each
+                    for each, ways in facts.names.items()
+                    if _is_public(each, ways, layer, facts)
+                )
+                names |= dict.fromkeys(own)
+        if exports is None:
+            for star in self.stars(module):
+                if isinstance(star, ModuleView) and star.module.name != module.name:
+                    inner = (
+                        star.names.public(star.module)
+                        if star.path.startswith(f"{module.name}.")
+                        else ()
+                    )
+                    names |= dict.fromkeys(inner)
+        inner = [each for each in self.files.children(module.name) if not each.startswith("_")]
+        return list(names | dict.fromkeys(inner))
+
+    def in_class(self, view: View, name: str, trail: Trail = ()) -> list[Seen]:
+        """What a name of a class means, its own or a base's."""
+        lineage = self.lineage(view)
+        for owner in lineage.classes:
+            body = owner.definition.body
+            if body is None:
+                continue
+            if ways := body.names.get(name):
+                found = owner.names._member(owner, ways[0], several=len(ways) > 1)  # noqa: SLF001
+                if ways[0].value and ways[0].kind == "attribute":
+                    other = owner.names.in_scope(found, ways[0].value, trail)
+                    other = [each for each in other if isinstance(each, View)]
+                    return [found] if not other or other == [found] else list(other)
+                return [found]
+            if name in body.mentioned:
+                return [owner.names._member(owner, Definition(name, "attribute", 0, 0, name))]  # noqa: SLF001
+        for known in lineage.known:
+            if name in dir(known) or (issubclass(known, enum.Enum) and name in _ENUM_NAMES):
+                return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]
+        return [Outside(f"builtins.type.{name}")] if name in _CLASS_NAMES else []
+
+    def _member(self, owner: View, way: Definition, *, several: bool = False) -> View:
+        path = f"{owner.path}.{way.name}"
+        return View(
+            self, owner.module, owner.layer, path, way, several or owner.several, owner=owner
+        )
+
+    def lineage(self, view: View) -> Lineage:
+        """A class and what it inherits from."""
+        key = (view.layer, view.path)
+        if key not in self._lineages:
+            # Until it is known, a class that inherits from itself has no bases.
+            self._lineages[key] = Lineage((view,), (), *["it inherits from itself"] * 2)
+            self._lineages[key] = self._trace(view)
+        return self._lineages[key]
+
+    def _trace(self, view: View) -> Lineage:
+        body = view.definition.body
+        if body is None:
+            return Lineage((), (), *[f"{view.path} is no class"] * 2)
+        classes: list[View] = [view]
+        known: list[type] = []
+        blurred = _doubt(view)
+        unknown = body.opened or blurred or _caught(view)
+        for base in body.bases:
+            found = _nearest(self.in_scope(view, base), view) if base else None
+            if isinstance(found, View) and found.definition.body is not None:
+                inherited = found.names.lineage(found)
+                classes += [each for each in inherited.classes if each not in classes]
+                known += [each for each in inherited.known if each not in known]
+                unknown = unknown or inherited.unknown
+                blurred = blurred or inherited.blurred
+            elif isinstance(found, Outside) and (kind := known_class(found.path)):
+                known += [kind] if kind not in known else []
+            else:
+                blurred = blurred or f"its base class {base or '(an expression)'} is not known"
+                unknown = unknown or blurred
+        return Lineage(tuple(classes), tuple(dict.fromkeys([*known, object])), unknown, blurred)
+
+    def why_uncertain(self, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> str:
+        """Why a module may have names that are not seen; empty where it has none."""
+        if module.name in trail:
+            return ""
+        if not module.layers:
+            return "it is compiled, without stubs" if module.native else "it is a namespace"
+        if module.native and all(layer.role == "foreign stub" for layer in module.layers):
+            return "it is compiled, and its stubs are of another distribution"
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            if facts is None:
+                return f"{layer.path.name} cannot be read"
+            if facts.opened:
+                return facts.opened
+        for star in self.stars(module):
+            if not isinstance(star, ModuleView):
+                return f"it imports all names of {star.path}"
+            inner = star.names.why_uncertain(star.module, trail | {module.name})
+            if inner:
+                return f"it imports all names of {star.path}: {inner}"
+        return ""
+
+
+def view_step(view: Seen, name: str, trail: Trail = ()) -> list[Seen]:
+    """What a name means inside of something."""
+    if isinstance(view, ModuleView):
+        return view.names.in_module(view.module, name, trail)
+    if isinstance(view, Outside):
+        return [Outside(f"{view.path}.{name}")]
+    if view.definition.kind == "class":
+        return view.names.in_class(view, name, trail)
+    return []
+
+
+def known_class(path: str) -> type | None:
+    """A class of the standard library whose names are known."""
+    module, _, name = path.rpartition(".")
+    for each in _KNOWN_MODULES:
+        if each.__name__ == module or (module == "typing_extensions" and each is typing):
+            found = getattr(each, name, None)
+            if isinstance(found, type):
+                return found
+            origin = typing.get_origin(found)
+            return origin if isinstance(origin, type) else _SPECIAL.get(name)
+    return None
+
+
+#: Names of ``typing`` that are no classes but stand for ones, or for none.
+_SPECIAL: dict[str, type] = {
+    "Protocol": object,
+    "Generic": object,
+    "NamedTuple": tuple,
+    "TypedDict": dict,
+}
+_ENUM_NAMES = frozenset({"name", "value", "_name_", "_value_", "_missing_", "_ignore_", "_order_"})
+
+
+def _doubt(view: View) -> str:
+    """Why the header of a class leaves its names open; empty where it does not."""
+    body = view.definition.body
+    if body is None:
+        return "it is no class"
+    for each in view.definition.decorators:
+        if each.name.rpartition(".")[2] not in HARMLESS:
+            return f"it is decorated with {each.name or 'an expression'}"
+    last = body.metaclass.rpartition(".")[2]
+    if last and last not in _METACLASSES:
+        return f"its metaclass {body.metaclass} is not known"
+    return ""
+
+
+def _caught(view: View) -> str:
+    """Whether names that a class has not are asked of a method of its own."""
+    body = view.definition.body
+    for name in ("__getattr__", "__getattribute__"):
+        if body is not None and name in body.names:
+            return f"it defines {name}"
+    return ""
+
+
+def _nearest(found: list[Seen], view: View) -> Seen | None:
+    """Of several views of a base class the one that is as close to the class as can be."""
+    views = [each for each in found if isinstance(each, View)]
+    same = [
+        each for each in views if (each.layer.role == "source") == (view.layer.role == "source")
+    ]
+    return next(iter(same or views or found), None)
+
+
+def _doubted(view: Seen) -> Seen:
+    if not isinstance(view, View) or view.several:
+        return view
+    return replace(view, several=True)
+
+
+def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
+    """Whether a module without ``__all__`` means a name for others."""
+    if name.startswith("_"):
+        return False
+    if ways[0].kind != "import":
+        return True
+    # What a package's __init__ imports from its own modules is there to be imported from it.
+    first = facts.name.split(".")[0]
+    return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)
+
+
+def _unique(views: Iterable[Seen]) -> list[Seen]:
+    """Each view once; what is not here only where nothing else is."""
+    found: list[Seen] = []
+    marks = set()
+    for each in views:
+        layer = each.layer.path if isinstance(each, View) else None
+        mark = (type(each), each.path, layer)
+        if mark not in marks:
+            marks.add(mark)
+            found.append(each)
+    inside: list[Seen] = [each for each in found if not isinstance(each, Outside)]
+    return inside or found

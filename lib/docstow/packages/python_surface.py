@@ -1,0 +1,235 @@
+"""The public surface of an installed Python package.
+
+This room puts what files say of a name into one symbol. It does not know how names are found
+(:mod:`docstow.packages.python_names`) nor who asks. A surface is for one question or a few: what
+is on disk is looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from docstow.packages.boundary import Boundary
+from docstow.packages.model import Package
+from docstow.packages.python_calls import parameters
+from docstow.packages.python_files import ModuleFiles, PythonFiles
+from docstow.packages.python_names import ModuleView, Names, Outside, Seen, View
+from docstow.packages.surface import Symbol, SymbolKind
+from docstow.readers.call_parameters import Parameter
+from docstow.readers.python_facts import Definition
+
+_MOST_MODULES = 20_000
+
+
+class PythonSurface:
+    """A package's modules and what they offer.
+
+    Args:
+        package: an installed one.
+        boundary: what may be opened.
+        siblings: the surface of another package of the environment, by its first import name.
+    """
+
+    def __init__(
+        self,
+        package: Package,
+        boundary: Boundary,
+        siblings: Callable[[str], PythonSurface | None] = lambda _: None,
+    ) -> None:
+        self.package = package
+        root = package.files_root or boundary.root
+        self.files = PythonFiles(root, boundary)
+        self._siblings = siblings
+        self._resolver = Names(self.files, self._other)
+
+    @property
+    def resolver(self) -> Names:
+        """How names are found; for what needs more than symbols."""
+        return self._resolver
+
+    def _other(self, name: str) -> Names | None:
+        surface = self._siblings(name)
+        return surface.resolver if surface is not None and surface is not self else None
+
+    def modules(self) -> tuple[str, ...]:
+        """Names of all modules that can be imported, entry modules first, then sorted."""
+        return self._modules
+
+    @cached_property
+    def _modules(self) -> tuple[str, ...]:
+        entries = [name for name in self.package.import_names if self.files.module(name)]
+        found: list[str] = []
+        waiting = list(entries)
+        while waiting and len(found) < _MOST_MODULES:
+            name = waiting.pop()
+            inner = [f"{name}.{child}" for child in self.files.children(name)]
+            found += inner
+            waiting += inner
+        return (*entries, *sorted(found))
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a dotted path means, seen through re-exports and base classes."""
+        views = self._views(path)
+        modules = [each for each in views if isinstance(each, ModuleView)]
+        if modules:
+            return self._module(path, modules[0])
+        found = [each for each in views if isinstance(each, View)]
+        if found:
+            return _defined(path, found)
+        if views:
+            return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
+        return None
+
+    def members(self, path: str) -> Mapping[str, Symbol] | None:
+        """The public names of a module or class by name; None where unknown."""
+        views = self._views(path)
+        names: dict[str, None] = {}
+        known = False
+        for view in views:
+            if isinstance(view, ModuleView):
+                known = True
+                names |= dict.fromkeys(view.names.public(view.module))
+            elif isinstance(view, View) and view.definition.kind == "class":
+                known = True
+                names |= dict.fromkeys(_attributes(view))
+        if not known:
+            return None
+        found = {name: self.symbol(f"{path}.{name}") for name in names}
+        return {name: symbol for name, symbol in found.items() if symbol is not None}
+
+    def certain(self, path: str) -> bool:
+        """Whether the names of a module or class are all seen."""
+        return self.why_uncertain(path) == ""
+
+    def why_uncertain(self, path: str) -> str:
+        """Why the names of a module or class are not all seen; empty where they are."""
+        views = self._views(path)
+        if not views:
+            return "it is not found"
+        for view in views:
+            if isinstance(view, ModuleView):
+                reason = view.names.why_uncertain(view.module)
+            elif isinstance(view, View):
+                reason = view.names.lineage(view).unknown
+                reason = reason or ("branches differ" if view.several else "")
+            else:
+                reason = f"{view.path} is not read"
+            if reason:
+                return reason
+        return ""
+
+    def names(self) -> Iterator[str]:
+        """Public paths, those of the entry modules first, with the members of their classes."""
+        for entry in self.package.import_names:
+            for name, symbol in (self.members(entry) or {}).items():
+                yield f"{entry}.{name}"
+                if symbol.kind in {"class", "enum"}:
+                    for view in self._views(f"{entry}.{name}"):
+                        if isinstance(view, View):
+                            yield from (f"{entry}.{name}.{each}" for each in _attributes(view))
+        for module in self.modules():
+            if not any(part.startswith("_") for part in module.split(".")):
+                yield module
+
+    def place(self, path: str) -> tuple[Path, int, int] | None:
+        """The file and lines of a definition, wherever it is; None where no file has it."""
+        views = self._views(path)
+        found = [each for each in views if isinstance(each, View) and each.definition.line]
+        if found:
+            main = _main(found)
+            return main.layer.path, main.definition.line, main.definition.end_line
+        for view in views:
+            if isinstance(view, ModuleView) and view.module.layers:
+                return view.module.layers[-1].path, 1, 0
+        return None
+
+    def _views(self, path: str) -> list[Seen]:
+        if not path or not all(part.isidentifier() for part in path.split(".")):
+            return []
+        return self._resolver.resolve(path)
+
+    def _module(self, path: str, view: ModuleView) -> Symbol:
+        module: ModuleFiles = view.module
+        files = view.names.files
+        text, lines = "", 0
+        for layer in reversed(module.layers):
+            facts = files.facts(module.name, layer)
+            if facts is not None:
+                text, lines = text or facts.docstring, lines or facts.lines
+        layer_path = module.layers[-1].path if module.layers else module.folder
+        return Symbol(
+            path=path,
+            kind="module",
+            file=files.shown(layer_path) if layer_path else "",
+            line=1 if module.layers else 0,
+            end_line=lines,
+            signature=f"import {module.name}",
+            docstring=text,
+            target=module.name if module.name != path else "",
+        )
+
+
+def _main(views: list[View]) -> View:
+    """The source's view before a stub's."""
+    return next((each for each in views if each.layer.role == "source"), views[0])
+
+
+def _defined(path: str, views: list[View]) -> Symbol:
+    source = _main(views)
+    stub = next((each for each in views if each.layer.role != "source"), None)
+    typed = stub or source
+    if source.definition.kind != "attribute" or stub is None:
+        kind, given = _kind(source), _parameters(source, stub)
+    else:
+        # The source binds a value that only the stub tells more of.
+        kind, given = _kind(stub), None
+    there = source if source.definition.line else typed
+    return Symbol(
+        path=path,
+        kind=kind,
+        file=there.names.files.shown(there.layer.path),
+        line=there.definition.line,
+        end_line=there.definition.end_line,
+        signature=typed.definition.signature or source.definition.signature or path,
+        docstring=source.definition.docstring or typed.definition.docstring,
+        deprecated=source.definition.deprecated or typed.definition.deprecated,
+        target=source.path if source.path != path else "",
+        parameters=given,
+    )
+
+
+def _parameters(source: View, stub: View | None) -> tuple[Parameter, ...] | None:
+    """Those of the source; a stub's where there is no source and the stub is the package's own."""
+    if source.layer.role == "foreign stub":
+        return None
+    if stub is not None and stub is not source and stub.several:
+        return None
+    return parameters(source)
+
+
+def _kind(view: View) -> SymbolKind:
+    definition: Definition = view.definition
+    if definition.kind == "class":
+        known = view.names.lineage(view).known
+        return "enum" if any(each.__module__ == "enum" for each in known) else "class"
+    if definition.kind == "function":
+        return "method" if view.owner is not None else "function"
+    if definition.kind == "property":
+        return "property"
+    if view.owner is None and definition.name.isupper():
+        return "constant"
+    return "attribute"
+
+
+def _attributes(view: View) -> list[str]:
+    """The public names of a class, its own first."""
+    names: dict[str, None] = {}
+    for owner in view.names.lineage(view).classes:
+        body = owner.definition.body
+        names |= dict.fromkeys(each for each in (body.names if body else ()) if each[0] != "_")
+    return list(names)
+
+
+__all__ = ["Outside", "PythonSurface"]

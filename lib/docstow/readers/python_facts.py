@@ -1,0 +1,128 @@
+"""What a Python source file binds, as far as reading can tell.
+
+This room knows names, definitions and where knowledge ends. It does not know syntax, files, or
+what a name of another file means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from docstow.readers.call_parameters import Parameter
+
+Kind = Literal["class", "function", "attribute", "property", "import"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An annotated name of a class body, as the decorators that make constructors read it.
+
+    Attributes:
+        name: the attribute.
+        annotation: as written.
+        default: the default as written; empty for none.
+        keywords: of the default, where it is a call such as ``field(init=False)``.
+        call: what that call calls, dotted; empty for other defaults.
+    """
+
+    name: str
+    annotation: str
+    default: str = ""
+    call: str = ""
+    keywords: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decorator:
+    """A decorator: its dotted name (empty where it is no name) and its keywords as written."""
+
+    name: str
+    keywords: Mapping[str, str] = field(default_factory=dict)
+    called: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One way in which a name is bound.
+
+    Attributes:
+        name: the name.
+        kind: what binds it.
+        line: first line, decorators included.
+        end_line: last line.
+        signature: header as written, on one line, all overloads first; of an attribute its
+            annotation and a short value.
+        docstring: without common indentation.
+        deprecated: reason, if it says that it is.
+        decorators: the outermost first.
+        parameters: all, ``self`` included; None where overloads alone say them.
+        value: of an attribute the dotted name that it is another name of; of an import ``public``
+            where ``X as X`` says that it is meant for others.
+        target: of an import the module, absolute; with :attr:`imported` the name in it.
+        imported: name in that module; empty where the module itself is bound.
+        body: of a class.
+        conditional: bound in one branch among others.
+    """
+
+    name: str
+    kind: Kind
+    line: int
+    end_line: int
+    signature: str = ""
+    docstring: str = ""
+    deprecated: str = ""
+    decorators: tuple[Decorator, ...] = ()
+    parameters: tuple[Parameter, ...] | None = None
+    value: str = ""
+    target: str = ""
+    imported: str = ""
+    body: ClassBody | None = None
+    conditional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBody:
+    """The inside of a class.
+
+    Attributes:
+        bases: dotted names without subscripts; empty strings for what is no name.
+        metaclass: dotted name; ``?`` for what is no name.
+        keywords: whether there are further keywords in the header.
+        names: definitions by name, more than one where branches differ.
+        fields: annotated names in order.
+        mentioned: attributes of ``self`` and ``cls`` that methods speak of.
+        opened: why further names may appear; empty where none can.
+    """
+
+    bases: tuple[str, ...]
+    metaclass: str
+    keywords: bool
+    names: Mapping[str, tuple[Definition, ...]]
+    fields: tuple[Field, ...]
+    mentioned: frozenset[str]
+    opened: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFacts:
+    """The whole of a file.
+
+    Attributes:
+        name: dotted.
+        docstring: without common indentation.
+        names: definitions by name.
+        stars: modules whose names are all imported, absolute.
+        exports: ``__all__``; None where there is none or it cannot be read.
+        opened: why further names may appear; empty where none can.
+        lines: number of lines.
+    """
+
+    name: str
+    docstring: str
+    names: Mapping[str, tuple[Definition, ...]]
+    stars: tuple[str, ...]
+    exports: tuple[str, ...] | None
+    opened: str
+    lines: int

@@ -43,7 +43,7 @@ FLOORS = [
         "shapes",
         "diff",
     },
-    {"net", "objects", "tables", "embed", "queue", "bundled", "models"},
+    {"net", "objects", "tables", "embed", "queue", "sqs", "bundled", "models"},
     {
         "lockfile",
         "layout",
@@ -119,7 +119,7 @@ OWNERS = {
     "httpcore": {"net"},
     "protego": {"origins"},
     "boto3": {"objects"},
-    "botocore": {"objects", "queue"},
+    "botocore": {"objects", "sqs"},
     "duckdb": {"tables"},
     "onnxruntime": {"embed", "models"},
     "tokenizers": {"embed", "bundled", "models"},

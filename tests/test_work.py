@@ -24,9 +24,10 @@ from docstow.jobs import ABANDONED, FAILED, QUEUED, RUNNING, STOW, SUCCESS, Job,
 from docstow.lease import Leases
 from docstow.model import Source
 from docstow.objects import DirectoryStore
-from docstow.queue import Busy, Message, SqsQueue
+from docstow.queue import Busy, Message
 from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import Settings, load
+from docstow.sqs import SqsQueue
 from docstow.work import OUT_OF_TIME, Work
 from servers import loopback
 from servers.docs_rs import DocsRs

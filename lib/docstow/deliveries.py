@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import DocstowError, StoreError, UnreadableInput
-from docstow.queue import Busy, Message, SqsQueue, decode, job_of
+from docstow.queue import Busy, Message, decode, job_of
 
 if TYPE_CHECKING:
+    from docstow.sqs import SqsQueue
     from docstow.work import Work
 
 log = logging.getLogger(__name__)

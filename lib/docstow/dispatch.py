@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from docstow.errors import DocstowError, InvalidParameter, JobNotFound, UnreadableInput
 from docstow.jobs import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
 from docstow.model import Source
-from docstow.queue import BATCH, Message, Queue, SqsQueue, decode
+from docstow.queue import BATCH, Message, Queue, decode
+from docstow.sqs import SqsQueue
 
 #: A job that waits for longer, in seconds, is sent once more when it is asked for again: its
 #: message may never have been sent. One too many does no harm.

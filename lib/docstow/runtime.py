@@ -30,11 +30,12 @@ from docstow.metrics import Metrics
 from docstow.model import COLLECTION, FOLDER, GITHUB, LOCAL, Registration, Source
 from docstow.models import choice
 from docstow.objects import ObjectStore, open_store, probe
-from docstow.queue import LocalQueue, Queue, SqsQueue
+from docstow.queue import LocalQueue, Queue
 from docstow.registry import Registry
 from docstow.renewal import Renewals
 from docstow.settings import Settings, allowed_private
 from docstow.snapshots import BlobCache, Snapshots
+from docstow.sqs import SqsQueue
 from docstow.stowing import Stowing
 from docstow.sweep import GRACE
 from docstow.tools import Toolbox, collections, docs, rust, sources

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from docstow.audit import verify
+from docstow.objects import DirectoryStore
 from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import load
 from servers import loopback
@@ -98,6 +100,7 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
                 break
             assert killed not in (0, 1), f"{step} was not reached"
             assert page() == before, f"killed at the {moment} of {step}"
+            assert verify(DirectoryStore(tmp_path / "store")).faults == ()
             if step in ("docstow.catalog:add", "docstow.snapshots:publish"):
                 assert found_across()[:12] in before, f"killed at the {moment} of {step}"
     assert ingest() == 0

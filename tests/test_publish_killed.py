@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from docstow.audit import verify
 from docstow.model import Recipe, Revision, Source
 from docstow.objects import connect, open_store
 from docstow.snapshots import BlobCache, Snapshots
@@ -146,6 +147,8 @@ def assert_answer(place: tuple[str, str], folder: Path, generation: int, text: s
     assert {name: path.read_bytes() for name, path in snapshots.fetch(snapshot).items()} == {
         name: body(name, text) for name in TABLES
     }
+    url, endpoint = place
+    assert verify(open_store(url, endpoint=endpoint)).faults == ()
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

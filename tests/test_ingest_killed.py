@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,3 +109,82 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
     assert "boat" in after
     assert found_across()[:12] in after
     assert "ship" not in after
+
+
+# Imports everything once, and then runs the command line in children of its own, each on a copy
+# of the store, until one lives: the n-th is killed at its n-th write, before or after that.
+FORKS = """
+import itertools, os, shutil, signal, sys
+from docstow import cli, ingest, layout, runtime, tables, embed
+from docstow.objects import DirectoryStore
+
+folder, words = sys.argv[1], sys.argv[2:]
+
+def child(number):
+    numbers = itertools.count(1)
+
+    def counted(write):
+        def run(self, *arguments):
+            mine = next(numbers)
+            if mine == number // 2 and number % 2 == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            try:
+                return write(self, *arguments)
+            finally:
+                if mine == number // 2 and number % 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return run
+
+    for name in ("create", "swap", "delete"):
+        setattr(DirectoryStore, name, counted(getattr(DirectoryStore, name)))
+    sys.exit(cli.main([*words, f"--store={folder}/{number}", "--log-level=error"]))
+
+number, status = 2, 1
+while status:
+    shutil.copytree(f"{folder}/store", f"{folder}/{number}")
+    pid = os.fork()
+    if not pid:
+        child(number)
+    status = os.waitpid(pid, 0)[1]
+    assert status in (0, signal.SIGKILL), status
+    number += 1
+print(number)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_killed_at_each_write(tmp_path: Path, upstream: DocsRs) -> None:
+    flags = {
+        "cache": str(tmp_path / "cache"),
+        "docs_rs_url": upstream.url,
+        "crates_index_url": upstream.index_url,
+        "upstream_interval_s": "0",
+    }
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in flags.items()]
+
+    def answer(store: Path) -> str:
+        with contextlib.closing(Runtime(load({**flags, "store": str(store)}, {}))) as runtime:
+            return runtime.toolbox.call("get_item_doc", {"item_path": "stowage"}).text
+
+    with contextlib.closing(
+        Runtime(load({**flags, "store": str(tmp_path / "store")}, {}))
+    ) as first:
+        first.library.stow("stowage")
+    before = answer(tmp_path / "store")
+    body = zstandard.ZstdDecompressor().decompress(SAMPLE.read_bytes())
+    upstream.always("/crate/stowage/0.1.0/json", loopback.content(body.replace(b"ship", b"boat")))
+    command = [sys.executable, "-c", FORKS, str(tmp_path), "ingest", "crate", "stowage", *words]
+    forks = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert forks.returncode == 0, forks.stderr
+    end = int(forks.stdout.split()[-1])
+    assert end > 20
+    answers = []
+    for number in range(2, end):
+        store = DirectoryStore(tmp_path / str(number))
+        assert verify(store).faults == (), f"killed at {number / 2}"
+        answers.append(answer(tmp_path / str(number)))
+        assert (answers[-1] == before) != ("boat" in answers[-1])
+    # Once it is there it stays: the swap of the head is the one moment at which the answer changes.
+    news = ["boat" in each for each in answers]
+    assert news == sorted(news)
+    assert (news[0], news[-1]) == (False, True)

@@ -203,7 +203,11 @@ class NodeMembers:
         own: dict[str, list[tuple[Space, Member]]] = {}
         for member in shape.members:
             own.setdefault(member.name, []).append((space, member))
-        found.fields.update(own)
+        for name, members in own.items():
+            # What a class has of itself does not replace what its instances inherit.
+            sides = {member.static for _, member in members}
+            above = found.fields.get(name, ())
+            found.fields[name] = members + [each for each in above if each[1].static not in sides]
         found.certain = found.certain and shape.certain
         found.calls = _both(found.calls, shape.calls)
         # A constructor replaces the one that would be inherited.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from docstow.packages import node_manifest
 from docstow.packages.node_files import Folder, NodeFiles, Unit, split
@@ -14,6 +15,56 @@ from docstow.readers.typescript_source import Declaration, Reference, Scope
 from docstow.readers.typescript_types import Member
 
 _DEEPEST = 64
+#: Modules of Node itself.
+BUILTIN = frozenset(
+    [
+        "assert",
+        "async_hooks",
+        "buffer",
+        "child_process",
+        "cluster",
+        "console",
+        "constants",
+        "crypto",
+        "dgram",
+        "diagnostics_channel",
+        "dns",
+        "domain",
+        "events",
+        "fs",
+        "http",
+        "http2",
+        "https",
+        "inspector",
+        "module",
+        "net",
+        "os",
+        "path",
+        "perf_hooks",
+        "process",
+        "punycode",
+        "querystring",
+        "readline",
+        "repl",
+        "sea",
+        "sqlite",
+        "stream",
+        "string_decoder",
+        "sys",
+        "test",
+        "timers",
+        "tls",
+        "trace_events",
+        "tty",
+        "url",
+        "util",
+        "v8",
+        "vm",
+        "wasi",
+        "worker_threads",
+        "zlib",
+    ]
+)
 _TYPES = ("class", "interface", "type", "enum")
 _VALUES = ("class", "function", "constant", "value", "enum", "namespace")
 
@@ -155,8 +206,11 @@ class NodeNames:
         if specifier in unit.source.ambient and not unit.source.module:
             return Space(unit, (unit.source.scope, unit.source.ambient[specifier]))
         name, subpath = split(specifier)
+        if specifier.startswith("node:") or name in BUILTIN:
+            folder = self.files.find("@types/node", unit.path.parent) or self._find("@types/node")
+            return self.builtin(folder, specifier) if folder else None
         if name == unit.folder.name:
-            folder: Folder | None = unit.folder
+            folder = unit.folder
         else:
             folder = self.files.find(name, unit.path.parent) or self._find(name)
         if folder is None:
@@ -164,6 +218,23 @@ class NodeNames:
                 f"@types/{name.lstrip('@').replace('/', '__')}", unit.path.parent
             )
         return self.entry(folder, subpath, conditions) if folder else None
+
+    def builtin(self, folder: Folder, specifier: str) -> Space | None:
+        """A module of Node itself, as ``@types/node`` declares it."""
+        found: Space | None = None
+        for path, declared in self.files.ambients(folder):
+            if declared != specifier or "/ts" in path[len(str(folder.root)) :]:
+                continue
+            unit = self.files.unit(Path(path), folder)
+            scope = unit.source.ambient.get(specifier) if unit else None
+            if unit is None or scope is None:
+                continue
+            block = Space(unit, (unit.source.scope, scope), found)
+            if found is None:
+                found = block
+            elif all(each.scope is not scope for each in self.added(found)):
+                self._added.setdefault(found.scope, []).append(block)
+        return found
 
     def add(self, folder: Folder) -> None:
         """Take in what a package's files add to modules by ``declare module``."""

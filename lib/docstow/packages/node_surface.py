@@ -37,6 +37,8 @@ class NodeSurface:
         boundary: what may be read.
         siblings: the surface of another package of the project by name.
         installed: the project's Node packages, any of which may add to this one's declarations.
+        builtin: the module of Node itself (``node:fs``) that is asked about instead, of which the
+            package, ``@types/node``, has the declarations.
     """
 
     def __init__(
@@ -45,8 +47,11 @@ class NodeSurface:
         boundary: Boundary,
         siblings: Callable[[str], NodeSurface | None] = lambda _: None,
         installed: Callable[[], Iterable[Package]] = tuple,
+        builtin: str = "",
     ) -> None:
         self.package = package
+        self.name = builtin or package.name
+        self._builtin = builtin
         self._siblings = siblings
         self._installed = installed
         self._boundary = boundary
@@ -62,8 +67,9 @@ class NodeSurface:
     def modules(self) -> tuple[str, ...]:
         """Names of the modules that can be imported; the entry module first."""
         if self._modules is None:
-            name = self.package.name
-            found = sorted(f"{name}{each[1:]}" for each in self._subpaths() if each != ".")
+            name = self.name
+            subpaths = () if self._builtin else self._subpaths()
+            found = sorted(f"{name}{each[1:]}" for each in subpaths if each != ".")
             self._modules = (name, *dict.fromkeys(found)) if self._spaces(".") else tuple(found)
         return self._modules
 
@@ -104,19 +110,19 @@ class NodeSurface:
         left = _MOST_NAMES
         first: list[tuple[str, Thing]] = []
         for module in self.modules():
-            spaces = self._spaces("." + module.removeprefix(self.package.name))
+            spaces = self._spaces("." + module.removeprefix(self.name))
             for space in spaces[:1]:
                 for name in dict.fromkeys(self._member_names(Thing(spaces=(space,)))):
                     yield f"{module}.{name}"
                     left -= 1
                     if left <= 0:
                         return
-                    if module == self.package.name:
+                    if module == self.name:
                         first.append((name, Thing(spaces=(space,))))
         for name, owner in first:
             inner = self._members.member(owner, name)
             for each in self._member_names(inner) if inner is not None else ():
-                yield f"{self.package.name}.{name}.{each}"
+                yield f"{self.name}.{name}.{each}"
                 left -= 1
                 if left <= 0:
                     return
@@ -154,7 +160,7 @@ class NodeSurface:
 
     def _split(self, path: str) -> tuple[str | None, list[str]]:
         """The module that a path begins with, as a subpath, and the names behind it."""
-        rest = path.removeprefix(self.package.name)
+        rest = path.removeprefix(self.name)
         if rest == path or (rest and rest[0] not in "./"):
             return None, []
         if rest.startswith("/"):
@@ -170,6 +176,10 @@ class NodeSurface:
         """A module as it is imported and, if that is another file, as it is required."""
         if subpath not in self._entries:
             found: list[Space] = []
+            if self._builtin and self.folder is not None:
+                module = self._names.builtin(self.folder, self.name + subpath[1:])
+                self._entries[subpath] = [module] if module else []
+                return self._entries[subpath]
             for conditions in (node_manifest.IMPORT, node_manifest.REQUIRE):
                 entry = self._names.entry(self.folder, subpath, conditions) if self.folder else None
                 if entry is not None and all(entry.scope is not each.scope for each in found):

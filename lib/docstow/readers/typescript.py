@@ -124,7 +124,7 @@ class _Reader:
             if block is None:
                 inner.dynamic = True
             else:
-                self.statements(block, inner, ambient=True)
+                self._block(block, inner, ambient=True)
             return []
         first, *rest = text(name).replace(" ", "").split(".")
         if first == GLOBAL:
@@ -139,8 +139,19 @@ class _Reader:
             # A namespace of a source file shows what it exports; of declarations, all.
             ambient = self.ambient or whole.type == "ambient_declaration"
             ambient = ambient or has_token(whole, "declare")
-            self.statements(block, inner, ambient=ambient)
+            self._block(block, inner, ambient=ambient)
         return [first]
+
+    def _block(self, block: Node, scope: Scope, *, ambient: bool) -> None:
+        """Read one of the blocks of a scope: each says by itself whether all of it is exported."""
+        before, explicit = list(scope.names), scope.explicit
+        scope.explicit = False
+        self.statements(block, scope, ambient=ambient)
+        if explicit != scope.explicit:
+            shown = before if scope.explicit else [n for n in scope.names if n not in set(before)]
+            for name in shown:
+                scope.exports.setdefault(name, Reference("", (name,)))
+        scope.explicit = scope.explicit or explicit
 
     def _export(self, node: Node, scope: Scope, doc: str) -> None:
         source = field(node, "source")

@@ -7,7 +7,6 @@ not know what a name means. Generics are erased: whatever depends on a type para
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _MAPPED_WHOLE = ("Partial", "Required", "Readonly", "NonNullable")
 _NOTHING = ("void", "undefined", "null", "never")
-_VOID = re.compile(r"\bvoid\b")
 _METHODS = ("method_signature", "method_definition", "abstract_method_signature")
 _FIELDS = ("property_signature", "public_field_definition", "field_definition")
 _DEEPEST = 40
@@ -67,6 +65,7 @@ class Member:
         type: of a property; None where nothing says it.
         call: of a method.
         hidden: private: not to be used, yet there.
+        static: of the class itself.
     """
 
     name: str
@@ -77,6 +76,7 @@ class Member:
     type: Type | None = None
     call: tuple[Argument, ...] | None = None
     hidden: bool = False
+    static: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,9 +201,7 @@ class TypeReader:
             optional = each.type in ("optional_parameter", "assignment_pattern")
             optional = optional or field(each, "value") is not None or self.script
             annotation = field(each, "type")
-            given = text(annotation) if annotation is not None else ""
-            # What may be void may be left out, and a type parameter may turn out to be void.
-            loose = bool(_VOID.search(given)) or given.lstrip(": ").strip() in self.free
+            loose = self._may_be_void(annotation)
             name = (
                 text(pattern).lstrip(".") if pattern.type in ("identifier", "rest_pattern") else ""
             )
@@ -211,6 +209,17 @@ class TypeReader:
                 Argument(name or f"argument{len(found)}", not (rest or optional or loose), rest)
             )
         return tuple(found)
+
+    def _may_be_void(self, annotation: Node | None) -> bool:
+        """Whether an argument may be left out: of ``void``, which an unbounded parameter may be."""
+        waiting = list(annotation.named_children) if annotation is not None else []
+        while waiting:
+            node = waiting.pop()
+            if node.type in ("union_type", "parenthesized_type"):
+                waiting += node.named_children
+            elif text(node) == "void" or text(node) in self.free:
+                return True
+        return False
 
     def shape(self, node: Node) -> Shape:
         """The members of an object type, an interface's or a class's body."""
@@ -257,14 +266,16 @@ class TypeReader:
         hidden = any(
             c.type == "accessibility_modifier" and text(c) == "private" for c in node.children
         )
+        static = has_token(node, "static")
         if node.type in _METHODS and not accessor:
             call = None if self.script else self.call(node)
-            members.append(Member(name, "method", self.place(node), doc, shown, None, call, hidden))
+            place = self.place(node)
+            members.append(Member(name, "method", place, doc, shown, None, call, hidden, static))
         elif node.type in _METHODS or node.type in _FIELDS:
             annotation = field(node, "return_type" if accessor else "type")
             kind = self.type_of(annotation) if annotation is not None else None
             span = self.place(node)
-            members.append(Member(name, "property", span, doc, shown, kind, None, hidden))
+            members.append(Member(name, "property", span, doc, shown, kind, None, hidden, static))
 
     def _promoted(self, node: Node) -> list[Member]:
         """Parameters of a constructor that are members too."""

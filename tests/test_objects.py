@@ -337,6 +337,17 @@ def test_objects_are_plain_files_and_read_in_place(tmp_path: Path) -> None:
     assert path.read_bytes() == b"{}"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="rights come from the folder there")
+def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "new" / "store")
+    tag = store.create("sources/a.json", b"secret")
+    store.swap("sources/a.json", b"another", tag)
+    made = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    rights = {each.relative_to(tmp_path).as_posix(): each.stat().st_mode & 0o777 for each in made}
+    assert rights.pop("new/store/sources/a.json") == 0o600
+    assert {rights[each] for each in ("new", "new/store", "new/store/sources")} == {0o700}
+
+
 def test_leftovers_of_killed_writers_are_not_listed_and_go_after_a_day(tmp_path: Path) -> None:
     DirectoryStore(tmp_path).create("a", b"A")
     unfinished = tmp_path / ".docstow" / "unfinished"

@@ -38,7 +38,8 @@ class DirectoryStore:
     """Objects as files below ``root``, safe for threads and processes of one machine.
 
     A tag is the content's digest and the file's time stamp, which every swap raises: the same
-    bytes written again are another state. Writes are durable when they return.
+    bytes written again are another state. Writes are durable when they return. What is written is
+    for its owner alone, as some objects hold secrets; folders that are there keep their rights.
 
     Raises:
         StoreError: ``root`` cannot be made or used; the message says why and what to do.
@@ -48,7 +49,7 @@ class DirectoryStore:
         self.root = root
         with self._explained("open"):
             for folder in ("locks", "unfinished"):
-                (root / _OWN / folder).mkdir(parents=True, exist_ok=True)
+                _make_folders(root / _OWN / folder)
             _remove_leftovers(root / _OWN / "unfinished")
 
     def get(self, key: str) -> Stored | None:
@@ -128,7 +129,7 @@ class DirectoryStore:
         """A durable file with ``body`` beside the objects, removed unless it was renamed."""
         path = self.root / _OWN / "unfinished" / uuid.uuid4().hex
         try:
-            with path.open("wb") as file:
+            with open(path, "wb", opener=_for_its_owner) as file:
                 file.write(body)
                 file.flush()
                 os.utime(path, ns=(stamp_ns, stamp_ns))
@@ -139,8 +140,7 @@ class DirectoryStore:
 
     def _place(self, unfinished: Path, path: Path, body: bytes) -> str:
         """Rename a finished file to its key, durably; the tag of the new state."""
-        made = [parent for parent in (path.parent, *path.parent.parents) if not parent.exists()]
-        path.parent.mkdir(parents=True, exist_ok=True)
+        made = _make_folders(path.parent)
         etag = _etag(body, unfinished.stat().st_mtime_ns)
         _patiently(lambda: unfinished.replace(path))
         for folder in (path.parent, *(parent.parent for parent in made)):
@@ -209,6 +209,21 @@ def _remove_leftovers(folder: Path) -> None:
         with contextlib.suppress(OSError):  # gone by now, in use, or on a read-only disk
             if path.stat().st_mtime < oldest:
                 path.unlink()
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    """Open a file that no other user can read; Windows has its rights from the folder."""
+    return os.open(path, flags, 0o600)
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it, for their owner alone; those that were missing."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir()  # raises what the operating system has to say
+    return missing
 
 
 def _sync_folder(folder: Path) -> None:

@@ -323,6 +323,37 @@ def test_one_page_under_several_addresses_is_one(site: Site, fetcher: Fetcher) -
     assert skipped(events, site.url) == dict.fromkeys(["/moved", "/b"], "same as another page")
 
 
+@pytest.mark.parametrize("number", [2, 3])
+@pytest.mark.parametrize("changed", [-1, 0, 1])
+def test_pages_that_name_each_other_keep_their_own_addresses(
+    site: Site, fetcher: Fetcher, number: int, changed: int
+) -> None:
+    paths = [f"/{each}" for each in range(number)]
+    site.page("/", "Start", "", *paths)
+
+    def write(round_: int, *which: int) -> None:
+        for each in which:
+            named = f'<link rel="canonical" href="{site.url}/{(each + 1) % number}">'
+            site.page(paths[each], f"Page {each}", f"Text {each} of {round_}", head=named)
+
+    def texts(events: list[Event]) -> dict[str, str]:
+        last = {each.file.path: each.file for each in events if isinstance(each, Found)}
+        return {path: file.url for path, file in last.items() if path != canonical_url(site.url)}
+
+    write(1, *range(number))
+    first = crawl(site.url, fetcher)
+    own = {f"{site.url}{path}": f"{site.url}{path}" for path in paths}
+    assert texts(first) == own
+    assert skipped(first) == {}
+    if changed >= 0:
+        write(2, changed)
+    second = crawl(site.url, fetcher, remembered(first))
+    same = {each.path for each in second if isinstance(each, Same)}
+    assert same - {canonical_url(site.url)} | texts(second).keys() == own.keys()
+    assert all(path == url for path, url in texts(second).items() if path not in same)
+    assert skipped(second) == {}
+
+
 def test_an_unchanged_site_is_asked_and_not_sent_again(site: Site, fetcher: Fetcher) -> None:
     site.page("/docs/", "Start", "", "/docs/a", "/docs/copy")
     site.page("/docs/a", "A", "Text", "/docs/b")

@@ -23,6 +23,7 @@ from docstow.origins.site_pages import (
     SitePages,
     Taken,
     Unchanged,
+    canonical_of,
     digest_of,
     downgrades,
 )
@@ -75,6 +76,9 @@ class Crawl:
         self._digests: set[str] = set()
         #: Pages that have only been met under another address than their own.
         self._borrowed: set[str] = set()
+        #: Which page names which other one as the canonical one; how it was met, what it said.
+        self._names: dict[str, str] = {}
+        self._aliases: dict[str, tuple[Visit, str]] = {}
         #: Which address redirected to which.
         self._moves: dict[str, str] = {}
         #: Why a start address gave no page; the first such reason.
@@ -157,7 +161,11 @@ class Crawl:
                 " path_prefixes say what belongs to it."
             )
             yield self._skipped(visit, "redirect out of scope", error)
-        elif there in chain or len(chain) > _MOST_REDIRECTS or self._circles(visit.url, there):
+        elif (
+            there in chain
+            or len(chain) > _MOST_REDIRECTS
+            or _circles(self._moves, visit.url, there)
+        ):
             host = urlsplit(visit.url).netloc
             circle = UpstreamError(f"{host} redirects in a circle, or too often.", host=host)
             yield from self._broken(visit, circle)
@@ -166,15 +174,6 @@ class Crawl:
         else:
             yield self._skipped(visit, ANOTHER)
 
-    def _circles(self, here: str, there: str) -> bool:
-        """Whether redirects that were met on other ways lead back; remembers this one."""
-        self._moves[here] = there
-        met = {here}
-        while there in self._moves and there not in met:
-            met.add(there)
-            there = self._moves[there]
-        return there == here
-
     def _left_out(self, url: str, visit: Visit) -> str:
         """As for any link, but where a crawl begins its globs do not matter."""
         scope = replace(self._scope, include=(), exclude=()) if visit.start else self._scope
@@ -182,6 +181,7 @@ class Crawl:
 
     def _unchanged(self, visit: Visit) -> Iterator[Event]:
         known = self._known[visit.url]
+        self._believed(canonical_url(visit.url), canonical_of(known.validator))
         yield from self._once(visit, known.path, digest_of(known.validator), Same(known.path))
         yield from self._offer(known.links, visit.depth + 1)
 
@@ -192,6 +192,8 @@ class Crawl:
             yield self._skipped(visit, reason)
         else:
             path = self._path(visit, taken)
+            if path != (own := canonical_url(visit.url)):
+                self._aliases[own] = (visit, taken.digest)
             links = tuple(dict.fromkeys(self._own(taken.links)))
             found = Found(replace(taken.file, path=path), taken.validator, links)
             yield from self._once(visit, path, taken.digest, found)
@@ -218,7 +220,8 @@ class Crawl:
         """What identifies a page: the address that it names as its own, if that can be believed.
 
         It can where it lies in the source. Many a site names its start page on every page by
-        mistake; such a one is believed only of the start page itself.
+        mistake; such a one is believed only of the start page itself. Where pages name each
+        other, none is believed.
         """
         own = canonical_url(visit.url)
         try:
@@ -229,7 +232,22 @@ class Crawl:
         path = canonical_url(named)
         general = path in self._starts or urlsplit(path).path == "/"
         believed = not general or urlsplit(path).path == urlsplit(own).path
-        return path if allowed and believed else own
+        return path if allowed and believed and self._believed(own, path) else own
+
+    def _believed(self, own: str, named: str) -> bool:
+        """Whether the page that is named does not lead back to the one that names it.
+
+        Those of the circle that were taken for others before it closed are visited once more.
+        """
+        if not named or named == own or not _circles(self._names, own, named):
+            return True
+        while named != own:
+            if named in self._aliases:
+                alias, digest = self._aliases.pop(named)
+                self._digests.discard(digest)
+                self._frontier.next_is(alias)
+            named = self._names[named]
+        return False
 
     def _refused(self, visit: Visit, reason: str) -> Iterator[Event]:
         if reason == "not found" and visit.start and not visit.url.endswith("/"):
@@ -272,3 +290,13 @@ class Crawl:
                 continue
             if on_site(url, self._scope.domains):
                 yield url
+
+
+def _circles(ways: dict[str, str], here: str, there: str) -> bool:
+    """Whether ways that were met before lead back; remembers this one."""
+    ways[here] = there
+    met = {here}
+    while there in ways and there not in met:
+        met.add(there)
+        there = ways[there]
+    return there == here

@@ -26,7 +26,7 @@ from docstow.origins.contract import Known
 from docstow.origins.site_robots import AGENT
 from docstow.readers.page import read, readable
 from docstow.unpack import Limits
-from docstow.urls import clean_url, on_site
+from docstow.urls import canonical_url, clean_url, on_site
 
 if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher
@@ -89,7 +89,7 @@ class Taken:
 
     Attributes:
         file: its ``path`` is still empty.
-        validator: ETag, Last-Modified and the digest of the content, one a line.
+        validator: ETag, Last-Modified, the named address and the digest, one a line.
         digest: of what the page says, however it is wrapped.
         canonical: the address that it names as its own; may be empty.
         links: absolute; none where the page asks that they are not followed.
@@ -226,7 +226,7 @@ class SitePages:
         digest = hashlib.sha256(said).hexdigest() if page.text.strip() else raw
         return Taken(
             file,
-            _validator(answer, digest),
+            _validator(answer, digest, page.canonical),
             digest,
             page.canonical,
             () if "nofollow" in rules else page.links,
@@ -258,6 +258,15 @@ def digest_of(validator: str) -> str:
     return validator.rpartition("\n")[2]
 
 
+def canonical_of(validator: str) -> str:
+    """The address that a page named as its own, from a validator of :class:`Taken`."""
+    lines = validator.split("\n")
+    try:
+        return canonical_url(lines[2]) if len(lines) > 3 and lines[2] else ""
+    except InvalidParameter:
+        return ""
+
+
 def directives(text: str) -> set[str]:
     """The directives of a robots tag that are meant for everybody, or for docstow."""
     found: set[str] = set()
@@ -271,9 +280,10 @@ def directives(text: str) -> set[str]:
     return found | {"noindex", "nofollow"} if "none" in found else found
 
 
-def _validator(answer: Answer, digest: str) -> str:
+def _validator(answer: Answer, digest: str, named: str = "") -> str:
     headers = answer.headers
-    return "\n".join([headers.get("etag", ""), headers.get("last-modified", ""), digest])
+    lines = [headers.get("etag", ""), headers.get("last-modified", ""), "".join(named.split())]
+    return "\n".join([*lines, digest])
 
 
 def _conditions(known: Known | None) -> dict[str, str]:

@@ -108,7 +108,7 @@ FLOORS = [
     {"library", "prose"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
-    {"runtime"},
+    {"runtime", "upstreams"},
     {"cli", "cli_jobs", "cli_prose", "cli_bundle", "cli_store", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

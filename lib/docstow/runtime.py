@@ -11,12 +11,11 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -27,19 +26,20 @@ from docstow.jobs import RENEW, STOW, SYNC, Jobs, subject
 from docstow.lease import Leases
 from docstow.library import Library
 from docstow.metrics import Metrics
-from docstow.model import COLLECTION, FOLDER, GITHUB, LOCAL, Registration, Source
+from docstow.model import LOCAL, Registration, Source
 from docstow.models import choice
 from docstow.objects import ObjectStore, open_store, probe
 from docstow.queue import LocalQueue, Queue
 from docstow.registry import Registry
 from docstow.renewal import Renewals
-from docstow.settings import Settings, allowed_private
+from docstow.settings import LOOPBACK, Settings
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sqs import SqsQueue
 from docstow.stowing import Stowing
 from docstow.sweep import GRACE
 from docstow.tools import Toolbox, collections, docs, rust, sources
 from docstow.touched import Touched
+from docstow.upstreams import Upstreams
 from docstow.work import Work
 
 if TYPE_CHECKING:
@@ -52,16 +52,12 @@ if TYPE_CHECKING:
     from docstow.mcp import Protocol
     from docstow.model import Document, Snapshot
     from docstow.models.choice import Choice
-    from docstow.net import Fetcher
-    from docstow.origins.contract import ProseOrigin
-    from docstow.origins.crate import CrateOrigin
     from docstow.preingest import PreIngest
     from docstow.presets import Presets
     from docstow.prose import Prose
     from docstow.pushes import Collections
     from docstow.sync import Sync
     from docstow.together import Together
-    from docstow.unpack import Limits
     from docstow.upkeep import Upkeep
     from docstow.work import Task
 
@@ -69,9 +65,6 @@ log = logging.getLogger(__name__)
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
-
-#: Addresses at which only this machine's own users reach a server.
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 #: How long one file of a model may take, in seconds: they are large and come from afar.
 FETCH_S = 3600.0
@@ -128,6 +121,9 @@ class Runtime:
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
         )
+        #: Everything outside.
+        self.upstreams = Upstreams(settings, self.store)
+        self._closing.callback(self.upstreams.close)
         if _may_ignore_conditions(self.location, settings.s3_endpoint):
             probe(self.store)
         words = settings.auth.replace(",", " ").split()
@@ -191,7 +187,7 @@ class Runtime:
             lambda: self.catalog,
             self._stowing,
             self._renewals,
-            lambda: self.crate_origin,
+            lambda: self.upstreams.crates,
             lambda: self.embedder,
             target=self.settings.target,
             memory_bytes=self.settings.memory_bytes,
@@ -204,7 +200,7 @@ class Runtime:
             self.snapshots,
             self.jobs,
             self._leases,
-            lambda: self.crate_origin,
+            lambda: self.upstreams.crates,
             lambda: self.ingest,
             lambda: self.dispatch,
             wait_s=self.settings.wait_s,
@@ -316,7 +312,7 @@ class Runtime:
             self.registry,
             self.jobs,
             self.snapshots,
-            self._prose_origin,
+            self.upstreams.prose,
             lambda: self.embedder,
             self.dispatch,
             crates=self._stow_crate,
@@ -340,62 +336,6 @@ class Runtime:
             wait_s=self.settings.wait_s,
             max_bytes=self.settings.max_push,
         )
-
-    @contextlib.contextmanager
-    def _prose_origin(self, registration: Registration) -> Iterator[ProseOrigin]:
-        """Where the files of a registered source come from, for one sync."""
-        with contextlib.ExitStack() as stack:
-            yield self._open_origin(registration, stack)
-
-    def _open_origin(self, registration: Registration, stack: contextlib.ExitStack) -> ProseOrigin:
-        if registration.kind == COLLECTION:
-            from docstow.origins.pushed import PushedOrigin
-
-            return PushedOrigin(self.store, registration.id)
-        if registration.kind == FOLDER:
-            from docstow.origins.folder import FolderOrigin
-
-            # Others could have the server read what is none of their business.
-            return FolderOrigin(registration, allowed=self.settings.host in LOOPBACK)
-        if registration.kind == GITHUB:
-            from docstow.origins.github import GithubOrigin
-
-            url, token = self.settings.github_url, self.settings.github_token
-            fetcher = self._outside if "://" in registration.uri else self._github
-            return GithubOrigin(registration, fetcher, api_url=url, token=token)
-        from docstow.origins.site import SiteOrigin, scope
-
-        render = None
-        if registration.options.get("render_js"):
-            from docstow.origins.browser import Browser
-
-            chromium, inside = self.settings.chromium, scope(registration)
-            browser = Browser(self._outside, chromium=chromium, may_open=inside.holds)
-            render = stack.enter_context(browser).render
-        return SiteOrigin(registration, self._outside, render=render)
-
-    @property
-    def _outside(self) -> Fetcher:
-        """A client for addresses that users name."""
-        with self._lock:
-            return self._guarded_fetcher
-
-    @property
-    def _github(self) -> Fetcher:
-        """A client for GitHub's API: its host is the operator's choice, private or not."""
-        with self._lock:
-            return self._github_fetcher
-
-    @cached_property
-    def _github_fetcher(self) -> Fetcher:
-        private = allowed_private(self.settings)
-        if not isinstance(private, bool):
-            private = (*private, urlsplit(self.settings.github_url).hostname or "")
-        return self._fetcher(private=private)
-
-    @cached_property
-    def _guarded_fetcher(self) -> Fetcher:
-        return self._fetcher(private=allowed_private(self.settings))
 
     def _stow_crate(self, name: str, version: str, anew: bool) -> Snapshot:  # noqa: FBT001
         library = self.library
@@ -435,52 +375,6 @@ class Runtime:
         return Presets(Path(file).expanduser() if file else None)
 
     @property
-    def crate_origin(self) -> CrateOrigin:
-        """docs.rs and the index of crates."""
-        with self._lock:
-            return self._crate_origin
-
-    @cached_property
-    def _crate_origin(self) -> CrateOrigin:
-        from docstow.origins.crate import CrateOrigin
-
-        settings = self.settings
-        return CrateOrigin(
-            self._fetcher(),
-            settings.docs_rs_url,
-            settings.crates_index_url,
-            limits=self.limits,
-            interval_s=settings.upstream_interval_s,
-        )
-
-    def _fetcher(self, total_s: float = 0.0, *, private: bool | tuple[str, ...] = True) -> Fetcher:
-        """A client of its own for one upstream.
-
-        Args:
-            total_s: how long one answer may take, if not as usual.
-            private: whether it may ask hosts on private addresses, or which.
-        """
-        from docstow.net import Fetcher
-        from docstow.patience import Patience
-
-        settings = self.settings
-        patience = Patience(
-            connect_s=settings.connect_timeout_s,
-            read_s=settings.read_timeout_s,
-            total_s=total_s or settings.total_timeout_s,
-            retries=settings.retries,
-        )
-        made = Fetcher(settings.contact_url, patience=patience, private=private)
-        return self._closing.enter_context(contextlib.closing(made))
-
-    @property
-    def limits(self) -> Limits:
-        """How large a download or a file may be."""
-        from docstow.unpack import Limits
-
-        return Limits(self.settings.max_compressed, self.settings.max_decompressed)
-
-    @property
     def ingest(self) -> Ingest:
         """The write path."""
         from docstow.ingest import Ingest
@@ -504,7 +398,7 @@ class Runtime:
             from docstow.models.endpoint import EndpointEmbedder
 
             url, key = self.settings.embeddings_url, self.settings.embeddings_key
-            return EndpointEmbedder(cache(self._fetcher), url, chosen.name, key)
+            return EndpointEmbedder(cache(self.upstreams.fetcher), url, chosen.name, key)
         from docstow.models.folder import open_folder
         from docstow.models.transformer import TransformerEmbedder
 
@@ -516,21 +410,27 @@ class Runtime:
         from docstow.models.hub import Hub
 
         folder = self.settings.models or f"{self._cache_folder}-models"
-        hub = Hub(lambda: self._fetcher(FETCH_S), self.settings.hub_url, Path(folder).expanduser())
+        hub = Hub(
+            lambda: self.upstreams.fetcher(FETCH_S),
+            self.settings.hub_url,
+            Path(folder).expanduser(),
+        )
         return hub.obtain(chosen, into)
 
     def stow_file(self, path: Path, *, version: str = "") -> Snapshot:
         """Stow a rustdoc JSON file; it then answers for its crate's name."""
         from docstow.origins.crate import read_file
 
-        return self.ingest.file(read_file(path, self.limits), version=version)
+        return self.ingest.file(read_file(path, self.upstreams.limits), version=version)
 
     def together(self, paths: Sequence[Path], *, version: str = "") -> Together:
         """Rustdoc JSON files that are stowed as one another's siblings."""
         from docstow.origins.crate import read_file
         from docstow.together import Together
 
-        return Together(self.ingest, lambda path: read_file(path, self.limits), paths, version)
+        return Together(
+            self.ingest, lambda path: read_file(path, self.upstreams.limits), paths, version
+        )
 
     def stow_sample(self) -> None:
         """Stow the crate that comes with docstow, so that a first search needs no network."""

@@ -99,13 +99,17 @@ class Settings:
     log_level: str = _setting("info", "debug, info, warning or error")
 
 
+#: Addresses at which only this machine's own users reach a server.
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
 def allowed_private(settings: Settings) -> bool | tuple[str, ...]:
     """Whether sources may name hosts on private addresses, or which ones.
 
     Whoever can reach a server on loopback alone is on this machine already, and may as well read
     its network's documentation. Others could make a public server look where they cannot.
     """
-    if "*" in settings.private_hosts or settings.host in {"127.0.0.1", "::1", "localhost"}:
+    if "*" in settings.private_hosts or settings.host in LOOPBACK:
         return True
     return settings.private_hosts
 

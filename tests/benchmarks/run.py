@@ -67,7 +67,7 @@ def ingests(folder: Path) -> dict[str, Snapshot]:
     for name, (file, version) in files().items():
         with contextlib.closing(runtime_in(folder)) as runtime:
             runtime.embedder.embed_query("warm")
-            body = read_file(file, runtime.limits).body
+            body = read_file(file, runtime.upstreams.limits).body
             base = timed(lambda body=body: json.loads(body))  # type: ignore[misc]
             made: list[Snapshot] = []
             stow = lambda: made.append(runtime.stow_file(file, version=version))  # noqa: E731, B023

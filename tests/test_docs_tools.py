@@ -48,6 +48,23 @@ def test_a_search_says_what_answered_and_where_it_stands(served: Harbour) -> Non
     assert (answered["snapshot"], answered["source"]) == (newest.id, "Harbour")
 
 
+def test_of_many_sources_those_that_have_results_are_told(tmp_path: Path) -> None:
+    with harbour(tmp_path) as made:
+        for number in range(7):
+            write(tmp_path / str(number), {"fruit.md": f"# Fruit {number}\n\nApples and pears.\n"})
+            added, _ = made.runtime.registry.create("folder", str(tmp_path / str(number)))
+            assert (
+                made.runtime.sync.wait(made.runtime.sync.start(added.id).id, 60).state == "success"
+            )
+        found = made.answer("search_docs", query="mooring lines", mode="keyword")
+        assert found["searched"] == 8
+        assert [each["source"] for each in found["answered"]] == ["Harbour"]
+        assert {each["source_id"] for each in found["results"]} == {made.source_id}
+        nothing = made.answer("search_docs", query="zebra", mode="keyword")
+        assert (nothing["searched"], nothing["answered"]) == (8, [])
+        assert " and 3 more;" in nothing["notice"]
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
 def test_every_mode_finds_a_page_by_its_words(served: Harbour, mode: str) -> None:
     found = served.answer("search_docs", query="mooring lines", mode=mode, source_id="Harbour")

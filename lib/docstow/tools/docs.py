@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 MODES = ("hybrid", "vector", "keyword")
 MOST_NEIGHBOURS = 5
+#: Sources that are named where nothing was found in them.
+MOST_TITLES = 5
 #: What filters there are, each with the types of its values.
 FILTERS: Mapping[str, tuple[type, ...]] = {
     "path": (str,),
@@ -88,7 +90,9 @@ def _search_docs(prose: Prose) -> Tool:
         ),
         run=partial(_search, prose),
         output_schema=list_schema(
-            hit, answered={"type": "array", "items": {"type": "object", "required": ["snapshot"]}}
+            hit,
+            searched=COUNT,
+            answered={"type": "array", "items": {"type": "object", "required": ["snapshot"]}},
         ),
         open_world=False,
     )
@@ -174,13 +178,16 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         notices.append(_nothing(parts, filtered=bool(arguments["filters"])))
     notice = "; ".join(filter(None, notices))
     rows = [_result(hit, titles) for hit in hits]
+    page = paged(rows, arguments["cursor"], scope, arguments["top_k"])
+    shown = {row["source_id"] for row in page["results"]}
     return Answer(
         {
             "asked": ", ".join(named) or "all sources",
-            "answered": [answered(registration, snapshot) for registration, snapshot in parts],
+            "searched": len(parts),
+            "answered": [answered(*part) for part in parts if part[0].id in shown],
             "substituted": False,
             **({"notice": notice} if notice else {}),
-            **paged(rows, arguments["cursor"], scope, arguments["top_k"]),
+            **page,
         }
     )
 
@@ -222,7 +229,9 @@ def _nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
         return "no synced source passes the filters; leave out kinds"
     if not parts:
         return "nothing is synced yet; create_source adds a source and start_sync stows it"
-    searched = ", ".join(registration.title for registration, _ in parts)
+    searched = ", ".join(registration.title for registration, _ in parts[:MOST_TITLES])
+    if len(parts) > MOST_TITLES:
+        searched = f"{searched} and {len(parts) - MOST_TITLES} more"
     advice = "leave out filters" if filtered else "use other words, or the mode vector"
     return f"nothing is found in {searched}; {advice}"
 

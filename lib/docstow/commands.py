@@ -28,7 +28,11 @@ def parser() -> argparse.ArgumentParser:
     group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
     for name, field in FIELDS.items():
         flag = f"--{name.replace('_', '-')}"
-        group.add_argument(flag, metavar="X", help=field.metadata["help"].replace("%", "%%"))
+        text = field.metadata["help"].replace("%", "%%")
+        if isinstance(field.default, tuple):
+            group.add_argument(flag, metavar="X,…", action="extend", type=_parts, help=text)
+        else:
+            group.add_argument(flag, metavar="X", help=text)
 
     words = argparse.ArgumentParser(
         prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
@@ -79,6 +83,11 @@ def parser() -> argparse.ArgumentParser:
     )
     call.set_defaults(command="call")
     return words
+
+
+def _parts(text: str) -> list[str]:
+    """The values of a setting that takes several: with commas, or the flag repeated."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class _Help(TypedDict):

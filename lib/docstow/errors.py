@@ -90,6 +90,18 @@ class DocumentNotFound(DocstowError, LookupError):
     code, status = "document_not_found", 404
 
 
+class EnvironmentNotFound(DocstowError, LookupError):
+    """A project in which nothing is installed or locked."""
+
+    code, status = "environment_not_found", 404
+
+
+class PackageNotFound(DocstowError, LookupError):
+    """No package of that name in the project's environments."""
+
+    code, status = "package_not_found", 404
+
+
 class SnapshotNotFound(DocstowError, LookupError):
     """No snapshot of that id among those that are kept."""
 

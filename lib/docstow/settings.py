@@ -96,6 +96,9 @@ class Settings:
     port: int = _setting(8000, "port to listen on; 0 picks one", least=0)
     allowed_hosts: tuple[str, ...] = _setting((), "further Host names that are served; * for any")
     allowed_origins: tuple[str, ...] = _setting((), "browser origins that may call; * for any")
+    root: tuple[str, ...] = _setting(
+        (), "project directories whose packages are read; by stdio and commands: the current one"
+    )
     log_level: str = _setting("info", "debug, info, warning or error")
 
 

@@ -127,7 +127,7 @@ OWNERS = {
     "fastapi": {"app"},
     "starlette": {"app"},
     "mangum": {"functions"},
-    "zstandard": {"unpack", "archive", "bundled"},
+    "zstandard": {"unpack", "archive", "bundled", "packages"},
     "uvicorn": {"server"},
     "lxml": {"readers"},
     "playwright": {"origins"},

@@ -147,6 +147,9 @@ class Harvest:
 
     def _read(self, event: Found) -> None:
         file = event.file
+        if not file.body.strip():
+            self._skip(file.path, "empty")
+            return
         try:
             found = page_of(file)
         except DocstowError as error:

@@ -274,11 +274,14 @@ def test_pages_that_ask_not_to_be_kept_are_not(site: Site, fetcher: Fetcher) -> 
 def test_what_is_no_page_is_left_out(site: Site, fetcher: Fetcher) -> None:
     large = b"<title>Large</title>" + b"x" * 10_000_001
     links = ["/logo.png", "/assets/app", "/data", "/large", "/gone", "/notes.md", "ftp://x/y"]
+    links += ["/nothing", "/soft"]
     site.page("/", "Start", "", *links)
     site.at("/data", content(b"\x00" * 64))
     site.put("/large", large)
     site.put("/notes.md", "# Notes\n\nSee [more](more).\n", "text/markdown")
     site.page("/more", "More")
+    site.put("/nothing", b" \n")
+    site.page("/soft", "Page not found", "The page that you are looking for is not here.")
     events = crawl(site.url, fetcher)
     assert found(events, site.url) == ["/", "/notes.md", "/more"]
     assert skipped(events, site.url) == {
@@ -287,6 +290,8 @@ def test_what_is_no_page_is_left_out(site: Site, fetcher: Fetcher) -> None:
         "/data": "not a page",
         "/large": "too large",
         "/gone": "not found",
+        "/nothing": "empty",
+        "/soft": "not found",
     }
     assert not site.paths("/logo.png")
 

@@ -24,6 +24,7 @@ from docstow.errors import (
 from docstow.model import NO_ATTRIBUTES, File
 from docstow.origins.contract import Known
 from docstow.origins.site_robots import AGENT
+from docstow.readers.missing import says_not_found
 from docstow.readers.page import read, readable
 from docstow.unpack import Limits
 from docstow.urls import canonical_url, clean_url, on_site
@@ -209,17 +210,21 @@ class SitePages:
         rules = directives(headers.get("x-robots-tag", ""))
         return self._taken(url, answer, rules)
 
-    def _taken(self, url: str, answer: Answer, rules: set[str]) -> Taken:
+    def _taken(self, url: str, answer: Answer, rules: set[str]) -> Taken | Refused:
         media_type = answer.headers.get("content-type", "") or _HTML[0]
         body = answer.body
         essence = media_type.partition(";")[0].strip().lower()
         if self.render and essence in _HTML:
             body, media_type = self.render(url, self._secret(url)), "text/html; charset=utf-8"
+        if not body.strip():
+            return Refused("empty")
         file = File("", url, media_type, body)
         raw = hashlib.sha256(body).hexdigest()
         if essence not in (*_HTML, *_MARKDOWN):
             return Taken(file, _validator(answer, raw), raw, indexable="noindex" not in rules)
         page = read(file)
+        if says_not_found(page, url):
+            return Refused("not found")
         if essence in _HTML and (match := _META_ROBOTS.search(body)):
             rules = rules | directives(match[1].decode("ascii", "replace"))
         said = f"{page.title}\n{page.text}".encode()

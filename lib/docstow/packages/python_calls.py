@@ -29,7 +29,8 @@ _ATTRS_FIELDS = frozenset({"field", "attrs.field", "attr.field", "attr.ib", "att
 
 def parameters(view: View) -> tuple[Parameter, ...] | None:
     """What a call of it may pass; None where that is not certain."""
-    if view.several:
+    # Where it is bound in one branch only, another file or base may answer in the others.
+    if view.several or view.definition.conditional:
         return None
     if view.definition.kind == "class":
         return _constructor(view)

@@ -37,7 +37,7 @@ _MODULE_NAMES = frozenset(
         *("__dict__", "__cached__", "__builtins__", "__annotations__", "__class__"),
     }
 )
-_CLASS_NAMES = frozenset(dir(type)) | {"__wrapped__", "__slots__", "__weakref__", "__annotations__"}
+_CLASS_NAMES = frozenset(dir(type))
 #: Decorators of classes that give no name but such with double underscores.
 HARMLESS = frozenset(
     {
@@ -46,6 +46,7 @@ HARMLESS = frozenset(
         *("total_ordering", "unique", "set_module"),
     }
 )
+_MADE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
 _METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 _DEEPEST = 40
 
@@ -299,7 +300,9 @@ class Names:
         for known in lineage.known:
             if name in dir(known) or (issubclass(known, enum.Enum) and name in _ENUM_NAMES):
                 return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]
-        return [Outside(f"builtins.type.{name}")] if name in _CLASS_NAMES else []
+        # Decorators, metaclasses and compilers give names of these forms to what they make.
+        made = name.startswith("__") or name in _MADE_NAMES or _is_mangled(name)
+        return [Outside(f"builtins.type.{name}")] if made or name in _CLASS_NAMES else []
 
     def _member(self, owner: View, way: Definition, *, several: bool = False) -> View:
         path = f"{owner.path}.{way.name}"
@@ -324,6 +327,9 @@ class Names:
         known: list[type] = []
         blurred = _doubt(view)
         unknown = body.opened or blurred or _caught(view)
+        module = self.files.module(view.module)
+        if module is not None and module.native:
+            unknown = unknown or "it is compiled, and stubs leave out what they do not tell"
         for base in body.bases:
             found = _nearest(self.in_scope(view, base), view) if base else None
             if isinstance(found, View) and found.definition.body is not None:
@@ -345,8 +351,8 @@ class Names:
             return ""
         if not module.layers:
             return "it is compiled, without stubs" if module.native else "it is a namespace"
-        if module.native and all(layer.role == "foreign stub" for layer in module.layers):
-            return "it is compiled, and its stubs are of another distribution"
+        if module.native:
+            return "it is compiled, and stubs leave out what they do not tell"
         for layer in module.layers:
             facts = self.files.facts(module.name, layer)
             if facts is None:
@@ -417,6 +423,11 @@ def _caught(view: View) -> str:
         if body is not None and name in body.names:
             return f"it defines {name}"
     return ""
+
+
+def _is_mangled(name: str) -> bool:
+    """``_Class__name``: what a private name of a class is called outside."""
+    return name.startswith("_") and "__" in name[1:]
 
 
 def _nearest(found: list[Seen], view: View) -> Seen | None:

@@ -15,7 +15,7 @@ from docstow.readers.python_signature import dotted, literal
 
 _MENTIONS = re.compile(
     r"\b(?:globals|vars|locals)\s*\(\s*\)|\bmodules\b|\bmeta_path\b|\bexec\s*\(|\bsetattr\b"
-    r"|\bglobal\s|__dict__|__setattr__|\b__path__\s*=|__builtins__"
+    r"|\(\s*__name__|\bglobal\s|__dict__|__setattr__|\b__path__\s*=|__builtins__"
 )
 #: Methods of a namespace that only look.
 _LOOKS = {"get", "items", "keys", "values", "copy"}
@@ -135,6 +135,8 @@ class _Walker(ast.NodeVisitor):
                 self._open_class("its __dict__ is written")
         if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
             return
+        if not self._depth and _hands_over_name(node, name):
+            self._found.opened = self._found.opened or f"it hands its name to {name}"
         if _is_namespace(node) and name != "sys.modules":
             self._open_here(f"it uses {name}()")
         elif name == "exec" and not self._depth:
@@ -155,7 +157,7 @@ class _Walker(ast.NodeVisitor):
         name = literal(node.args[1]) if len(node.args) > 1 else ""
         target = self._classes[-1] if owner in _SELF and self._classes else owner
         if not target or "." in target:
-            if not owner and node.args and not self._depth and not self._classes:
+            if not owner and not name and node.args and not self._depth and not self._classes:
                 self._found.opened = self._found.opened or "it sets attributes by name"
             return
         if name:
@@ -182,6 +184,12 @@ class _Walker(ast.NodeVisitor):
             return dotted(node.value) in _SELF
         call = isinstance(node, ast.Call) and dotted(node.func) == "vars"
         return call and [dotted(each) for each in node.args] in (["self"], ["cls"])  # type: ignore[attr-defined]
+
+
+def _hands_over_name(node: ast.Call, name: str) -> bool:
+    """Whether a module gives its own name to a function that may replace it."""
+    given = any(dotted(each) == "__name__" for each in node.args)
+    return given and not re.search(r"log|version|attach", name, re.IGNORECASE)
 
 
 def _is_namespace(node: ast.AST) -> bool:

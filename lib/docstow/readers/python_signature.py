@@ -94,9 +94,7 @@ def parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
     required = len(plain) - len(arguments.defaults)
     found = []
     for number, each in enumerate(plain):
-        # A leading double underscore is how stubs wrote positional-only ones.
-        alone = number < len(arguments.posonlyargs) or _old_positional(each.arg)
-        kind = "positional_only" if alone else "positional"
+        kind = "positional_only" if number < len(arguments.posonlyargs) else "positional"
         found.append(Parameter(each.arg, kind, number < required))  # type: ignore[arg-type]
     if arguments.vararg:
         found.append(Parameter(arguments.vararg.arg, "var_positional", required=False))
@@ -105,10 +103,6 @@ def parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
     if arguments.kwarg:
         found.append(Parameter(arguments.kwarg.arg, "var_keyword", required=False))
     return tuple(found)
-
-
-def _old_positional(name: str) -> bool:
-    return name.startswith("__") and not name.endswith("__")
 
 
 def header(node: Function, source: Source) -> str:

@@ -57,6 +57,10 @@ def read(body: bytes, name: str, *, package: bool) -> ModuleFacts:
     opened = scope.opened or found.opened
     for each in found.names - scope.names.keys():
         scope.names[each] = [Definition(each, "attribute", 0, 0)]
+    if opened == _GETATTR and (answered := python_lazy.compared(tree)) is not None:
+        opened = found.opened
+        for each in answered - scope.names.keys():
+            scope.names[each] = [Definition(each, "attribute", 0, 0)]
     if lazy := python_lazy.attached(tree, name):
         opened = "" if opened == _GETATTR else opened
         for each, (module, imported) in lazy.items():

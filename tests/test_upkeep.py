@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -417,3 +418,24 @@ def test_listing_pages_do_not_matter(moto: str, tmp_path: Path) -> None:
     paged = S3Store(connect(endpoint=moto), "docstow", tmp_path.name, page_size=2)
     assert len(inventory.take(paged).blobs) == 10
     assert audit.verify(paged).faults == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX stand for a full disk")
+def test_a_cache_whose_disk_is_full_is_told_and_leaves_nothing_half_done(
+    moto: str, tmp_path: Path
+) -> None:
+    import resource
+
+    store = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+    snapshot = stow(store, tmp_path, crate(1))
+    reader = opened(store, tmp_path / "reader")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="Free some space"):
+            reader.fetch(snapshot)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((tmp_path / "reader" / "cache").iterdir()) == []
+    assert len(reader.fetch(snapshot)) == 2
+    assert upkeep(store, tmp_path).verify().faults == ()

@@ -67,6 +67,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ObjectStor
         endpoint = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT")
         if not endpoint:
             pytest.skip("DOCSTOW_TEST_S3_ENDPOINT names no S3 server to test against")
+        request.getfixturevalue("credentials")
         client, bucket = connect(endpoint=endpoint), f"docstow-{uuid.uuid4().hex}"
         client.create_bucket(Bucket=bucket)
     store = S3Store(client, bucket, f"test/{uuid.uuid4().hex}", page_size=7)
@@ -547,6 +548,31 @@ def test_a_server_that_knows_etags_without_quotes_only(moto: str) -> None:
             store.swap("a", b"three", first)
         assert store.get_changed("a", second) == Unchanged()
     assert sum(quoted(request) for request in proxy.seen) == 1
+
+
+def test_many_find_out_at_once_that_a_server_knows_etags_without_quotes(moto: str) -> None:
+    """As they do on Ceph, whose writers would otherwise undo each other's finding."""
+    barrier = threading.Barrier(2, timeout=10)
+    forward = s3.forward(moto)
+    quoted = 0
+
+    def respond(request: s3.Request) -> s3.Answer:
+        nonlocal quoted
+        tag = request.headers.get("if-match", "")
+        if tag.startswith('"'):
+            quoted += 1
+            barrier.wait()  # both have sent the same spelling before either learns of it
+            return s3.fault(412, "PreconditionFailed")
+        if tag:
+            request.headers["if-match"] = f'"{tag}"'
+        return forward(request)
+
+    with s3.serve(respond) as endpoint:
+        store = S3Store(connect(endpoint=endpoint), "docstow", f"test/{uuid.uuid4().hex}")
+        etags = {key: store.create(key, b"0") for key in ("a", "b")}
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda key: store.swap(key, b"1", etags[key]), etags))
+    assert quoted == 2
 
 
 def test_a_body_that_breaks_off_is_read_again(moto: str) -> None:

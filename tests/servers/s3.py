@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.client
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from moto.server import ThreadedMotoServer
@@ -54,12 +55,22 @@ def moto() -> Iterator[str]:
         server.stop()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no fault of ours."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextlib.contextmanager
 def serve(respond: Respond) -> Iterator[str]:
     """The address of a server that answers with what ``respond`` returns."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or a body waits 40 ms for its headers' receipt
 
         def answer(self) -> None:
             size = int(self.headers.get("Content-Length", 0))
@@ -91,8 +102,7 @@ def serve(respond: Respond) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

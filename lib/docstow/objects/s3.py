@@ -114,14 +114,16 @@ class S3Store:
         write_id = uuid.uuid4().hex
         for pause in _BUSY_PAUSES_S:
             time.sleep(pause)
-            outcome = self._put(key, body, write_id, {"IfMatch": self._spelled(etag)})
+            quoted = self._quoted
+            outcome = self._put(key, body, write_id, {"IfMatch": _spelled(etag, quoted)})
             if isinstance(outcome, str):
                 return outcome
             if outcome.found != etag:
                 raise Conflict(key)
             if outcome.status == 412:
                 # Refused although nothing changed: Ceph knows tags only without their quotes.
-                self._quoted = not self._quoted
+                # The other spelling than this one's: many threads may find that out at once.
+                self._quoted = not quoted
         raise self._busy(key)
 
     def list(self, prefix: str) -> Iterator[Entry]:
@@ -145,16 +147,13 @@ class S3Store:
     def _full(self, key: str) -> str:
         return self.prefix + check_key(key)
 
-    def _spelled(self, etag: str) -> str:
-        return f'"{etag}"' if self._quoted else etag
-
     def _get(self, key: str, etag: str) -> Stored | Unchanged | None:
         """Read an object, again if the connection breaks within the body."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         request: dict[str, Any] = {"Bucket": self.bucket, "Key": self._full(key)}
         if etag:
-            request["IfNoneMatch"] = self._spelled(etag)
+            request["IfNoneMatch"] = _spelled(etag, self._quoted)
         with self._explained("read", key):
             for attempt in range(1, READ_ATTEMPTS + 1):
                 try:
@@ -263,6 +262,10 @@ def _advice(fault: BotoCoreError | ClientError) -> str:
     if status == 501:
         return "This server does not know conditional writes; use one that does, or a directory."
     return "Try again; if it stays, see the S3 server's log."
+
+
+def _spelled(etag: str, quoted: bool) -> str:  # noqa: FBT001
+    return f'"{etag}"' if quoted else etag
 
 
 def _status(fault: ClientError) -> int:

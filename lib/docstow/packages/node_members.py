@@ -39,8 +39,12 @@ class Members:
     def add(self, other: Members) -> None:
         """Have what the other has, too."""
         for name, found in other.fields.items():
-            known = self.fields.setdefault(name, [])
-            known += [each for each in found if each not in known]
+            if name not in self.fields:
+                self.fields[name] = found
+                continue
+            known = {id(member) for _, member in self.fields[name]}
+            added = [each for each in found if id(each[1]) not in known]
+            self.fields[name] = self.fields[name] + added
         self.spaces += [each for each in other.spaces if each not in self.spaces]
         self.certain = self.certain and other.certain
         self.calls = _both(self.calls, other.calls)

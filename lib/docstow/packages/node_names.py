@@ -119,8 +119,9 @@ class Thing:
         """Both as one: declarations of the same name."""
         if other is None:
             return self
+        known = {id(declaration) for _, declaration in self.declared}
         return Thing(
-            self.declared + tuple(each for each in other.declared if each not in self.declared),
+            self.declared + tuple(each for each in other.declared if id(each[1]) not in known),
             self.members + other.members,
             self.spaces + other.spaces,
             self.unknown and other.unknown,

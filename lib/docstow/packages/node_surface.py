@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from docstow.packages import node_manifest, node_symbols
@@ -17,6 +19,7 @@ from docstow.packages.node_files import Folder, NodeFiles
 from docstow.packages.node_members import NodeMembers
 from docstow.packages.node_names import NodeNames, Space, Thing
 from docstow.packages.surface import Symbol
+from docstow.readers.typescript_source import Declaration
 
 #: How many paths are offered to choose suggestions from.
 _MOST_NAMES = 20_000
@@ -24,6 +27,25 @@ _MOST_NAMES = 20_000
 _MOST_DEPENDENCIES = 40
 _DEEPEST = 3
 _ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A public name, and where its definition is.
+
+    Attributes:
+        name: the last of its path.
+        file: absolute.
+        line: from 1.
+        own: whether it is written within what has it, and not inherited or referred to.
+        tell: makes the symbol.
+    """
+
+    name: str
+    file: str
+    line: int
+    own: bool
+    tell: Callable[[], Symbol]
 
 
 class NodeSurface:
@@ -54,7 +76,7 @@ class NodeSurface:
         self._builtin = builtin
         self._siblings = siblings
         self._installed = installed
-        self._boundary = boundary
+        self.boundary = boundary
         self._files = NodeFiles(boundary)
         self._names = NodeNames(self._files, self._elsewhere, self._member)
         self._members = NodeMembers(self._names)
@@ -132,8 +154,38 @@ class NodeSurface:
         thing = self._thing(path)
         if thing is None:
             return None
-        spaces = [each[0] for each in (*thing.members, *thing.declared)] or list(thing.spaces)
-        return spaces[0].unit.path if spaces else None
+        found = node_symbols.place(thing)
+        return found[0].unit.path if found is not None else None
+
+    def definitions(self, path: str) -> Iterator[Definition]:
+        """The public names of a module, class or object that belong to this package.
+
+        Each is told in full only when it is asked to.
+        """
+        self._gather()
+        thing = self._thing(path)
+        if thing is None or self.folder is None:
+            return
+        inside = {(each.unit.path, *_lines(decl)) for each, decl in thing.declared}
+        homes = {self.folder.root, *(space.unit.folder.root for space in self._spaces("."))}
+        homes |= {space.unit.folder.root for space, _ in thing.declared}
+        for name in dict.fromkeys(self._member_names(thing)):
+            inner = self._members.member(thing, name)
+            place = node_symbols.place(inner) if inner is not None else None
+            # What a module exports is shown wherever it comes from, and what a class inherits
+            # from its own package or one like it.
+            if (
+                inner is None
+                or place is None
+                or not (
+                    thing.spaces or place[0].unit.folder.root in homes or _is_alike(place[0], homes)
+                )
+            ):
+                continue
+            space, line = place
+            own = any(p == space.unit.path and a <= line <= b for p, a, b in inside)
+            tell = partial(node_symbols.symbol, f"{path}.{name}", inner, self._members)
+            yield Definition(name, str(space.unit.path), line, own, tell)
 
     def _thing(self, path: str) -> Thing | None:
         module, names = self._split(path)
@@ -200,7 +252,7 @@ class NodeSurface:
 
     def _elsewhere(self, name: str) -> Folder | None:
         """A package that the project has, wherever it is."""
-        location = self._boundary.root / self.package.location
+        location = self.boundary.root / self.package.location
         found = self._files.find(name, location.parent)
         if found is None:
             surface = self._siblings(name)
@@ -268,6 +320,17 @@ class NodeSurface:
             end = next((end for end in _ENDS if after.endswith(end)), "")
             if stem.startswith(before):
                 yield stem + (end if after == end else after)
+
+
+def _is_alike(space: Space, homes: set[Path]) -> bool:
+    """Whether a definition is in DefinitelyTyped, as one of some packages is."""
+    name = space.unit.folder.name
+    typed = any(home.parent.name == "@types" for home in homes)
+    return typed and name.startswith("@types/") and name != "@types/node"
+
+
+def _lines(declaration: Declaration) -> tuple[int, int]:
+    return declaration.span.line, declaration.span.end_line
 
 
 def _knows(folder: Folder, names: set[str]) -> bool:

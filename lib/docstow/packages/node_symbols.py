@@ -59,6 +59,23 @@ def builtin(path: str, name: str, owner: Thing, members: NodeMembers) -> Symbol 
     return Symbol(path, "property", "", 0, 0, name, "")
 
 
+def place(thing: Thing) -> tuple[Space, int] | None:
+    """The file and the line of a thing's first definition."""
+    if thing.members:
+        space, member = thing.members[0]
+        return space, member.span.line
+    if thing.declared:
+        space, declaration = _main(thing)
+        return space, declaration.span.line
+    return (thing.spaces[0], 0) if thing.spaces else None
+
+
+def _main(thing: Thing) -> tuple[Space, Declaration]:
+    """The declaration that says most."""
+    order = list(_KINDS)
+    return min(thing.declared, key=lambda each: order.index(each[1].kind))
+
+
 def _member(path: str, thing: Thing, members: NodeMembers) -> Symbol:
     space, first = thing.members[0]
     found = members.of(thing)

@@ -1,0 +1,133 @@
+"""The public surface of a Node package → documents, as a source that is searched.
+
+This room knows which names are worth a document: each definition once, under the shortest path.
+It does not know how names are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docstow.errors import DocstowError
+from docstow.model import Document
+from docstow.packages import node_manifest
+from docstow.packages.node_surface import Definition, NodeSurface
+from docstow.packages.surface import Symbol
+
+_MOST_MODULES = 100
+_MOST_MEMBERS = 20_000
+_READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
+_LONGEST_README = 1_000_000
+#: What has members that are read about by themselves.
+_OWNERS = ("class", "interface", "enum", "module", "constant", "type")
+
+Home = tuple[str, int, str]
+
+
+def documents(surface: NodeSurface) -> Iterator[Document]:
+    """The package's own page, its modules, what they export, and the members of those.
+
+    Args:
+        surface: of an installed package.
+    """
+    readme = _readme(surface)
+    if readme is not None:
+        yield readme
+    seen: set[Home] = set()
+    owners: list[Symbol] = []
+    for module in _modules(surface):
+        found = sorted(surface.definitions(module), key=_default_last)
+        new = [each.tell() for each in found if _is_new(each, seen)]
+        whole = surface.symbol(module)
+        if whole is None or not (new or module == surface.name):
+            continue
+        yield _document(whole, "", _summary(surface) if module == surface.name else "")
+        yield from (_document(symbol, module) for symbol in new)
+        owners += [symbol for symbol in new if symbol.kind in _OWNERS]
+    left = _MOST_MEMBERS
+    for own in (True, False):
+        for owner in owners:
+            for each in surface.definitions(owner.path):
+                if each.own == own and left > 0 and _is_new(each, seen):
+                    left -= 1
+                    yield _document(each.tell(), owner.path)
+
+
+def _modules(surface: NodeSurface) -> Iterator[str]:
+    """The entry and the modules that the package names one by one; of a typed package those."""
+    manifest = surface.folder.manifest if surface.folder else {}
+    named = node_manifest.subpaths(manifest)
+    typed = None
+    for module in surface.modules()[:_MOST_MODULES]:
+        place = surface.place(module)
+        if place is None or (module != surface.name and named is None):
+            continue
+        if typed is None:
+            typed = node_manifest.is_typed(place.name)
+        if node_manifest.is_typed(place.name) == typed:
+            yield module
+
+
+def _is_new(definition: Definition, seen: set[Home]) -> bool:
+    """Whether a definition has no document yet."""
+    name = definition.name
+    if name.startswith("_"):
+        return False
+    # A default export has its own name as another path to it, which comes first.
+    home = (definition.file, definition.line, "")
+    named = (definition.file, definition.line, name)
+    if named in seen or (name == "default" and home in seen):
+        return False
+    seen |= {home, named}
+    return True
+
+
+def _default_last(definition: Definition) -> tuple[bool, str]:
+    return definition.name == "default", definition.name
+
+
+def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
+    attributes: dict[str, object] = {"language": "typescript"}
+    if symbol.file.endswith((".js", ".mjs", ".cjs")):
+        attributes["language"] = "javascript"
+    if symbol.file:
+        attributes |= {"file": symbol.file, "line": symbol.line}
+    if symbol.deprecated:
+        attributes["deprecated"] = symbol.deprecated
+    if symbol.target:
+        attributes["target"] = symbol.target
+    title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
+    return Document(
+        symbol.path,
+        symbol.kind,
+        title,
+        symbol.signature,
+        symbol.docstring or text,
+        "",
+        parent,
+        attributes,
+    )
+
+
+def _summary(surface: NodeSurface) -> str:
+    described = surface.folder.manifest.get("description") if surface.folder else ""
+    return described if isinstance(described, str) else ""
+
+
+def _readme(surface: NodeSurface) -> Document | None:
+    if surface.folder is None:
+        return None
+    for name in _READMES:
+        path = surface.folder.root / name
+        if not path.is_file():
+            continue
+        try:
+            body = surface.boundary.read(path, most=_LONGEST_README)
+        except DocstowError:
+            return None
+        text = body.decode(errors="replace")
+        attributes = {"file": name, "media_type": "text/markdown"}
+        return Document(
+            f"{surface.name}/{name}", "page", surface.name, "", text, "", "", attributes
+        )
+    return None

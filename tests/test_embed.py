@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow import embed
-from docstow.embed import OnnxEmbedder, bundled
+from docstow.embed import FILES, OnnxEmbedder, bundled
 from docstow.errors import ConfigurationError
 
 BUNDLED = Path(embed.__file__).parent / "bundled"
@@ -30,7 +30,7 @@ TEXTS = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the bundled model's files that a test may spoil."""
-    for file in ("manifest.json", "model.onnx", "tokenizer.json"):
+    for file in ("manifest.json", *FILES):
         shutil.copy(BUNDLED / file, tmp_path)
     return tmp_path
 
@@ -130,7 +130,7 @@ def test_threads_share_one_model(folder: Path) -> None:
         np.testing.assert_array_equal(result, results[0])
 
 
-@pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("file", FILES)
 def test_a_changed_file_is_refused(folder: Path, file: str) -> None:
     body = (folder / file).read_bytes()
     (folder / file).write_bytes(body[:-1] + bytes([body[-1] ^ 1]))
@@ -138,7 +138,7 @@ def test_a_changed_file_is_refused(folder: Path, file: str) -> None:
         OnnxEmbedder(folder).embed(["task"])
 
 
-@pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("file", FILES)
 def test_a_missing_file_is_refused(folder: Path, file: str) -> None:
     (folder / file).unlink()
     with pytest.raises(ConfigurationError, match=f"{file} of the embedding model cannot be read"):
@@ -170,5 +170,5 @@ assert {"onnxruntime", "tokenizers"} <= set(sys.modules)
 
 
 def test_the_files_are_small() -> None:
-    sizes = [(BUNDLED / file).stat().st_size for file in ("model.onnx", "tokenizer.json")]
+    sizes = [(BUNDLED / file).stat().st_size for file in FILES]
     assert sum(sizes) <= 12_000_000

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "manifest.json"
 
+MAPPED = "mapped.onnx"
+"""The model's graph without its rows: it says where in the model's file they lie, so that they are
+mapped into memory and not copied, and all processes of a machine share them."""
+
+FILES = (MODEL, MAPPED, TOKENIZER)
+
 _TEXTS_AT_ONCE = 2048
 """How many texts are tokenised, and sorted by length, together."""
 
@@ -87,7 +93,7 @@ class OnnxEmbedder:
     """An :class:`Embedder` from a folder with a manifest, a model and a tokenizer.
 
     The manifest has ``name``, ``dimensions``, ``max_tokens`` (longer texts are cut there) and, in
-    ``sha256``, the digest of both other files. The model takes ``input_ids`` (int64, ``[batch,
+    ``sha256``, the digest of every other file. The model takes ``input_ids`` (int64, ``[batch,
     length]``, padded with 0) and gives unit vectors. Instances may be shared between threads.
 
     Raises:
@@ -103,7 +109,7 @@ class OnnxEmbedder:
         self._loaded: _Loaded | None = None
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
-            self._digests = {file: str(manifest["sha256"][file]) for file in (MODEL, TOKENIZER)}
+            self._digests = {file: str(manifest["sha256"][file]) for file in FILES}
             self._max_tokens = int(manifest["max_tokens"])
             self.dimensions = int(manifest["dimensions"])
             model, tokenizer = (self._digests[file][:12] for file in (MODEL, TOKENIZER))
@@ -161,7 +167,7 @@ class OnnxEmbedder:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_buffer(self._verified(TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(self._verified(TOKENIZER)))
         tokenizer.enable_truncation(self._max_tokens)
         tokenizer.no_padding()
         return tokenizer
@@ -172,26 +178,26 @@ class OnnxEmbedder:
         options = SessionOptions()
         options.intra_op_num_threads = _THREADS
         options.inter_op_num_threads = 1
-        return InferenceSession(
-            self._verified(MODEL), sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        self._verified(MODEL)
+        graph = str(self._verified(MAPPED))
+        return InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
 
-    def _verified(self, file: str) -> bytes:
-        """The bytes of a file, which must be those that the manifest names."""
+    def _verified(self, file: str) -> Path:
+        """The path of a file, which must be the one that the manifest names."""
         path = self._folder / file
         try:
-            body = path.read_bytes()
+            with path.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
         except OSError as error:
             raise ConfigurationError(
                 f"{path} of the embedding model cannot be read ({error}); install docstow again"
             ) from error
-        digest = hashlib.sha256(body).hexdigest()
         if digest != self._digests[file]:
             raise ConfigurationError(
                 f"{path} is damaged or of another model: its SHA-256 is {digest}, the manifest "
                 f"says {self._digests[file]}; install docstow again"
             )
-        return body
+        return path
 
 
 def _pieces(word: str) -> int:

@@ -1,4 +1,4 @@
-"""The bundled model's files: ``tokenizer.json``, ``model.onnx`` and ``manifest.json``.
+"""The bundled model's files: its tokenizer, model, mapped graph and manifest.
 
 Knows their formats. It does not know how the rows of the embedding table were learned.
 """
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+
+#: Constants of so many bytes are tables; a smaller one is needed to lay out the graph.
+_TABLE = 64
 MAX_TOKENS = 512
 
 # join|Handle and HTTP|Server; zero-width, so that replacing puts a blank there.
@@ -89,13 +92,35 @@ def graph(table: NDArray[np.float32]) -> Any:
     )
 
 
+def mapped(model: bytes) -> Any:
+    """The same model without its tables, which it finds in the file ``model.onnx`` beside it.
+
+    Args:
+        model: that file.
+    """
+    import onnx
+
+    made = onnx.load_model_from_string(model)
+    for each in made.graph.initializer:
+        if len(each.raw_data) >= _TABLE:
+            where = {"offset": model.index(each.raw_data), "length": len(each.raw_data)}
+            each.ClearField("raw_data")
+            each.data_location = onnx.TensorProto.EXTERNAL
+            for key, value in {"location": "model.onnx", **where}.items():
+                entry = each.external_data.add()
+                entry.key, entry.value = key, str(value)
+    return made
+
+
 def write(
     folder: Path, name: str, vocabulary: Sequence[str], table: NDArray[np.float32], made_by: Any
 ) -> None:
-    """Write the three files; ``made_by`` is any JSON value, for the record."""
+    """Write the four files; ``made_by`` is any JSON value, for the record."""
     import onnx
 
-    (folder / "model.onnx").write_bytes(graph(table).SerializeToString(deterministic=True))
+    model = graph(table).SerializeToString(deterministic=True)
+    (folder / "model.onnx").write_bytes(model)
+    (folder / "mapped.onnx").write_bytes(mapped(model).SerializeToString(deterministic=True))
     (folder / "tokenizer.json").write_text(tokenizer(vocabulary).to_str(), "utf-8")
     manifest = {
         "name": name,
@@ -103,7 +128,7 @@ def write(
         "max_tokens": MAX_TOKENS,
         "sha256": {
             file: hashlib.sha256((folder / file).read_bytes()).hexdigest()
-            for file in ("model.onnx", "tokenizer.json")
+            for file in ("model.onnx", "mapped.onnx", "tokenizer.json")
         },
         "made_by": made_by,
     }

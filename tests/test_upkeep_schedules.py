@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docstow import audit, evict, heads, inventory, snapshots
+from docstow import audit, evict, inventory, snapshots
 from docstow.errors import SnapshotGone
 from docstow.model import Recipe, Revision, Source
 from docstow.objects import DirectoryStore, ObjectStore
@@ -41,7 +41,7 @@ def one_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(snapshots, "PARALLEL", 1)
         patch.setattr(inventory, "PARALLEL", 1)
-        patch.setattr(heads.random, "uniform", lambda *_: 0.0)
+        patch.setattr("random.uniform", lambda *_: 0.0)
         yield
 
 

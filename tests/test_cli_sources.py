@@ -111,3 +111,24 @@ def test_what_cannot_be_done_is_said_with_status_1(
     assert said in done.stderr
     assert SECRET not in done.stderr
     assert "Traceback" not in done.stderr
+    assert run(place, "sources", "list").stdout == ""
+
+
+def test_names_that_come_near_are_told(place: Path) -> None:
+    run(place, "ingest", "folder", "docs", "--title", "Harbour")
+    missed = run(place, "sources", "delete", "Harbor").stderr.splitlines()
+    assert missed[-1] == f"docstow: did you mean: {place / 'docs'}"
+    assert "did you mean: django" in run(place, "ingest", "site", "djang").stderr
+
+
+def test_a_first_sync_that_fails_says_what_became_of_the_source(place: Path) -> None:
+    (place / "empty").mkdir()
+    done = run(place, "ingest", "folder", "empty")
+    assert (done.returncode, done.stdout) == (1, "")
+    error, advice = done.stderr.splitlines()
+    assert "gave no page that can be read" in error
+    listed = run(place, "sources", "list").stdout
+    assert advice.endswith(
+        f"run this again, or forget it with: docstow sources delete {listed[:12]}"
+    )
+    assert run(place, "sources", "delete", listed[:12]).returncode == 0

@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.closing(Runtime(settings)) as runtime:
             return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
-        print(f"docstow: {error.code}: {error.message}", file=sys.stderr)
+        _tell(error)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -79,6 +79,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has had enough; what is left of it must not fail at exit too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _tell(error: DocstowError, about: str = "") -> None:
+    """An error in a line, and what may be meant in another."""
+    print(f"docstow: {about}{error.code}: {error.message}", file=sys.stderr)
+    names = ("name", "ref", "uri", "item_path", "path", "version")
+    near = (
+        next((each[name] for name in names if each.get(name)), "") for each in error.suggestions
+    )
+    if known := [str(each) for each in near if each]:
+        print(f"docstow: did you mean: {', '.join(known)}", file=sys.stderr)
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -144,7 +155,7 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
             snapshot = stow(thing)
         except DocstowError as error:
             failures += 1
-            print(f"docstow: {thing}: {error.code}: {error.message}", file=sys.stderr)
+            _tell(error, f"{thing}: ")
             continue
         counts = snapshot.counts
         print(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import time
 from collections.abc import Sequence
@@ -39,11 +40,14 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         **({"headers": _headers(options.header)} if options.header else {}),
     }
     created = runtime.toolbox.call("create_source", arguments).structured or {}
+    # What goes wrong is printed here; the log of a server would tell it twice more.
+    for name in ("docstow.work", "docstow.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     begun = time.monotonic()
     job = runtime.sync.start(created["source_id"], FULL if options.full else INCREMENTAL)
     shown = None
     while (job := runtime.sync.wait(job.id, PROGRESS_S)).active:
-        if (now := job.progress) != shown:
+        if (now := job.progress) != shown and now.done:
             shown = now
             of = f" of {now.total}" if now.total else ""
             print(f"{now.done}{of} {now.current}", file=sys.stderr, flush=True)
@@ -53,7 +57,16 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     for error in job.errors:
         about = f"{error.ref}: " if error.ref else ""
         print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
+    if job.error_count > len(job.errors):
+        print(f"docstow: and {job.error_count - len(job.errors)} more", file=sys.stderr)
     if job.state != SUCCESS:
+        if runtime.prose.newest(runtime.registry.get(created["source_id"])) is None:
+            short = created["source_id"][:12]
+            print(
+                f"docstow: {created['uri']} is registered, but nothing is stowed of it yet: run"
+                f" this again, or forget it with: docstow sources delete {short}",
+                file=sys.stderr,
+            )
         return 1
     counts = job.counts
     print(

@@ -357,7 +357,12 @@ class Runtime:
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
         desk = sources.Desk(
-            self.registry, self.jobs, self.sync, self.prose, lambda name: self._presets.find(name)
+            self.registry,
+            self.jobs,
+            self.sync,
+            self.prose,
+            lambda name: self._presets.find(name),
+            self.upstreams.check,
         )
         tools = [
             *rust.tools(self.library),

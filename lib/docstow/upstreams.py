@@ -9,6 +9,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -88,6 +89,23 @@ class Upstreams:
             interval_s=settings.upstream_interval_s,
         )
 
+    def check(self, kind: str, uri: str) -> None:
+        """Refuse a source that no sync could read, as far as nobody need be asked for that.
+
+        Raises:
+            Forbidden: a folder, and this process reads none.
+            SourceNotFound: a folder that is not there.
+        """
+        if kind == FOLDER:
+            from docstow.origins import folder
+
+            folder.check(Path(folder.canonical(uri)), allowed=self._reads_folders)
+
+    @property
+    def _reads_folders(self) -> bool:
+        """Others could have the server read what is none of their business."""
+        return self._settings.host in LOOPBACK
+
     @contextlib.contextmanager
     def prose(self, registration: Registration) -> Iterator[ProseOrigin]:
         """Where the files of a registered source come from, for one sync."""
@@ -102,8 +120,7 @@ class Upstreams:
         if registration.kind == FOLDER:
             from docstow.origins.folder import FolderOrigin
 
-            # Others could have the server read what is none of their business.
-            return FolderOrigin(registration, allowed=self._settings.host in LOOPBACK)
+            return FolderOrigin(registration, allowed=self._reads_folders)
         if registration.kind == GITHUB:
             from docstow.origins.github import GithubOrigin
 

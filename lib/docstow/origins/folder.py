@@ -60,6 +60,23 @@ def canonical(uri: str) -> str:
         raise InvalidParameter("uri", f"{text!r} cannot be resolved ({error})") from error
 
 
+def check(root: Path, *, allowed: bool) -> None:
+    """Refuse a directory that cannot be read.
+
+    Raises:
+        Forbidden: this process does not read directories.
+        SourceNotFound: there is no such directory.
+    """
+    if not allowed:
+        raise Forbidden(
+            "This server does not read folders of the machine it runs on. Run `docstow ingest"
+            " folder DIR` or `docstow serve` on your own machine, or push the texts into a"
+            " collection."
+        )
+    if not root.is_dir():
+        raise SourceNotFound(f"{root} is not a directory on this machine; check the path.")
+
+
 class FolderOrigin:
     """One directory, for one sync.
 
@@ -81,17 +98,7 @@ class FolderOrigin:
             Forbidden: this process does not read directories.
             SourceNotFound: there is no such directory.
         """
-        if not self._allowed:
-            raise Forbidden(
-                "This server does not read folders of the machine it runs on. Run `docstow ingest"
-                " folder DIR` or `docstow serve` on your own machine, or push the texts into a"
-                " collection."
-            )
-        if not self._root.is_dir():
-            raise SourceNotFound(
-                f"{self._root} is not a directory on this machine; check the path, or delete the"
-                " source."
-            )
+        check(self._root, allowed=self._allowed)
         return ""
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:

@@ -50,6 +50,7 @@ class Desk:
         sync: starts and awaits such jobs.
         prose: what is stowed of them.
         preset: finds a known source by name.
+        check: refuses a kind and a URI that no sync could read.
     """
 
     registry: Registry
@@ -57,6 +58,7 @@ class Desk:
     sync: Sync
     prose: Prose
     preset: Callable[[str], Preset]
+    check: Callable[[str, str], None]
 
 
 def tools(library: Library, desk: Desk) -> list[Tool]:
@@ -233,6 +235,7 @@ def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
         options = {**known.options, **(options or {})}
     elif not kind:
         raise InvalidParameter("kind", f"is required beside uri: one of {', '.join(KINDS)}")
+    desk.check(kind, uri)
     registration, created = desk.registry.create(
         kind,
         uri,

@@ -56,6 +56,7 @@ FLOORS = [
         "records",
         "indexes",
         "packages",
+        "verify",
     },
     {"origins"},
     {
@@ -131,9 +132,10 @@ OWNERS = {
     "uvicorn": {"server"},
     "lxml": {"readers"},
     "playwright": {"origins"},
-    "tree_sitter": {"readers"},
+    "tree_sitter": {"readers", "verify"},
     "tree_sitter_javascript": {"readers"},
-    "tree_sitter_typescript": {"readers"},
+    "tree_sitter_typescript": {"readers", "verify"},
+    "tree_sitter_rust": {"verify"},
     "griffe": {"packages"},
 }
 
@@ -152,6 +154,7 @@ PURE = {
     "mcp",
     "model",
     "export",
+    "verify",
 }
 IO_MODULES = {
     "os",

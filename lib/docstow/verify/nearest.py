@@ -1,0 +1,77 @@
+"""Names that come near one that does not exist, the likeliest first.
+
+This room knows how misremembered names look: misspelt, moved to another module, one word more or
+less. It does not know any language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MOST = 3
+#: Names less alike than this help nobody.
+LEAST = 55.0
+_SEPARATORS = re.compile(r"::|[.#/]")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def words(name: str) -> list[str]:
+    """The words of an identifier, in lower case: ``HTTPClient`` and ``http_client`` alike."""
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def shape(name: str) -> str:
+    """Whether a name is written as a type, a constant or anything else is."""
+    bare = name.strip("_")
+    if not bare or not bare[0].isupper():
+        return "lower"
+    return "constant" if len(bare) > 1 and bare.isupper() else "type"
+
+
+def likeness(wanted: str, name: str) -> float:
+    """From 0 to 100; letters and words count, and a name that is a part of the other does too."""
+    from rapidfuzz import fuzz
+    from rapidfuzz.distance import JaroWinkler
+
+    one, other = wanted.lower().strip("_"), name.lower().strip("_")
+    if one.replace("_", "") == other.replace("_", ""):
+        return 100.0
+    mine, its = words(wanted), words(name)
+    common = len(set(mine) & set(its))
+    together = 100.0 * 2 * common / (len(set(mine)) + len(set(its))) if mine and its else 0.0
+    sorted_ratio = fuzz.ratio(" ".join(sorted(mine)), " ".join(sorted(its)))
+    spelt = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
+    return max(spelt, 0.5 * together + 0.5 * sorted_ratio, 0.88 * together)
+
+
+def nearest(
+    wanted: str,
+    siblings: Iterable[str],
+    others: Iterable[str] = (),
+    *,
+    most: int = MOST,
+    shaped: bool = True,
+) -> tuple[str, ...]:
+    """The names most like a wanted one.
+
+    Args:
+        wanted: the last segment that was not found.
+        siblings: full names of what stands beside it; they count more.
+        others: full names of what is elsewhere: of these only near misses count.
+        most: how many at most.
+        shaped: types are only suggested for types, functions for functions.
+    """
+    scores: dict[str, float] = {}
+    for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
+        for full in names:
+            last = _SEPARATORS.split(full)[-1]
+            if last.startswith("_") and not wanted.startswith("_"):
+                continue
+            if shaped and shape(last) != shape(wanted):
+                continue
+            score = likeness(wanted, last)
+            if score >= least and score + extra > scores.get(full, 0.0):
+                scores[full] = score + extra
+    ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
+    return tuple(ordered[:most])

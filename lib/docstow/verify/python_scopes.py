@@ -1,0 +1,212 @@
+"""What the names of a Python file are bound to, scope by scope.
+
+This room knows Python's binding forms and where a name is looked up. It does not know packages.
+A name that is bound twice, or in a way that says nothing, stands for nothing certain.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Scoped = (
+    ast.Module
+    | ast.FunctionDef
+    | ast.AsyncFunctionDef
+    | ast.Lambda
+    | ast.ClassDef
+    | ast.ListComp
+    | ast.SetComp
+    | ast.DictComp
+    | ast.GeneratorExp
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that an import binds: the dotted path it stands for."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A name that an expression is assigned to: ``entered`` by ``with``, ``awaited`` if async."""
+
+    expression: ast.expr
+    entered: bool = False
+    awaited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A name that is declared with a type."""
+
+    annotation: ast.expr
+
+
+#: Bound, but to what nobody knows.
+UNKNOWN = None
+Binding = Import | Value | Annotated | None
+
+
+@dataclass(slots=True)
+class Scope:
+    """One scope and its names.
+
+    Attributes:
+        node: whose scope it is.
+        parent: the scope around it.
+        bindings: every way in which a name is bound.
+        passed_up: names that are declared global or nonlocal here.
+    """
+
+    node: ast.AST
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    passed_up: set[str] = field(default_factory=set)
+
+    def add(self, name: str, binding: Binding) -> None:
+        """Note one more way in which a name is bound."""
+        self.bindings.setdefault(name, []).append(binding)
+
+    def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
+        """The scope that a name belongs to, with all that it is bound to there."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            hidden = isinstance(scope.node, ast.ClassDef) and not first
+            if name in scope.bindings and name not in scope.passed_up and not hidden:
+                return scope, scope.bindings[name]
+            scope, first = scope.parent, False
+        return None
+
+
+def scopes(tree: ast.Module) -> dict[ast.AST, Scope]:
+    """The scope of every node that has one of its own; of the module too."""
+    found: dict[ast.AST, Scope] = {}
+    _fill(tree, None, found)
+    top = found[tree]
+    for scope in found.values():
+        for name in scope.passed_up:
+            owner = top if name in top.bindings else scope
+            owner.add(name, UNKNOWN)
+            scope.bindings.pop(name, None) if owner is not scope else None
+    return found
+
+
+def _fill(node: Scoped, parent: Scope | None, found: dict[ast.AST, Scope]) -> None:
+    scope = Scope(node, parent)
+    found[node] = scope
+    if isinstance(node, _FUNCTIONS):
+        _parameters(node.args, scope)
+    for child in _own_nodes(node):
+        _bind(child, scope)
+        if isinstance(child, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
+            _fill(child, scope, found)
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a scope, and the heads of the scopes within."""
+    pending = list(_body(node))
+    while pending:
+        child = pending.pop()
+        yield child
+        if isinstance(child, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
+            pending += head(child)
+        else:
+            pending += ast.iter_child_nodes(child)
+
+
+def _body(node: ast.AST) -> Iterator[ast.AST]:
+    outside = set(map(id, head(node)))
+    return (child for child in ast.iter_child_nodes(node) if id(child) not in outside)
+
+
+def head(node: ast.AST) -> list[ast.AST]:
+    """The parts of a definition that belong to the scope around it."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            arguments = node.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+            annotations = [each.annotation for each in every if each.annotation is not None]
+            defaults = [each for each in (*arguments.defaults, *arguments.kw_defaults) if each]
+            returns = [node.returns] if node.returns is not None else []
+            return [*node.decorator_list, *annotations, *defaults, *returns]
+        case ast.Lambda():
+            return [each for each in (*node.args.defaults, *node.args.kw_defaults) if each]
+        case ast.ClassDef():
+            return [*node.decorator_list, *node.bases, *(each.value for each in node.keywords)]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return [node.generators[0].iter]
+    return []
+
+
+def _parameters(arguments: ast.arguments, scope: Scope) -> None:
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        scope.add(each.arg, Annotated(each.annotation) if each.annotation else UNKNOWN)
+    for several in (arguments.vararg, arguments.kwarg):
+        if several is not None:
+            scope.add(several.arg, UNKNOWN)
+
+
+def _bind(node: ast.AST, scope: Scope) -> None:  # noqa: C901 - one case a form
+    match node:
+        case ast.Import(names=names):
+            for each in names:
+                whole = each.name if each.asname else each.name.partition(".")[0]
+                scope.add(each.asname or whole, Import(whole))
+        case ast.ImportFrom(module=module, names=names, level=level):
+            for each in names:
+                known = level == 0 and module and each.name != "*"
+                path = Import(f"{module}.{each.name}") if known else UNKNOWN
+                scope.add(each.asname or each.name, path)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            scope.add(name, UNKNOWN)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            scope.add(name, Value(value))
+        case ast.Assign(targets=targets):
+            _targets(targets, scope)
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+            scope.add(name, Annotated(annotation))
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            _outside_comprehensions(scope).add(name, Value(value))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                awaited = isinstance(node, ast.AsyncWith)
+                entered = Value(item.context_expr, entered=True, awaited=awaited)
+                if isinstance(item.optional_vars, ast.Name):
+                    scope.add(item.optional_vars.id, entered)
+                elif item.optional_vars is not None:
+                    _targets([item.optional_vars], scope)
+        case ast.For(target=target) | ast.AsyncFor(target=target) | ast.AugAssign(target=target):
+            _targets([target], scope)
+        case ast.comprehension(target=target):
+            _targets([target], scope)
+        case ast.Delete(targets=targets):
+            _targets(targets, scope)
+        case ast.ExceptHandler(name=str(name)):
+            scope.add(name, UNKNOWN)
+        case ast.Global(names=listed) | ast.Nonlocal(names=listed):
+            scope.passed_up |= set(listed)
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            scope.add(name, UNKNOWN)
+        case ast.MatchMapping(rest=str(name)):
+            scope.add(name, UNKNOWN)
+
+
+def _outside_comprehensions(scope: Scope) -> Scope:
+    while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+def _targets(targets: list[ast.expr], scope: Scope) -> None:
+    for target in targets:
+        for each in ast.walk(target):
+            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+                scope.add(each.id, UNKNOWN)

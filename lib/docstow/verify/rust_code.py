@@ -1,0 +1,558 @@
+"""Rust code against crates: imports, paths, macros, methods where the type is certain, and arity.
+
+This room knows Rust's syntax and walks it with the types it is sure of. It does not know how paths
+are looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from docstow.verify.findings import Finding, Verdict, in_order
+from docstow.verify.nearest import nearest
+from docstow.verify.rust_names import STANDARD, TYPES, Crates, Found
+from docstow.verify.rust_paths import Answer, explain, look_up, member_is_absent
+from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments, scope, segments
+from docstow.verify.rust_types import WRAPPERS, Type, parser, returned, signature, text_of
+from docstow.verify.std_names import PRELUDE, std_traits
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FUNCTIONS = frozenset({"function", "method"})
+_PRIMITIVES = frozenset(
+    {
+        *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
+        *("i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
+    }
+)
+#: Methods of Option and Result that give what they hold, and those that give the same again.
+_OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "unwrap_or"})
+_SAME = frozenset({"map_err", "context", "with_context", "or_else", "inspect_err", "or"})
+_PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
+_DEEPEST = 400
+
+
+def verify(code: str, crates: Crates) -> Verdict:
+    """Check a piece of Rust code: a file, a few statements or a buffer that is half written.
+
+    Args:
+        code: the code.
+        crates: the crates it may use.
+    """
+    tree = parser().parse(code.encode())
+    root = tree.root_node
+    checker = _Checker(scope(root), crates)
+    checker.imports()
+    checker.walk(root, {}, 0)
+    return checker.verdict()
+
+
+class _Checker:
+    def __init__(self, names: Scope, crates: Crates) -> None:
+        self._scope = names
+        self._crates = crates
+        self._findings: list[Finding] = []
+        self._missing: dict[str, None] = {}
+        self._features: dict[str, dict[str, None]] = {}
+
+    def verdict(self) -> Verdict:
+        features = {name: tuple(used) for name, used in self._features.items()}
+        return Verdict(in_order(self._findings), tuple(self._missing), features)
+
+    # -- imports -----------------------------------------------------------------------------
+
+    def imports(self) -> None:
+        """Check every leaf of every ``use``."""
+        for leaf in self._scope.leaves:
+            path: Segments | None = leaf.path
+            if path and path[0] in self._scope.imports and path[0] != leaf.alias:
+                path = self._scope.expand(path)
+            elif path and (path[0] in LOCAL_ROOTS or path[0] in self._scope.declared):
+                path = None
+            if path and path[0] == "":
+                path = path[1:]
+            if path:
+                self._check(path, leaf.node)
+
+    def _check(self, path: Segments, node: Node) -> Answer | None:
+        """Look a path up and note what is found; nothing is noted of the standard library."""
+        if path[0] in STANDARD or path[0] in LOCAL_ROOTS:
+            return None
+        if self._crates.crate(path[0]) is None:
+            self._missing.setdefault(path[0])
+            self._note(node, "::".join(path), Answer("not_checked"))
+            return None
+        answer = look_up(path, self._crates, self._by_trait)
+        self._note(node, "::".join(path), answer)
+        return answer
+
+    def _note(self, node: Node, name: str, answer: Answer) -> None:
+        for found in answer.found[:1]:
+            used = self._features.setdefault(found.names.package, {})
+            used.update(dict.fromkeys(found.names.index.features(found.row)))
+        place = node.start_point
+        self._findings.append(
+            Finding(
+                line=place.row + 1,
+                column=place.column + 1,
+                name=name,
+                status=answer.status,
+                message=answer.message,
+                suggestions=answer.suggestions,
+                path=answer.found[0].path if answer.found else answer.looked_in,
+                package=answer.names.package if answer.names else "",
+                version=answer.names.version if answer.names else "",
+            )
+        )
+
+    # -- the walk ----------------------------------------------------------------------------
+
+    def walk(self, node: Node, known: dict[str, Type | None], depth: int) -> None:
+        """Check what stands below a node; ``known`` has the variables whose types are certain."""
+        if depth > _DEEPEST or node.type == "use_declaration" or self._whole(node, known, depth):
+            return
+        match node.type:
+            case "block" | "function_item" | "closure_expression" | "match_arm" | "impl_item":
+                known = dict(known)
+            case "for_expression" | "if_expression" | "while_expression" | "match_block":
+                known = dict(known)
+            case "call_expression":
+                self._call(node, known)
+            case "struct_expression":
+                self._literal(node)
+        self._bind(node, known)
+        for child in node.named_children:
+            self.walk(child, known, depth + 1)
+        if node.type == "let_declaration":
+            self._bind_let(node, known)
+
+    def _whole(self, node: Node, known: dict[str, Type | None], depth: int) -> bool:
+        """Check what is one thing, whose parts are none of their own."""
+        match node.type:
+            case "scoped_identifier" | "scoped_type_identifier":
+                self._path(node)
+                self._inside_path(node, known, depth)
+            case "attribute_item" | "inner_attribute_item":
+                self._attribute(node)
+            case "macro_invocation":
+                self._macro(node)
+            case _:
+                return False
+        return True
+
+    def _inside_path(self, node: Node, known: dict[str, Type | None], depth: int) -> None:
+        """Generic arguments within a path have paths of their own."""
+        for child in node.named_children:
+            if child.type in {"scoped_identifier", "scoped_type_identifier", "generic_type"}:
+                self._inside_path(child, known, depth)
+            elif child.type in {"type_arguments", "bracketed_type"}:
+                self.walk(child, known, depth + 1)
+
+    def _path(self, node: Node) -> Answer | None:
+        absolute = self._absolute(node)
+        return self._check(absolute, node) if absolute is not None else None
+
+    def _absolute(self, node: Node) -> Segments | None:
+        """The path that a node means, the crate's name first; None where it is not certain."""
+        if node.has_error:
+            return None
+        path = segments(node)
+        if path is None or not path:
+            return None
+        first = path[0]
+        if first in LOCAL_ROOTS:
+            return None
+        if first in self._scope.imports:
+            return self._rooted(self._scope.expand(path))
+        if first in self._scope.declared or (first in _PRIMITIVES):
+            return None
+        if first == "":
+            return self._rooted(path[1:])
+        if len(path) > 1 and (first[0].islower() or first[0] == "_"):
+            return self._rooted(path) if not self._scope.globs or self._is_crate(first) else None
+        return self._through_globs(path)
+
+    def _is_crate(self, name: str) -> bool:
+        return self._crates.crate(name) is not None
+
+    def _rooted(self, path: Segments | None) -> Segments | None:
+        return path if path and path[0] not in LOCAL_ROOTS else None
+
+    def _through_globs(self, path: Segments) -> Segments | None:
+        """A name that one glob, and no other, brings in."""
+        fitting: set[Segments] = set()
+        for base in self._scope.globs:
+            absolute = self._scope.expand(base) if base and base[0] not in LOCAL_ROOTS else None
+            if absolute is None or absolute[0] in STANDARD or not self._is_crate(absolute[0]):
+                return None
+            if look_up((*absolute, path[0]), self._crates).found:
+                fitting.add((*absolute, *path))
+        return fitting.pop() if len(fitting) == 1 else None
+
+    def _attribute(self, node: Node) -> None:
+        attribute = node.named_children[0] if node.named_children else None
+        if attribute is None or attribute.has_error or not attribute.named_children:
+            return
+        head = attribute.named_children[0]
+        if head.type == "scoped_identifier":
+            self._path(head)
+        elif text_of(head) == "derive":
+            for found in _PATHS_IN_TEXT.findall(text_of(attribute)):
+                path = tuple(found.split("::"))
+                absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
+                if absolute and absolute[0] not in self._scope.declared:
+                    self._check(absolute, node)
+
+    def _macro(self, node: Node) -> None:
+        """The macro itself; what stands inside is not Rust before it is expanded."""
+        name = node.child_by_field_name("macro")
+        if name is not None and name.type == "scoped_identifier":
+            self._path(name)
+
+    # -- variables ---------------------------------------------------------------------------
+
+    def _bind(self, node: Node, known: dict[str, Type | None]) -> None:
+        """Names that a node brings into view before its parts are looked at."""
+        if node.type in {"function_item", "closure_expression"}:
+            parameters = node.child_by_field_name("parameters")
+            for each in parameters.named_children if parameters is not None else ():
+                self._bind_parameter(each, known)
+        elif node.type in {"match_arm", "for_expression", "let_condition"}:
+            pattern = node.child_by_field_name("pattern")
+            if pattern is not None:
+                _forget(pattern, known)
+        elif node.type in {"if_expression", "while_expression", "let_chain"}:
+            for each in _conditions(node):
+                pattern = each.child_by_field_name("pattern")
+                if pattern is not None:
+                    _forget(pattern, known)
+
+    def _bind_parameter(self, node: Node, known: dict[str, Type | None]) -> None:
+        if node.type != "parameter":
+            return _forget(node, known)
+        pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
+        if pattern is None:
+            return None
+        _forget(pattern, known)
+        if pattern.type == "identifier" and annotation is not None:
+            known[text_of(pattern)] = self._annotated(annotation)
+        return None
+
+    def _bind_let(self, node: Node, known: dict[str, Type | None]) -> None:
+        pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+        annotation = node.child_by_field_name("type")
+        if pattern is None:
+            return
+        before = dict(known)
+        _forget(pattern, known)
+        if pattern.type == "identifier" and not node.has_error:
+            if annotation is not None:
+                known[text_of(pattern)] = self._annotated(annotation)
+            elif value is not None:
+                known[text_of(pattern)] = self._type(value, before)
+
+    def _annotated(self, node: Node) -> Type | None:
+        """The type that an annotation in the code names."""
+        if node.type == "reference_type":
+            target = node.child_by_field_name("type")
+            return self._annotated(target) if target is not None else None
+        path = segments(node)
+        if path is None:
+            return None
+        if path in {("Option",), ("Result",)} and path[0] not in self._scope.imports:
+            arguments = node.child_by_field_name("type_arguments")
+            first = arguments.named_children[0] if arguments and arguments.named_children else None
+            return Type(path[0], None, self._annotated(first) if first is not None else None)
+        absolute = self._absolute(node) if len(path) > 1 else self._named(path)
+        return self._type_at(absolute)
+
+    def _named(self, path: Segments) -> Segments | None:
+        """A single name, only where an import says what it is."""
+        if path[0] in self._scope.imports:
+            return self._rooted(self._scope.expand(path))
+        if path[0] in self._scope.declared:
+            return None
+        return self._through_globs(path) if path[0][:1].isupper() else None
+
+    def _type_at(self, absolute: Segments | None) -> Type | None:
+        if absolute is None or absolute[0] in STANDARD:
+            return None
+        for found in look_up(absolute, self._crates).found:
+            if found.kind in TYPES:
+                return Type(found.path, found.names)
+        return None
+
+    def _type(self, node: Node, known: dict[str, Type | None]) -> Type | None:
+        """The type of an expression, where it is certain."""
+        match node.type:
+            case "identifier":
+                return known.get(text_of(node))
+            case "reference_expression" | "parenthesized_expression" | "try_expression":
+                inner = node.child_by_field_name("value") or node.named_children[-1]
+                given = self._type(inner, known)
+                if node.type != "try_expression":
+                    return given
+                return given.inner if given and given.name in {"Option", "Result"} else None
+            case "await_expression":
+                given = self._type(node.named_children[0], known)
+                return given.inner if given and given.name == "Future" else None
+            case "struct_expression":
+                name = node.child_by_field_name("name")
+                return self._annotated(name) if name is not None else None
+            case "call_expression":
+                return self._given(node, known)
+        return None
+
+    def _given(self, node: Node, known: dict[str, Type | None]) -> Type | None:
+        """What a call gives back."""
+        function = node.child_by_field_name("function")
+        if function is None:
+            return None
+        if function.type == "generic_function":
+            function = function.child_by_field_name("function") or function
+        if function.type == "field_expression":
+            return self._given_by_method(function, known)
+        path = segments(function)
+        if path is None:
+            return None
+        if path in {("Some",), ("Ok",)}:
+            arguments = node.child_by_field_name("arguments")
+            held = arguments.named_children if arguments is not None else []
+            inner = self._type(held[0], known) if len(held) == 1 else None
+            return Type("Option" if path == ("Some",) else "Result", None, inner)
+        absolute = self._absolute(function) if len(path) > 1 else self._named(path)
+        if absolute is None or absolute[0] in STANDARD:
+            return None
+        found = [each for each in look_up(absolute, self._crates).found if each.kind in _FUNCTIONS]
+        return returned(found[0]) if len(found) == 1 else None
+
+    def _given_by_method(self, function: Node, known: dict[str, Type | None]) -> Type | None:
+        value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
+        if value is None or field is None:
+            return None
+        owner, name = self._type(value, known), text_of(field)
+        if owner is None:
+            return None
+        if owner.name in WRAPPERS:
+            if owner.name == "Future":
+                return None
+            if name in _SAME:
+                return owner
+            if name == "ok":
+                return Type("Option", None, owner.inner)
+            if name in {"ok_or", "ok_or_else"}:
+                return Type("Result", None, owner.inner)
+            return owner.inner if name in _OPENED else None
+        method = self._inherent(owner, name)
+        if method is not None:
+            return returned(method)
+        return owner if name == "clone" and self._clones(owner) else None
+
+    def _clones(self, owner: Type) -> bool:
+        return owner.crate is not None and any(
+            each.endswith("::Clone") for each in owner.crate.traits(owner.name)
+        )
+
+    def _inherent(self, owner: Type, name: str) -> Found | None:
+        if owner.crate is None:
+            return None
+        found = [
+            each
+            for each in owner.crate.find(f"{owner.name}::{name}")
+            if each.kind == "method" and each.parent == owner.name
+        ]
+        return found[0] if len(found) == 1 else None
+
+    # -- calls -------------------------------------------------------------------------------
+
+    def _call(self, node: Node, known: dict[str, Type | None]) -> None:
+        function, arguments = (
+            node.child_by_field_name("function"),
+            node.child_by_field_name("arguments"),
+        )
+        if function is None or arguments is None or node.has_error:
+            return
+        given = sum(
+            "comment" not in each.type and each.type != "attribute_item"
+            for each in arguments.named_children
+        )
+        if function.type == "generic_function":
+            function = function.child_by_field_name("function") or function
+        if function.type == "field_expression":
+            self._method(function, given, known)
+            return
+        path = segments(function)
+        if path is None:
+            return
+        absolute = self._absolute(function) if len(path) > 1 else self._named(path)
+        if absolute is None or absolute[0] in STANDARD:
+            return
+        answer = look_up(absolute, self._crates)
+        functions = [each for each in answer.found if each.kind in _FUNCTIONS]
+        if len(functions) == 1 == len(answer.found):
+            self._arity(functions[0], given, function, by_path=True)
+
+    def _arity(self, found: Found, given: int, node: Node, *, by_path: bool) -> None:
+        read = signature(found.signature)
+        if read is None or read.arity is None:
+            return
+        if not by_path and not read.takes_self:
+            return
+        wanted = read.arity + (1 if by_path and read.takes_self else 0)
+        if given == wanted:
+            return
+        declared = " ".join(found.signature.split())
+        message = (
+            f"{found.path} takes {wanted} argument{'s' * (wanted != 1)}, not {given}: {declared}"
+        )
+        self._note(node, found.path, Answer("wrong_argument", (found,), message, names=found.names))
+
+    def _method(self, function: Node, given: int, known: dict[str, Type | None]) -> None:
+        value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
+        if value is None or field is None or field.type != "field_identifier":
+            return
+        owner, name = self._type(value, known), text_of(field)
+        if owner is None or owner.crate is None:
+            return
+        whole = f"{owner.name}::{name}"
+        found = self._inherent(owner, name)
+        if found is not None:
+            answer = look_up(tuple(whole.split("::")), self._crates)
+            if answer.found:
+                self._note(field, whole, answer)
+            self._arity(found, given, field, by_path=False)
+            return
+        types = [each for each in owner.crate.find(owner.name) if each.kind in TYPES]
+        absent = (
+            len(types) == 1
+            and not owner.crate.find(whole)
+            and not owner.crate.hides(owner.name, name)
+            and not owner.crate.derefs(owner.name)
+            and not self._by_trait(name)
+            and member_is_absent(types[0], name, self._crates)
+        )
+        if not absent:
+            self._note(field, whole, Answer("not_checked", names=owner.crate))
+            return
+        methods = [each.path for each in owner.crate.members(owner.name) if each.kind == "method"]
+        suggestions = owner.crate.suggest(owner.name, name, anywhere=False)
+        suggestions = tuple(each for each in suggestions if each in methods)
+        message = explain(types[0], name, whole, suggestions, owner.crate, self._crates)
+        answer = Answer("unknown", (), message, suggestions, owner.crate, owner.name)
+        self._note(field, whole, answer)
+
+    def _by_trait(self, name: str) -> bool:
+        """Whether a trait that is in view may bring a name to types that do not have it."""
+        if name in self._scope.declared or not self._scope.leaves:
+            return True  # without any import, those that it needs are left out
+        if any(name in std_traits().get(trait, ()) for trait in PRELUDE):
+            return True
+        targets = [path for paths in self._scope.imports.values() for path in paths]
+        targets += [leaf.path for leaf in self._scope.leaves if leaf.alias == "_"]
+        return any(self._may_bring(path, name) for path in targets) or any(
+            self._glob_may_bring(path, name) for path in self._scope.globs
+        )
+
+    def _may_bring(self, path: Segments, name: str) -> bool:
+        if path[-1][:1].islower() and path[0] not in LOCAL_ROOTS:
+            return False  # traits are written as types are
+        absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
+        if absolute is None or absolute[0] in LOCAL_ROOTS:
+            return path[-1][:1].isupper()
+        if absolute[0] in STANDARD:
+            return name in std_traits().get(absolute[-1], ())
+        found = look_up(absolute, self._crates).found
+        if not found:
+            return True
+        return any(
+            each.kind in {"re-export", "type_alias"}
+            or (
+                each.kind == "trait"
+                and each.names.trait_has(each.path, name, self._crates) is not False
+            )
+            for each in found
+        )
+
+    def _glob_may_bring(self, path: Segments, name: str) -> bool:
+        absolute = self._scope.expand(path) if path and path[0] not in LOCAL_ROOTS else None
+        if absolute is None:
+            return True
+        if absolute[0] in STANDARD:
+            return any(name in members for members in std_traits().values())
+        names = self._crates.crate(absolute[0])
+        if names is None:
+            return True
+        return any(
+            each.rpartition("::")[2] == name and owner.kind == "trait"
+            for owner, each in _trait_members(names.find(names.root))
+        )
+
+    # -- literals ----------------------------------------------------------------------------
+
+    def _literal(self, node: Node) -> None:
+        """The fields of ``Type { field: value }``, where all of the type's are public."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None or body is None or node.has_error:
+            return
+        path = segments(name)
+        if path is None:
+            return
+        absolute = self._absolute(name) if len(path) > 1 else self._named(path)
+        if absolute is None or absolute[0] in STANDARD:
+            return
+        found = look_up(absolute, self._crates).found
+        if len(found) != 1 or found[0].kind not in {"struct", "variant"}:
+            return
+        owner = found[0]
+        fields = [each.path for each in owner.names.members(owner.path) if each.kind == "field"]
+        if not fields or "private" in owner.signature or "/*" in owner.signature:
+            return
+        for each in body.named_children:
+            label = each.child_by_field_name("field") or each.child_by_field_name("name")
+            if each.type == "shorthand_field_initializer":
+                label = each.named_children[-1]
+            if label is None or label.type not in {"field_identifier", "identifier"}:
+                continue
+            whole = f"{owner.path}::{text_of(label)}"
+            if whole in fields or owner.names.hides(owner.path, text_of(label)):
+                continue
+            suggestions = nearest(text_of(label), fields)
+            message = explain(
+                owner, f"field {text_of(label)}", whole, suggestions, owner.names, self._crates
+            )
+            answer = Answer("unknown", (), message, suggestions, owner.names, owner.path)
+            self._note(label, whole, answer)
+
+
+def _trait_members(found: tuple[Found, ...]) -> Iterator[tuple[Found, str]]:
+    """All members of all traits of a crate."""
+    for root in found[:1]:
+        columns = root.names.index.columns
+        for row, kind in enumerate(columns["kind"]):
+            if kind == "trait":
+                owner = Found(root.names, row)
+                for each in root.names.members(owner.path):
+                    yield owner, each.path
+
+
+def _forget(pattern: Node, known: dict[str, Type | None]) -> None:
+    """Names that a pattern may bind hide those of the same name outside."""
+    if pattern.type in {"identifier", "shorthand_field_identifier"}:
+        known[text_of(pattern)] = None
+    for child in pattern.named_children:
+        _forget(child, known)
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    condition = node.child_by_field_name("condition") if node.type != "let_chain" else node
+    if condition is None:
+        return
+    if condition.type == "let_condition":
+        yield condition
+    elif condition.type in {"let_chain", "binary_expression"}:
+        for child in condition.named_children:
+            if child.type == "let_condition":
+                yield child

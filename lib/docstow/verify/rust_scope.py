@@ -1,0 +1,164 @@
+"""What the names of a piece of Rust code stand for: its imports, and what it defines itself.
+
+This room knows ``use`` trees and declarations. It does not know which paths exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from docstow.verify.rust_types import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Segments = tuple[str, ...]
+LOCAL_ROOTS = frozenset({"crate", "self", "super", "Self", "$crate"})
+_DECLARED = {
+    *("struct_item", "enum_item", "union_item", "trait_item", "type_item", "function_item"),
+    *("function_signature_item", "const_item", "static_item", "mod_item", "macro_definition"),
+    *("type_parameter", "const_parameter", "associated_type", "extern_crate_declaration"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One leaf of a ``use`` tree: the path, the name it gets here, and where it is written."""
+
+    path: Segments
+    alias: str
+    node: Node
+    glob: bool = False
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of one piece of code, all of its blocks taken together.
+
+    Attributes:
+        imports: paths by the name they have here; several where blocks differ.
+        globs: paths whose names are all brought in.
+        declared: names that the code defines itself.
+        leaves: every import, in order.
+    """
+
+    imports: dict[str, set[Segments]] = field(default_factory=dict)
+    globs: list[Segments] = field(default_factory=list)
+    declared: set[str] = field(default_factory=set)
+    leaves: list[Import] = field(default_factory=list)
+
+    def expand(self, path: Segments) -> Segments | None:
+        """A path with its first name replaced by what was imported; None where nobody knows.
+
+        The code's own names, and names that stand for several things, lead nowhere.
+        """
+        if path[0] == "":
+            return path[1:]
+        for _ in range(4):
+            first = path[0]
+            if first in LOCAL_ROOTS:
+                return None
+            found = self.imports.get(first)
+            if found is None:
+                return None if first in self.declared else path
+            if len(found) > 1:
+                return None
+            (target,) = found
+            if target[0] == first or target[:1] == ("",):
+                return (*(target[1:] if target[0] == "" else target), *path[1:])
+            path = (*target, *path[1:])
+        return None
+
+
+def scope(root: Node) -> Scope:
+    """The names of a parsed file."""
+    found = Scope()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type == "use_declaration":
+            _add_use(found, node)
+            continue
+        if node.type == "extern_crate_declaration":
+            _add_extern(found, node)
+        elif node.type in _DECLARED:
+            name = node.child_by_field_name("name")
+            found.declared.add(text_of(name) if name is not None else text_of(node))
+        pending += reversed(node.named_children)
+    return found
+
+
+def _add_extern(found: Scope, node: Node) -> None:
+    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+    if name is not None and alias is not None:
+        found.imports.setdefault(text_of(alias), set()).add((text_of(name),))
+
+
+def _add_use(found: Scope, node: Node) -> None:
+    tree = node.child_by_field_name("argument")
+    if tree is None or node.has_error:
+        return
+    for leaf in _leaves(tree, ()):
+        found.leaves.append(leaf)
+        if leaf.glob:
+            found.globs.append(leaf.path)
+        elif leaf.alias != "_":
+            found.imports.setdefault(leaf.alias, set()).add(leaf.path)
+
+
+def _leaves(node: Node, prefix: Segments) -> Iterator[Import]:
+    match node.type:
+        case "use_list":
+            for child in node.named_children:
+                if "comment" not in child.type:
+                    yield from _leaves(child, prefix)
+        case "scoped_use_list":
+            path, inner = node.child_by_field_name("path"), node.child_by_field_name("list")
+            head = segments(path) if path is not None else ("",)
+            if inner is not None and head is not None:
+                yield from _leaves(inner, (*prefix, *head))
+        case "use_as_clause":
+            path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
+            head = segments(path) if path is not None else None
+            if head is not None and alias is not None:
+                yield _leaf((*prefix, *head), text_of(alias), node)
+        case "use_wildcard":
+            inner_path = node.named_children[0] if node.named_children else None
+            head = segments(inner_path) if inner_path is not None else ()
+            if head is not None:
+                yield Import((*prefix, *head), "*", node, glob=True)
+        case _:
+            head = segments(node)
+            if head is not None:
+                yield _leaf((*prefix, *head), head[-1], node)
+
+
+def _leaf(path: Segments, alias: str, node: Node) -> Import:
+    if path[-1] == "self" and len(path) > 1:
+        path = path[:-1]
+        alias = path[-1] if alias == "self" else alias
+    return Import(path, alias.removeprefix("r#"), node)
+
+
+def segments(node: Node) -> Segments | None:
+    """The names of a path, generic arguments left out; None for ``<T as Trait>::name``."""
+    match node.type:
+        case "identifier" | "type_identifier" | "crate" | "self" | "super" | "primitive_type":
+            return (text_of(node).removeprefix("r#"),)
+        case "metavariable":
+            return None
+        case "generic_type" | "generic_type_with_turbofish" | "generic_function":
+            inner = node.child_by_field_name("type") or node.child_by_field_name("function")
+            return segments(inner) if inner is not None else None
+        case "scoped_identifier" | "scoped_type_identifier":
+            path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
+            if name is None:
+                return None
+            last = text_of(name).removeprefix("r#")
+            if path is None:
+                return ("", last) if text_of(node).startswith("::") else (last,)
+            head = segments(path)
+            return (*head, last) if head is not None else None
+    return None

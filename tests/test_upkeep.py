@@ -24,6 +24,7 @@ from docstow.pins import PRE_INGESTED, Pins
 from docstow.registry import Registry
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sweep import sweep
+from docstow.tidy import tidy
 from docstow.touched import Touched
 from docstow.upkeep import Upkeep
 from servers import s3
@@ -438,4 +439,24 @@ def test_a_cache_whose_disk_is_full_is_told_and_leaves_nothing_half_done(
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list((tmp_path / "reader" / "cache").iterdir()) == []
     assert len(reader.fetch(snapshot)) == 2
+    assert upkeep(store, tmp_path).verify().faults == ()
+
+
+def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_path: Path) -> None:
+    registry = Registry(store)
+    gone, _ = registry.create("collection", "gone")
+    kept, _ = registry.create("collection", "kept")
+    for each in (gone, kept):
+        stow(store, tmp_path, each.source)
+    registry.delete(gone.id)
+    later = datetime.now(UTC) + timedelta(days=100)
+    store.create("touched/2000-01-01/crate/x/1", b"")
+    done = upkeep(store, tmp_path).run()
+    assert (done.dropped, done.swept.deleted, done.failed) == (1, 3, {})
+    assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1}
+    assert text_of(store, tmp_path, kept.source) == "one"
+    for number in (1, 2):
+        store.create(f"jobs/{'0' * 16}-00000{number}.json", b'{"schema": 1}')
+    store.create("leases/x.json", b"{}")
+    assert tidy(store, later) == {"jobs": 1, "leases": 1, "touched": 0}
     assert upkeep(store, tmp_path).verify().faults == ()

@@ -1,0 +1,295 @@
+"""The tool ``read_package``: an installed package's surface, files, definitions and imports.
+
+This room knows the tool's parameters and how a page of it looks. It does not know how packages
+are found or read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from docstow import pages
+from docstow.errors import DocstowError, DocumentNotFound, InvalidParameter, ItemNotFound
+from docstow.tools.answers import cursor_at, offset
+from docstow.tools.parameters import Parameter
+from docstow.tools.registry import Answer, Tool
+
+if TYPE_CHECKING:
+    from docstow.packages.model import Package
+    from docstow.packages.opened import Opened
+    from docstow.packages.projects import Projects
+    from docstow.packages.surface import Surface, Symbol
+
+_GRAPHS = ("json", "mermaid")
+_MOST_NAMES = 5000
+_MOST_MEMBERS = 200
+_FENCES = {
+    ".py": "python",
+    ".pyi": "python",
+    ".ts": "typescript",
+    ".tsx": "tsx",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".jsx": "jsx",
+    ".json": "json",
+    ".toml": "toml",
+    ".md": "markdown",
+    ".rs": "rust",
+    ".go": "go",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".html": "html",
+    ".css": "css",
+}
+#: In this order, under these headings.
+_HEADINGS = {
+    "module": "Modules",
+    "class": "Classes",
+    "interface": "Interfaces",
+    "type": "Types",
+    "enum": "Enumerations",
+    "function": "Functions",
+    "method": "Methods",
+    "property": "Properties",
+    "constant": "Constants",
+    "attribute": "Attributes",
+    "re-export": "Re-exports",
+}
+
+
+def read_package_tool(projects: Projects) -> Tool:
+    """The tool, bound to the projects that the server may look into."""
+    return Tool(
+        name="read_package",
+        toolset="packages",
+        title="Read an installed package",
+        description=(
+            "Reads a package of the project as installed, running nothing: its public surface and "
+            "files; one file (file_path, lines); one definition (symbol); its import graph. "
+            'Example: {"package_name": "fastapi", "symbol": "fastapi.APIRouter.get"}.'
+        ),
+        parameters=(
+            Parameter("package_name", "string", "", required=True, max_length=214),
+            Parameter("file_path", "string", "", default="", max_length=1000),
+            Parameter("symbol", "string", "", default="", max_length=500),
+            Parameter("lines", "string", "10-80", default="", max_length=20),
+            Parameter("graph", "string", "", default="", choices=_GRAPHS),
+            Parameter("root", "string", "", default="", max_length=1000),
+            Parameter("max_tokens", "integer", "", default=4000, minimum=100, maximum=50_000),
+            Parameter("cursor", "string", "", default="", max_length=400),
+        ),
+        run=partial(_read, projects),
+        open_world=False,
+    )
+
+
+def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.packages.opened import Opened
+
+    asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
+    if sum(map(bool, asked.values())) > 1:
+        raise InvalidParameter("symbol", "give one of file_path, symbol and graph")
+    project, scan = projects.scan(arguments["root"].strip())
+    opened = Opened(scan)
+    package = opened.package(arguments["package_name"].strip())
+    if asked["file_path"]:
+        whole = _file(opened, package, asked["file_path"], arguments["lines"].strip())
+    elif asked["symbol"]:
+        whole = _symbol(opened, package, asked["symbol"])
+    elif asked["graph"]:
+        whole = _graph(opened, package, asked["graph"])
+    else:
+        whole = _overview(opened, package)
+    scope = f"{project.root} {package.name} {package.version} {asked} {len(whole)}"
+    begin = offset(arguments["cursor"], scope)
+    part, following = pages.part(whole, begin, arguments["max_tokens"])
+    more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
+    return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
+
+
+def _provenance(opened: Opened, package: Package) -> str:
+    others = [each.version for each in opened.scan.named(package.name) if each != package]
+    also = f"also installed: {', '.join(dict.fromkeys(others))}" if others else ""
+    parts = [f"{package.name} {package.version}", package.ecosystem, package.location]
+    parts += ["editable" if package.editable else "", also, "third-party text"]
+    return f"*{' · '.join(filter(None, parts))}*"
+
+
+def _overview(opened: Opened, package: Package) -> str:
+    from docstow.packages import contents
+
+    blocks = [f"# {package.name} {package.version}", package.summary]
+    surface = opened.surface(package)
+    if surface is not None:
+        names = surface.modules()
+        entries = [name for name in package.import_names if name in names] or list(names[:1])
+        for entry in entries[:3]:
+            blocks += _entry(surface, entry)
+    files = contents.entries(package, opened.boundary(package))
+    blocks += ["## Files", f"```text\n{contents.tree(files) or '(none)'}\n```"]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _entry(surface: Surface, name: str) -> list[str]:
+    symbol = surface.symbol(name)
+    blocks = [f"## Entry module `{name}`"]
+    if symbol is not None:
+        blocks += [f"`{symbol.file}`" if symbol.file else "", symbol.docstring]
+    blocks += _members(surface.members(name) or {}, "###")
+    if not surface.certain(name):
+        blocks.append("*It may have more names than can be seen without running it.*")
+    return blocks
+
+
+def _members(members: Mapping[str, Symbol], level: str) -> list[str]:
+    order = list(_HEADINGS)
+    rows = sorted(members.items(), key=lambda each: order.index(each[1].kind))
+    left = len(rows) - _MOST_MEMBERS
+    blocks = []
+    for kind, group in groupby(rows[:_MOST_MEMBERS], key=lambda each: each[1].kind):
+        lines = [_line(name, symbol) for name, symbol in group]
+        blocks.append("\n".join([f"{level} {_HEADINGS[kind]}", "", *lines]))
+    return blocks + ([f"… and {left} more."] if left > 0 else [])
+
+
+def _line(name: str, symbol: Symbol) -> str:
+    last = symbol.signature.splitlines()[-1] if symbol.signature else ""
+    short = last if len(last) <= 120 else f"{last[:119]}…"
+    said = f": `{short}`" if short and symbol.kind not in {"module", "re-export"} else ""
+    first = symbol.docstring.strip().split("\n\n")[0].replace("\n", " ")
+    sentence = first.split(". ")[0].rstrip(".")
+    docs = f" — {sentence[:160]}" if sentence else ""
+    return f"- **{name}**{said}{' *deprecated*' if symbol.deprecated else ''}{docs}"
+
+
+def _file(opened: Opened, package: Package, path: str, lines: str) -> str:
+    from docstow.packages import contents
+
+    boundary = opened.boundary(package)
+    plain = path.removeprefix("./").rstrip("/") if not path.startswith("/") else path
+    if boundary.inside(plain).is_dir():
+        files = contents.entries(package, boundary)
+        listed = contents.tree(files, plain)
+        if not listed:
+            raise DocumentNotFound(f"{package.name} has no readable files in {path}.")
+        return f"# {plain}/\n\n```text\n{listed}\n```\n"
+    try:
+        shown, body = opened.file(package, plain)
+    except DocumentNotFound as error:
+        names = [each.path for each in contents.entries(package, boundary)]
+        raise DocumentNotFound(error.message, suggestions=_near(plain, names)) from error
+    rows = body.decode(errors="replace").splitlines()
+    begin, end = _range(lines, len(rows))
+    text = "\n".join(rows[begin - 1 : end])
+    where = f"lines {begin}-{end} of {len(rows)}" if lines else f"{len(rows)} lines"
+    return f"# {shown}\n\n{where}\n\n{_fenced(text, shown)}\n"
+
+
+def _range(lines: str, count: int) -> tuple[int, int]:
+    if not lines:
+        return 1, count
+    first, dash, last = lines.partition("-")
+    if not first.strip().isdecimal() or (dash and not last.strip().isdecimal()):
+        raise InvalidParameter("lines", "must be a line or a range of lines such as 10-80")
+    begin, end = int(first), int(last) if dash else int(first)
+    if begin < 1 or end < begin or begin > max(count, 1):
+        raise InvalidParameter("lines", f"must be within 1-{count}, the first line first")
+    return begin, min(end, count)
+
+
+def _fenced(text: str, path: str) -> str:
+    """The text as a code block that nothing in it ends."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    suffix = f".{path.rpartition('.')[2]}" if "." in path else ""
+    return f"{fence}{_FENCES.get(suffix, 'text')}\n{text}\n{fence}"
+
+
+def _symbol(opened: Opened, package: Package, path: str) -> str:
+    surface = opened.surface(package)
+    if surface is None:
+        raise InvalidParameter(
+            "symbol", f"{package.language} packages are read by file_path; for crates get_item_doc"
+        )
+    modules = package.import_names or (package.name,)
+    tried = [path, *(f"{each}.{path}" for each in modules)]
+    found = next(((each, made) for each in tried if (made := surface.symbol(each))), None)
+    if found is None:
+        raise _missing(package, surface, path, tried)
+    name, symbol = found
+    blocks = [f"# {symbol.kind} `{name}`"]
+    if symbol.deprecated:
+        blocks.append(f"**Deprecated**: {symbol.deprecated}")
+    if symbol.target:
+        blocks.append(f"Defined as `{symbol.target}`")
+    if symbol.file and symbol.line:
+        blocks.append(f"`{symbol.file}` lines {symbol.line}-{symbol.end_line}")
+    if symbol.signature:
+        blocks.append(_fenced(symbol.signature, symbol.file))
+    blocks.append(symbol.docstring)
+    if symbol.kind in {"class", "module", "interface", "enum", "type"}:
+        blocks += _members(surface.members(name) or {}, "##")
+    if symbol.kind != "module" and (source := _source(opened, package, symbol)):
+        blocks += ["## Source", _fenced(source, symbol.file)]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _source(opened: Opened, package: Package, symbol: Symbol) -> str:
+    """The lines of the definition, in whichever package it is."""
+    if not symbol.file or not symbol.line:
+        return ""
+    owner = opened.scan.importing(symbol.target, package.language) if symbol.target else None
+    for each in filter(None, (owner, package)):
+        try:
+            _, body = opened.file(each, symbol.file)
+        except DocstowError:
+            continue
+        rows = body.decode(errors="replace").splitlines()
+        return "\n".join(rows[symbol.line - 1 : symbol.end_line])
+    return ""
+
+
+def _missing(package: Package, surface: Surface, path: str, tried: Iterable[str]) -> ItemNotFound:
+    parents = dict.fromkeys(each.rpartition(".")[0] for each in tried)
+    near: list[str] = []
+    for parent in filter(None, parents):
+        near += [f"{parent}.{name}" for name in surface.members(parent) or {}]
+    names = surface.names()
+    near += [name for name, _ in zip(names, range(_MOST_NAMES), strict=False)]
+    certain = any(surface.certain(parent) for parent in parents if parent)
+    doubt = "" if certain else " It may be there all the same: not all names can be seen."
+    return ItemNotFound(
+        f"{package.name} {package.version} has no {path}.{doubt} Call without symbol for its"
+        " public surface.",
+        suggestions=_near(path, list(dict.fromkeys(near))),
+    )
+
+
+def _near(wanted: str, names: list[str]) -> list[dict[str, Any]]:
+    from rapidfuzz import fuzz, process
+
+    last = wanted.replace("/", ".").split(".")[-1].lower()
+
+    def score(_: str, name: str, **__: Any) -> float:
+        end = name.replace("/", ".").split(".")[-1].lower()
+        return 0.7 * fuzz.ratio(last, end) + 0.3 * fuzz.ratio(wanted.lower(), name.lower())
+
+    found = process.extract(wanted, names, scorer=score, limit=5, score_cutoff=55)
+    return [{"name": name, "score": round(at / 100, 3)} for name, at, _ in found]
+
+
+def _graph(opened: Opened, package: Package, form: str) -> str:
+    from docstow.packages.import_graph import import_graph
+
+    made = import_graph(package, opened.boundary(package))
+    if form == "mermaid":
+        return f"```mermaid\n{made.as_mermaid()}\n```\n"
+    return f"```json\n{json.dumps(made.as_json(), separators=(',', ':'))}\n```\n"

@@ -7,7 +7,7 @@ else
 BIN := .venv/bin
 endif
 
-.PHONY: install serve test lint infra pin-base format eval fit bench clean lock
+.PHONY: install serve test lint infra pin-base format eval fit bench simulate clean lock
 
 install: .venv/installed
 
@@ -83,6 +83,10 @@ fit: .venv/installed-dev
 
 bench: .venv/installed-dev
 	PYTHONPATH=lib:tests $(BIN)/python -m benchmarks
+
+# The real functions on a store that is far away, a careless queue and a platform that kills; minutes.
+simulate: .venv/installed-dev
+	PYTHONPATH=lib:tests $(BIN)/python -m benchmarks.cloud $(SIMULATE)
 
 # Pins with hashes and without addresses; needs uv.
 lock:

@@ -20,6 +20,7 @@ from docstow.model import CRATE, FOLDER, GITHUB, SITE, File, Registration, Snaps
 from docstow.objects import ObjectStore, open_store
 from docstow.origins.contract import MORE_PAGES, Event, Failed, Found, Known, Same, Skipped
 from docstow.page_index import PageIndex
+from docstow.prose import Prose
 from docstow.queue import Busy, Message
 from docstow.registry import Registry
 from docstow.runtime import Runtime
@@ -83,9 +84,7 @@ class Bench:
         self.store = store
         self.registry = Registry(store)
         self.leases = Leases(store, "bench", clock=self.clock)
-        self.jobs = Jobs(
-            store, self.clock, lease_s=15, held=lambda key: self.leases.held(key)
-        )
+        self.jobs = Jobs(store, self.clock, lease_s=15, held=lambda key: self.leases.held(key))
         self.snapshots = Snapshots(store, BlobCache(cache, 1 << 30), freshness_s=0)
         self.origin = Replay()
         self.sent: list[str] = []
@@ -100,9 +99,7 @@ class Bench:
             crates=self._stow,
             clock=self.clock,
         )
-        self.work = Work(
-            self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock
-        )
+        self.work = Work(self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock)
         self.site, _ = self.registry.create(SITE, ROOT)
 
     joins = True
@@ -285,6 +282,48 @@ def test_other_options_and_a_full_sync_take_nothing_for_unchanged(
     assert counts(job)["fetched"] == 3
     bench.run(*ABC)
     assert set(bench.origin.known) == set(bench.index.visits())
+
+
+@pytest.mark.parametrize(
+    ("part", "constant", "read_anew", "embedded_anew"),
+    [
+        ("reader", "docstow.visit.PROSE_READER", True, False),
+        ("layout", "docstow.page_tables.PAGE_LAYOUT", True, True),
+        ("chunker", "docstow.visit.CHUNKER", False, False),
+        ("words", "docstow.visit.PROSE_WORDS", False, False),
+        ("model", "", False, True),
+    ],
+)
+def test_another_recipe_makes_the_same_pages_anew(
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    constant: str,
+    read_anew: bool,
+    embedded_anew: bool,
+) -> None:
+    old = bench.run(*ABC, version="c0ffee")
+    visits = bench.index.visits()
+    if constant:
+        monkeypatch.setattr(constant, "another/9")
+    else:
+        monkeypatch.setattr(bundled(), "id", "another/9")
+    prose = Prose(bench.snapshots, bench.registry, bundled, 1 << 28)
+    hits, ((_, answered),) = prose.search("all about b")
+    assert (answered.id, hits[0].title) == (old.snapshot_id, "Page b")
+
+    events = ABC if read_anew else [Same(each.file.path) for each in ABC]
+    job = bench.run(*events, version="c0ffee")
+    assert bench.origin.known == ({} if read_anew else visits)
+    assert job.snapshot_id != old.snapshot_id
+    assert getattr(bench.snapshot.recipe, part) == "another/9"
+    assert counts(job)["unchanged"] == 3
+    assert ("reused" in counts(job), "embedded" in counts(job)) == (
+        not embedded_anew,
+        embedded_anew,
+    )
+    bench.run(UpstreamError("must not be asked"), version="c0ffee")
+    assert bench.snapshot.id == job.snapshot_id
 
 
 def test_what_fails_keeps_its_former_page_and_what_only_it_leads_to(bench: Bench) -> None:

@@ -69,6 +69,15 @@ class Answering:
         """Whether it is what would be made of that version, so that nothing need be fetched."""
         return version != "" and version == self.version and self.snapshot.recipe == recipe
 
+    def outdated(self, recipe: Recipe) -> bool:
+        """Whether its pages would be read otherwise now, so that none may be taken over.
+
+        How pages are divided, indexed and embedded is of no matter: every sync does that anew
+        from the texts of all pages.
+        """
+        old = self.snapshot.recipe
+        return (old.reader, old.layout) != (recipe.reader, recipe.layout)
+
 
 class Visit:
     """One visit. Made anew for each.
@@ -121,7 +130,7 @@ class Visit:
             self._job.mode == FULL
             or answering is None
             or answering.options != options
-            or answering.snapshot.recipe.reader != PROSE_READER
+            or answering.outdated(self._recipe)
         )
         if answering is not None and not full and answering.is_of(version, self._recipe):
             self._snapshots.touch(source, now)

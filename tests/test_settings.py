@@ -51,13 +51,13 @@ def test_the_highest_layer_that_speaks_wins(
 
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "docstow.toml"
-    file.write_text('prot = 1\nmax_compressed = "much"\n')
+    file.write_text('prt = 1\nmax_compressed = "much"\n')
     environment = {"DOCSTOW_WAIT_S": "soon", "DOCSTOW_DOCS_RS_URL": "docs.rs"}
     with pytest.raises(ConfigurationError) as caught:
         load({"port": 70000}, environment, file)
     assert caught.value.details["mistakes"] == [
         "port: must be at most 65535, not 70000",
-        f"{file} prot: there is no such setting; did you mean port?",
+        f"{file} prt: there is no such setting; did you mean port?",
         f"{file} max_compressed: must be a size such as 1048576 or 30MiB, not 'much'",
         "DOCSTOW_WAIT_S: must be a number, not 'soon'",
         "DOCSTOW_DOCS_RS_URL: must be an http or https URL, not docs.rs",

@@ -6,7 +6,7 @@ This room knows environments, packages and their names. It opens no files.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -115,6 +115,13 @@ class Scan:
 def folded(name: str) -> str:
     """A name as names are compared: registries take ``-``, ``_`` and ``.`` for the same."""
     return _SEPARATORS.sub("-", name).lower()
+
+
+def ordered(packages: Iterable[Package]) -> tuple[Package, ...]:
+    """Direct ones first, then by name and place."""
+    return tuple(
+        sorted(packages, key=lambda each: (not each.direct, folded(each.name), each.location))
+    )
 
 
 def _rank(package: Package) -> tuple[bool, bool, int]:

@@ -5,20 +5,179 @@ This room knows the order of things. It does not know any environment's or lock 
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from docstow.packages.found import Scan
+from docstow.errors import EnvironmentNotFound
+from docstow.packages import asked_for, local_sources, lock_scan, places
+from docstow.packages.asked_for import Asked
+from docstow.packages.boundary import Boundary
+from docstow.packages.found import Environment, Problem, Scan, folded, ordered
 from docstow.packages.memory import Memory
+from docstow.packages.model import Ecosystem, Package
+from docstow.packages.node_scan import Modules
+from docstow.packages.outside import named_environment
+from docstow.packages.places import Places, Sites, shown
+from docstow.packages.python_scan import Site
+
+#: What every new environment has: where there is no more, nothing was installed.
+_BROUGHT = frozenset(("pip", "setuptools", "wheel", "distribute"))
 
 
-def scan(root: Path, memory: Memory) -> Scan:
+def scan(
+    root: Path, memory: Memory, environ: Mapping[str, str] | None = None, home: Path | None = None
+) -> Scan:
     """What is installed or locked in a project.
 
     Args:
         root: its directory.
         memory: what was found before; it learns what is found now.
+        environ: names an active environment and where sources are kept; the process's own if
+            left out.
+        home: the user's folder; the real one if left out.
 
     Raises:
         EnvironmentNotFound: nothing is.
     """
-    raise NotImplementedError
+    environ = os.environ if environ is None else environ
+    begun = time.perf_counter()
+    memory.begin()
+    active = named_environment(root.resolve(), environ)
+    boundary = Boundary(root, (active,) if active else ())
+    found = places.find(boundary, active)
+    kept = _kept_sources(found, environ, home or Path.home())
+    if folders := [each for some in kept.values() for each in some]:
+        boundary = Boundary(root, (*((active,) if active else ()), *folders))
+    return _Scanning(boundary, found, memory, kept).scan(begun)
+
+
+def _kept_sources(
+    found: Places, environ: Mapping[str, str], home: Path
+) -> Mapping[Ecosystem, Sequence[Path]]:
+    """Where Cargo and Go keep sources, if the project is one of theirs."""
+    names = {each.name for each in (*found.locks, *found.manifests)}
+    kept: dict[Ecosystem, Sequence[Path]] = {}
+    if "Cargo.lock" in names:
+        kept["rust"] = local_sources.cargo(environ, home)
+    if "go.mod" in names:
+        kept["go"] = local_sources.go(environ, home)
+    return kept
+
+
+class _Scanning:
+    """A scan under way."""
+
+    def __init__(
+        self,
+        boundary: Boundary,
+        found: Places,
+        memory: Memory,
+        kept: Mapping[Ecosystem, Sequence[Path]],
+    ) -> None:
+        self._kept = kept
+        self._boundary = boundary
+        self._found = found
+        self._memory = memory
+        self._problems = list(found.problems)
+
+    def scan(self, begun: float) -> Scan:
+        asked, problems = asked_for.read(self._found.manifests, self._boundary, self._memory)
+        self._problems += problems
+        environments = [
+            *(self._python(each, asked) for each in self._found.python),
+            *self._node(asked),
+        ]
+        covered = [
+            (each.ecosystem, place)
+            for each, place in zip(environments, self._folders(environments), strict=True)
+            if any(folded(one.name) not in _BROUGHT for one in each.packages)
+        ]
+        locks = lock_scan.LockScan(self._boundary, self._memory, asked, self._kept)
+        environments += locks.environments(self._found, covered)
+        self._problems += locks.problems
+        for folder in self._found.plug_and_play:
+            reason = (
+                "Yarn Plug'n'Play keeps packages in archives, which are not read: set nodeLinker: "
+                "node-modules in .yarnrc.yml and run yarn install"
+            )
+            self._problems.append(Problem(shown(folder, self._boundary), reason))
+        self._memory.end()
+        if not environments:
+            raise self._nothing()
+        return Scan(
+            tuple(environments),
+            tuple(dict.fromkeys(self._problems)),
+            self._boundary,
+            round((time.perf_counter() - begun) * 1000, 1),
+            self._memory.made,
+        )
+
+    def _folders(self, environments: Iterable[Environment]) -> list[Path]:
+        """Whose environments these are: the folder that each is in, the root of those elsewhere."""
+        root = self._boundary.root
+        return [
+            (root / each.location).parent
+            if each.location != "." and (root / each.location).is_relative_to(root)
+            else root
+            for each in environments
+        ]
+
+    def _python(self, sites: Sites, asked: Asked) -> Environment:
+        packages: list[Package] = []
+        requested: set[str] = set()
+        for folder in sites.sites:
+            site = Site(folder, self._boundary, self._memory)
+            packages += site.packages()
+            requested |= site.requested
+            self._problems += site.problems
+        # Without a manifest, what somebody installed by name is what the project asks for.
+        wanted = asked.python or requested
+        packages = [
+            replace(each, direct=each.editable or folded(each.name) in wanted) for each in packages
+        ]
+        detail = f"Python {sites.version}" if sites.version else ""
+        location = shown(sites.folder, self._boundary)
+        return Environment("python", sites.kind, location, detail, ordered(packages))
+
+    def _node(self, asked: Asked) -> list[Environment]:
+        seen: set[str] = set()
+        found = []
+        for folder in self._found.modules:
+            modules = Modules(folder, self._boundary, self._memory, seen)
+            location = shown(folder, self._boundary)
+            packages = [
+                replace(each, direct=_is_top(each, location) and each.import_names[0] in asked.node)
+                for each in modules.packages()
+            ]
+            self._problems += modules.problems
+            if packages:
+                named = Environment(
+                    "node", "node_modules", location, modules.manager, ordered(packages)
+                )
+                found.append(named)
+        return found
+
+    def _nothing(self) -> EnvironmentNotFound:
+        names = {each.name for each in self._found.manifests}
+        node, python = "npm install", "python -m venv .venv"
+        if "package.json" in names and len(names) == 1:
+            advice = node
+        elif names and "package.json" not in names:
+            advice = f"{python}, and install into it"
+        else:
+            advice = f"{python} or {node}"
+        error = EnvironmentNotFound(f"no environment found: run {advice}")
+        if self._problems:
+            error.details["problems"] = [
+                {"location": each.location, "reason": each.reason} for each in self._problems
+            ]
+        return error
+
+
+def _is_top(package: Package, location: str) -> bool:
+    """Whether a package is directly in a folder, not nested or in a store."""
+    rest = package.location.removeprefix(f"{location}/")
+    return rest.count("/") == rest.startswith("@")

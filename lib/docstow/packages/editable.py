@@ -1,0 +1,134 @@
+"""Python distributions that are installed by reference: where their checkouts are.
+
+This room knows what installers write for them: ``.pth`` files, finders, ``direct_url.json`` and
+``.egg-link``. All are read as text; finders are parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from docstow.errors import DocstowError
+from docstow.packages.boundary import Boundary
+from docstow.packages.found import folded
+from docstow.packages.import_names import STRAY
+
+#: Folders and files of a checkout that are no part of what it offers.
+_NOT_OFFERED = STRAY | {
+    "setup",
+    "conftest",
+    "noxfile",
+    "tasks",
+    "fabfile",
+    "manage",
+    "build",
+    "dist",
+}
+
+
+def checkout(
+    site: Path, files: Sequence[str], info: Path | None, boundary: Boundary
+) -> tuple[str, list[str]] | None:
+    """Where an editable distribution's import names are found, and which those are.
+
+    Args:
+        site: ``site-packages``.
+        files: names of its ``.pth`` files and finders.
+        info: its ``.dist-info``.
+        boundary: what may be opened.
+
+    Returns:
+        A folder, absolute but not yet known to be inside, and names; no names where all of the
+        folder's are meant. None if it is not editable.
+    """
+    for name in files:
+        text = _text(site / name, boundary)
+        mapped = _mapping(text) if name.endswith(".py") else {}
+        if mapped:
+            return _of_mapping(mapped)
+        if name.endswith(".pth"):
+            for line in text.splitlines():
+                place = line.strip()
+                if place and not place.startswith(("#", "import ", "import\t")):
+                    return os.path.normpath(site / place), []
+    url = _direct_url(info, boundary) if info is not None else ""
+    if url:
+        folder = Path(url)
+        return str(folder / "src" if (folder / "src").is_dir() else folder), []
+    return None
+
+
+def offered(folder: Path, distribution: str) -> tuple[str, ...]:
+    """The import names of a checkout's folder, the distribution's namesake first."""
+    found = []
+    with contextlib.suppress(OSError), os.scandir(folder) as listed:
+        for entry in listed:
+            stem = entry.name.removesuffix(".py")
+            if stem in _NOT_OFFERED or not stem.isidentifier():
+                continue
+            is_folder = stem == entry.name and entry.is_dir(follow_symlinks=False)
+            if stem != entry.name or (is_folder and _is_package(Path(entry.path))):
+                found.append(stem)
+    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / f"__init__{end}").is_file() for end in (".py", ".pyi"))
+
+
+def _of_mapping(mapped: dict[str, str]) -> tuple[str, list[str]] | None:
+    """The folder in which the first mapped name is found, and all names found there."""
+    roots: dict[str, list[str]] = {}
+    for name, place in mapped.items():
+        parts = name.split(".")
+        path = Path(re.sub(r"([/\\]__init__)?\.pyi?$", "", place))
+        if path.parts[-len(parts) :] == tuple(parts):
+            roots.setdefault(str(path.parents[len(parts) - 1]), []).append(name)
+    return next(iter(roots.items()), None)
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """The names and places that a finder has as a literal."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and node.keys:
+            try:
+                value = ast.literal_eval(node)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if all(isinstance(each, str) for pair in value.items() for each in pair) and all(
+                Path(at).is_absolute() for at in value.values()
+            ):
+                return dict(value)
+    return {}
+
+
+def _direct_url(info: Path, boundary: Boundary) -> str:
+    try:
+        read = json.loads(_text(info / "direct_url.json", boundary) or "{}")
+        if not read.get("dir_info", {}).get("editable"):
+            return ""
+        parts = urlsplit(read["url"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return ""
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = unquote(parts.path)
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+def _text(path: Path, boundary: Boundary) -> str:
+    try:
+        return boundary.read(path, most=1024 * 1024).decode("utf-8", "replace")
+    except DocstowError:
+        return ""

@@ -1,0 +1,186 @@
+"""What lock files promise where nothing is installed, and of it what is here all the same.
+
+This room knows which lock file speaks for which folder. It does not know their texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docstow.errors import DocstowError
+from docstow.packages import local_sources, locked_node, locked_python
+from docstow.packages.asked_for import Asked, recalled
+from docstow.packages.boundary import Boundary
+from docstow.packages.found import Environment, Problem, folded, ordered
+from docstow.packages.locked_python import Locked
+from docstow.packages.memory import Memory, mark
+from docstow.packages.model import Ecosystem, Package
+from docstow.packages.places import Places, is_requirements, shown
+
+_DESCRIPTION = re.compile(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One form of lock file: whose it is, who writes it, and what reads it."""
+
+    ecosystem: Ecosystem
+    tool: str
+    read: Callable[[str], list[Locked]]
+
+
+FORMS: Mapping[str, _Form] = {
+    **{
+        name: _Form("python", name.partition(".")[0].lower(), read)
+        for name, read in locked_python.PYTHON.items()
+    },
+    **{
+        name: _Form("node", locked_node.MANAGERS[name], read)
+        for name, read in locked_node.NODE.items()
+    },
+    "Cargo.lock": _Form("rust", "cargo", local_sources.cargo_lock),
+    "go.mod": _Form("go", "go", local_sources.go_mod),
+}
+_REQUIREMENTS = _Form("python", "requirements", locked_python.requirements)
+_LANGUAGES: Mapping[Ecosystem, str] = {
+    "python": "python",
+    "node": "javascript",
+    "rust": "rust",
+    "go": "go",
+}
+
+
+class LockScan:
+    """Reads lock files.
+
+    Args:
+        boundary: what may be opened.
+        memory: what is known of them.
+        asked: what the project asks for.
+        kept: folders in which Cargo and Go keep sources.
+    """
+
+    def __init__(
+        self,
+        boundary: Boundary,
+        memory: Memory,
+        asked: Asked,
+        kept: Mapping[Ecosystem, Sequence[Path]],
+    ) -> None:
+        self._kept = kept
+        self._boundary = boundary
+        self._memory = memory
+        self._asked = asked
+        self.problems: list[Problem] = []
+
+    def environments(
+        self, found: Places, covered: Sequence[tuple[Ecosystem, Path]]
+    ) -> list[Environment]:
+        """What the lock files say that speak for folders in which nothing is installed.
+
+        Args:
+            found: all lock files and manifests.
+            covered: folders in which, and below which, something of an ecosystem is.
+        """
+        # Pinned requirements are read where no proper lock file is; there may be several of them.
+        spoken: set[tuple[str, Path]] = set()
+        result = []
+        order = list(FORMS)
+        locks = sorted(found.locks, key=lambda each: (each.parent.parts, order.index(each.name)))
+        rest = [each for each in found.manifests if each.name == "go.mod" or is_requirements(each)]
+        for path in (*locks, *rest):
+            form = FORMS.get(path.name, _REQUIREMENTS)
+            key = (form.ecosystem, path.parent)
+            above = [place for each, place in covered if each == form.ecosystem]
+            if any(path.parent.is_relative_to(place) for place in above):
+                continue
+            if key in spoken:
+                continue
+            packages = self._packages(path, form)
+            if packages:
+                if form is not _REQUIREMENTS:
+                    spoken.add(key)
+                location = shown(path, self._boundary)
+                result.append(
+                    Environment(form.ecosystem, "lockfile", location, form.tool, packages)
+                )
+        return result
+
+    def _packages(self, path: Path, form: _Form) -> tuple[Package, ...]:
+        fact = recalled(path, "lock", self._boundary, self._memory, lambda text: _rows(form, text))
+        if isinstance(fact, str):
+            self.problems.append(Problem(shown(path, self._boundary), fact))
+            return ()
+        locked = [Locked(*row) for row in fact]
+        return ordered(self._package(each, form.ecosystem) for each in locked)
+
+    def _package(self, locked: Locked, ecosystem: Ecosystem) -> Package:
+        folder = self._folder(locked, ecosystem)
+        direct = locked.direct
+        if ecosystem == "python":
+            direct = direct or folded(locked.name) in self._asked.python
+        elif ecosystem == "node":
+            direct = direct or locked.name in self._asked.node
+        summary = locked.summary or (self._summary(folder) if folder else "")
+        return Package(
+            ecosystem=ecosystem,
+            name=locked.name,
+            version=locked.version,
+            location=shown(folder, self._boundary) if folder else "",
+            import_names=_import_names(locked.name, ecosystem),
+            direct=direct,
+            language=_LANGUAGES[ecosystem],
+            summary=summary,
+            installed=folder is not None,
+            editable=False,
+            files_root=folder,
+        )
+
+    def _folder(self, locked: Locked, ecosystem: Ecosystem) -> Path | None:
+        """Where the sources of a crate or module are, if they are here."""
+        if ecosystem == "rust":
+            return local_sources.crate_folder(locked.name, locked.version, self._sources("rust"))
+        if ecosystem == "go":
+            return local_sources.module_folder(locked.name, locked.version, self._sources("go"))
+        return None
+
+    def _sources(self, ecosystem: Ecosystem) -> Sequence[Path]:
+        return self._kept.get(ecosystem, ())
+
+    def _summary(self, folder: Path) -> str:
+        """What a crate's manifest says of it."""
+        manifest = folder / "Cargo.toml"
+        try:
+            key = f"summary:{manifest}"
+            return str(self._memory.recall(key, mark(manifest), lambda: self._described(manifest)))
+        except OSError:
+            return ""
+
+    def _described(self, manifest: Path) -> str:
+        try:
+            text = self._boundary.read(manifest).decode("utf-8", "replace")
+        except DocstowError:
+            return ""
+        found = _DESCRIPTION.search(text)
+        return found[1].replace('\\"', '"') if found else ""
+
+
+def _rows(form: _Form, text: str) -> list[Any]:
+    """What a file locks; what it has in several places once."""
+    found: dict[tuple[str, str], Locked] = {}
+    for each in form.read(text):
+        key = each.name, each.version
+        if key not in found or each.direct:
+            found[key] = each
+    return [[each.name, each.version, each.direct, each.summary] for each in found.values()]
+
+
+def _import_names(name: str, ecosystem: Ecosystem) -> tuple[str, ...]:
+    """What a program imports, as far as a name tells; of Python it does not."""
+    if ecosystem == "python":
+        return ()
+    return (name.replace("-", "_") if ecosystem == "rust" else name,)

@@ -1,0 +1,194 @@
+"""The packages below a ``node_modules`` folder, however the package manager laid them out.
+
+This room knows flat, nested and linked layouts and the stores that links lead to. It does not know
+which packages a project asks for. What a link leads to is read only where that is inside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docstow.errors import DocstowError, Forbidden
+from docstow.packages.boundary import Boundary
+from docstow.packages.found import Problem
+from docstow.packages.memory import Memory, mark
+from docstow.packages.model import Package
+from docstow.packages.places import shown
+
+_LARGEST = 2 * 1024 * 1024
+_LONGEST_SUMMARY = 300
+_MOST = 20_000
+_STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
+_WRITTEN = {
+    ".package-lock.json": "npm",
+    ".yarn-integrity": "yarn",
+    ".yarn-state.yml": "yarn",
+    ".modules.yaml": "pnpm",
+}
+
+
+class Modules:
+    """One ``node_modules`` folder with all that is below it.
+
+    Args:
+        folder: inside the boundary, links resolved.
+        boundary: what may be opened.
+        memory: what is known of it.
+        seen: real folders of packages that are listed already; it grows.
+    """
+
+    def __init__(self, folder: Path, boundary: Boundary, memory: Memory, seen: set[str]) -> None:
+        self._folder = folder
+        self._boundary = boundary
+        self._memory = memory
+        self._seen = seen
+        self.manager = ""
+        self.problems: list[Problem] = []
+
+    def packages(self) -> list[Package]:
+        """Its packages, those at the top before those that are nested or in a store."""
+        found: list[Package] = []
+        waiting = [self._folder]
+        while waiting:
+            folder = waiting.pop(0)
+            for place, linked in self._entries(folder, waiting):
+                if len(self._seen) >= _MOST:
+                    self._problem(folder, f"more than {_MOST} packages; the others are left out")
+                    return found
+                if (real := self._real(place, linked=linked)) is None:
+                    continue
+                if str(real) in self._seen:
+                    continue
+                self._seen.add(str(real))
+                package = self._read(place, real)
+                if package is not None:
+                    found.append(package)
+                if not package or not package.editable:
+                    waiting.append(real / "node_modules")
+        return found
+
+    def _entries(self, folder: Path, waiting: list[Path]) -> Iterator[tuple[Path, bool]]:
+        """The package folders of a ``node_modules``, and whether each is a link.
+
+        Stores are put among the folders that wait.
+        """
+        for name, place, linked in self._listed(folder):
+            if name.startswith("@") and not linked:
+                yield from (
+                    (inner, is_link)
+                    for each, inner, is_link in self._listed(place)
+                    if not each.startswith(".")
+                )
+            elif name in _STORES:
+                self.manager = self.manager or _STORES[name]
+                waiting += [
+                    inner / "node_modules"
+                    for each, inner, is_link in self._listed(place)
+                    if not is_link and each != "node_modules"
+                ]
+            elif not name.startswith("."):
+                yield place, linked
+
+    def _listed(self, folder: Path) -> list[tuple[str, Path, bool]]:
+        try:
+            with os.scandir(folder) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self._problem(folder, f"it cannot be listed: {error.strerror}")
+            return []
+        if folder == self._folder:
+            named = [_WRITTEN[entry.name] for entry in entries if entry.name in _WRITTEN]
+            self.manager = named[0] if named else ""
+        return [
+            (entry.name, Path(entry.path), entry.is_symlink())
+            for entry in entries
+            if entry.is_symlink() or entry.is_dir()
+        ]
+
+    def _real(self, place: Path, *, linked: bool) -> Path | None:
+        if not linked:
+            return place
+        try:
+            real = self._boundary.inside(place)
+        except Forbidden:
+            self._problem(place, "the link leads out of the root, or in a circle")
+            return None
+        if not real.is_dir():
+            if not real.exists():
+                self._problem(place, "the link leads nowhere; install again")
+            return None
+        return real
+
+    def _read(self, place: Path, real: Path) -> Package | None:
+        manifest = real / "package.json"
+        try:
+            fact = self._memory.recall(
+                shown(manifest, self._boundary), mark(manifest), lambda: self._fact(real)
+            )
+        except FileNotFoundError:
+            self._problem(place, "it has no package.json: half installed; install again")
+            return None
+        except OSError as error:
+            self._problem(place, f"it cannot be read: {error.strerror}")
+            return None
+        if "problem" in fact:
+            self._problem(place, fact["problem"])
+            return None
+        # A link to a folder outside any node_modules is a member of the workspace.
+        member = "node_modules" not in real.relative_to(self._boundary.root).parts
+        # It is imported by the name of its place: an alias has another one than its manifest.
+        scope = place.parent.name
+        imported = f"{scope}/{place.name}" if scope.startswith("@") else place.name
+        return Package(
+            ecosystem="node",
+            name=fact["name"] or imported,
+            version=fact["version"],
+            location=shown(place, self._boundary),
+            import_names=(imported,),
+            direct=False,
+            language=fact["language"],
+            summary=fact["summary"],
+            installed=True,
+            editable=member,
+            files_root=real,
+        )
+
+    def _fact(self, folder: Path) -> dict[str, Any]:
+        try:
+            body = self._boundary.read(folder / "package.json", most=_LARGEST)
+            manifest = json.loads(body.decode("utf-8-sig", "replace"))
+        except DocstowError as error:
+            return {"problem": error.message}
+        except (ValueError, RecursionError):
+            return {"problem": "its package.json is not JSON; install again"}
+        if not isinstance(manifest, dict):
+            return {"problem": "its package.json is not an object; install again"}
+        summary = manifest.get("description")
+        return {
+            "name": _string(manifest.get("name")),
+            "version": _string(manifest.get("version")),
+            "summary": _string(summary)[:_LONGEST_SUMMARY],
+            "language": "typescript" if _typed(manifest, folder) else "javascript",
+        }
+
+    def _problem(self, place: Path, reason: str) -> None:
+        self.problems.append(Problem(shown(place, self._boundary), reason))
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _typed(manifest: dict[str, Any], folder: Path) -> bool:
+    """Whether a package comes with declarations."""
+    if manifest.get("types") or manifest.get("typings"):
+        return True
+    if '"types"' in json.dumps(manifest.get("exports")):
+        return True
+    return (folder / "index.d.ts").is_file()

@@ -1,0 +1,218 @@
+"""The folders and files of a project that tell of packages: environments, manifests, lock files.
+
+This room knows their names and forms. It does not read what is installed in them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from docstow.errors import DocstowError
+from docstow.packages.boundary import Boundary
+from docstow.packages.found import Problem
+
+#: Folders that hold what others wrote or what a build made; environments are found by their own.
+_SKIPPED = frozenset(("site-packages", "__pycache__", "target", "dist", "build", "vendor"))
+_VENVS = (".venv", "venv", "env")
+_LOCKS = (
+    "uv.lock",
+    "poetry.lock",
+    "pdm.lock",
+    "pylock.toml",
+    "Pipfile.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "Cargo.lock",
+)
+_MANIFESTS = (
+    "pyproject.toml",
+    "setup.cfg",
+    "Pipfile",
+    "environment.yml",
+    "environment.yaml",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+)
+_REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
+_DEEPEST = 3
+_MOST_FOLDERS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """An environment of Python and its folders of import names."""
+
+    folder: Path
+    kind: str
+    version: str
+    sites: tuple[Path, ...]
+
+
+@dataclass(slots=True)
+class Places:
+    """What was found, each list in the order of folders from the root down.
+
+    Attributes:
+        python: environments, those with the usual names first.
+        modules: ``node_modules`` folders, those below others' left out.
+        locks: lock files.
+        manifests: what says which packages the project itself asks for.
+        plug_and_play: folders in which Yarn keeps packages in archives.
+        problems: what was passed over.
+    """
+
+    python: list[Sites] = field(default_factory=list)
+    modules: list[Path] = field(default_factory=list)
+    locks: list[Path] = field(default_factory=list)
+    manifests: list[Path] = field(default_factory=list)
+    plug_and_play: list[Path] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def find(boundary: Boundary, active: Path | None) -> Places:
+    """Look through a project's folders, without going far down.
+
+    Args:
+        boundary: the project's root.
+        active: an environment that comes first, wherever it is; inside the boundary.
+    """
+    root = boundary.root
+    found = Places()
+    waiting = [(root, 0)]
+    looked = 0
+    while waiting and looked < _MOST_FOLDERS:
+        folder, depth = waiting.pop(0)
+        looked += 1
+        waiting += [(each, depth + 1) for each in _look(folder, boundary, found, depth)]
+    if active is not None and all(each.folder != active for each in found.python):
+        _add_environment(active, boundary, found)
+    found.python.sort(key=lambda each: _preference(each, active))
+    return found
+
+
+def _preference(sites: Sites, active: Path | None) -> tuple[bool, int, int, str]:
+    names = [*_VENVS, sites.folder.name]
+    place = names.index(sites.folder.name)
+    return sites.folder != active, len(sites.folder.parts), place, sites.folder.name
+
+
+def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[Path]:
+    """Note what is in a folder.
+
+    Returns:
+        The folders to look into next.
+    """
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except OSError as error:
+        reason = f"it cannot be listed: {error.strerror}"
+        found.problems.append(Problem(shown(folder, boundary), reason))
+        return []
+    names = {entry.name for entry in entries}
+    if not depth and not names.isdisjoint(("pyvenv.cfg", "conda-meta")):
+        _add_environment(folder, boundary, found)
+    following = []
+    for entry in entries:
+        place = Path(entry.path)
+        if entry.is_symlink() and entry.name not in (*_VENVS, "node_modules"):
+            continue
+        if not entry.is_dir():
+            _note_file(place, found)
+        else:
+            inside = _inside(place, boundary, found, linked=entry.is_symlink())
+            if inside is not None and _note_folder(inside, entry.name, boundary, found):
+                following.append(inside)
+    return following if depth < _DEEPEST else []
+
+
+def _inside(place: Path, boundary: Boundary, found: Places, *, linked: bool) -> Path | None:
+    if not linked:
+        return place
+    try:
+        return boundary.inside(place)
+    except DocstowError:
+        reason = "it leads out of the root; activate that environment, or give it as --root"
+        found.problems.append(Problem(shown(place, boundary), reason))
+        return None
+
+
+def _note_file(place: Path, found: Places) -> None:
+    name = place.name
+    if name in _LOCKS:
+        found.locks.append(place)
+    elif name in _MANIFESTS or is_requirements(place):
+        found.manifests.append(place)
+    elif name in (".pnp.cjs", ".pnp.js"):
+        found.plug_and_play.append(place.parent)
+
+
+def is_requirements(place: Path) -> bool:
+    """Whether a file lists requirements of Python."""
+    if place.parent.name == "requirements" and place.suffix in (".txt", ".in"):
+        return True
+    return _REQUIREMENTS.match(place.name) is not None
+
+
+def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> bool:
+    """Note an environment; otherwise whether to look into the folder."""
+    if name == "node_modules":
+        found.modules.append(place)
+        return False
+    if name == "__pypackages__":
+        sites = tuple(sorted(place.glob("*/lib")))
+        version = sites[-1].parent.name if sites else ""
+        found.python.append(Sites(place, "pypackages", version, sites[-1:]))
+        return False
+    if (place / "pyvenv.cfg").is_file() or (place / "conda-meta").is_dir():
+        _add_environment(place, boundary, found)
+        return False
+    return not name.startswith(".") and name not in _SKIPPED
+
+
+def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
+    conda = (folder / "conda-meta").is_dir()
+    sites = []
+    version = ""
+    # Of the two names on 64-bit systems one is usually a link to the other.
+    for lib in ("lib", "lib64"):
+        if (folder / lib).is_symlink():
+            continue
+        for python in sorted((folder / lib).glob("python*")):
+            if (python / "site-packages").is_dir() and not python.is_symlink():
+                sites.append(python / "site-packages")
+                version = python.name.removeprefix("python")
+    if not sites and (folder / "Lib" / "site-packages").is_dir():
+        sites.append(folder / "Lib" / "site-packages")
+    if not conda:
+        version = _configured_version(folder, boundary) or version
+    if sites:
+        kind = "conda" if conda else "venv"
+        found.python.append(Sites(folder, kind, version, tuple(sites)))
+    elif not conda:
+        reason = "it has no site-packages; make it anew: python -m venv " + folder.name
+        found.problems.append(Problem(shown(folder, boundary), reason))
+
+
+def _configured_version(folder: Path, boundary: Boundary) -> str:
+    try:
+        text = boundary.read(folder / "pyvenv.cfg", most=65536).decode("utf-8", "replace")
+    except DocstowError:
+        return ""
+    found = re.search(r"^version(?:_info)?\s*=\s*(\d+\.\d+(?:\.\d+)?)", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def shown(place: Path, boundary: Boundary) -> str:
+    """A place relative to the root; absolute where it is elsewhere."""
+    try:
+        return place.relative_to(boundary.root).as_posix()
+    except ValueError:
+        return place.as_posix()

@@ -150,6 +150,23 @@ def test_code_blocks_are_exact(markup: str, expected: str) -> None:
         ("<div class='note'><p>Plain.</p></div>", "> **Note:** Plain."),
         ("<div role='alert'>Bare.</div>", "> **Note:** Bare."),
         (
+            "<p class='warning'>Do <b>not</b> <code>rm</code>.</p>",
+            "> **Warning:** Do **not** `rm`.",
+        ),
+        ("<blockquote class='important'><p>Read.</p></blockquote>", "> **Important:** Read."),
+        (
+            "<div class='px-4 hint info rounded-md'><div><svg class='gb-icon'></svg></div><div class='flex-1'><p>Mind.</p></div></div>",
+            "> **Info:** Mind.",
+        ),
+        (
+            "<div class='nextra-callout x:flex x:border-yellow-100'><div class='x:select-none'>\u26a0\ufe0f</div><div class='x:w-full'><p>Deep.</p></div></div>",
+            "> **Warning:** Deep.",
+        ),
+        (
+            "<div class='nextra-callout x:border-blue-200'><div><svg></svg></div><div><p>Known.</p></div></div>",
+            "> **Info:** Known.",
+        ),
+        (
             "<aside class='starlight-aside starlight-aside--tip'><p class='starlight-aside__title' aria-hidden='true'>Tip</p><div class='starlight-aside__content'><p>Try.</p></div></aside>",
             "> **Tip:** Try.",
         ),

@@ -42,6 +42,7 @@ _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"
     r"|aside|notice|admonitionblock)-{1,2}(\w+)$"
 )
+_ALONE = {"note", "tip", "warning", "important", "caution", "danger"}
 _BOXES = {"admonition", "custom-block", "markdown-alert", "callout", "hint", "admonitionblock"}
 _TITLES = re.compile(
     r"(?:admonition-title|admonition-?heading.*|markdown-alert-title|custom-block-title"
@@ -58,6 +59,15 @@ _PANELS = (
 )
 _SAME_KIND = {"secondary": "note", "primary": "note", "seealso": "see also"}
 _TITLE_DEPTH = 3
+_MOST_ICON = 3
+#: Nextra tells the kinds of its callouts by icons, or by colours alone.
+_NEXTRA = {
+    "warning": re.compile("\N{WARNING SIGN}|yellow"),
+    "error": re.compile("\N{NO ENTRY SIGN}|-red-"),
+    "info": re.compile("\N{INFORMATION SOURCE}|-blue-"),
+    "important": re.compile("-purple-"),
+    "tip": re.compile("\N{ELECTRIC LIGHT BULB}|-green-|-orange-"),
+}
 #: One in another says nothing more, and costs the converter a pass over the text for each.
 _EMPHASIS = ("b", "strong", "i", "em")
 
@@ -75,9 +85,15 @@ def quote_admonitions(main: Element) -> None:
 
 def _kind(element: Element) -> str:
     """The admonition's kind in lower case; empty where the element is none."""
+    names = classes(element)
+    if "nextra-callout" in names:
+        said = f"{plain(element)[:2]} {' '.join(names)}"
+        return next((kind for kind, signs in _NEXTRA.items() if signs.search(said)), "note")
+    if element.tag == "p":
+        # just-the-docs marks the paragraph itself.
+        return names[0] if len(names) == 1 and names[0] in _ALONE else ""
     if element.tag not in {"div", "aside", "blockquote", "section"}:
         return ""
-    names = classes(element)
     alone = next((each for each in names if each.lower() in _KINDS - {"hint"}), "")
     alone = alone or ("hint" if "hint" in names and "admonition" in names else "")
     marked = next((m[1] for each in names if (m := _MARKED.match(each))), "")
@@ -87,13 +103,16 @@ def _kind(element: Element) -> str:
     if kind in _KINDS or kind in _SAME_KIND:
         return kind
     # Old Sphinx and hand-written pages have the kind alone.
-    return (
-        names[0] if len(names) == 1 and names[0] in {"note", "tip", "warning", "important"} else ""
-    )
+    return names[0] if len(names) == 1 and names[0] in _ALONE else ""
 
 
 def _quote(element: Element, kind: str) -> None:
     kind = _SAME_KIND.get(kind, kind)
+    if element.tag == "p":
+        inner = make("p", element.text or "", *element)
+        element.text = None
+        element.append(inner)
+    _drop_icon(element)
     title = _take_title(element)
     name = kind.capitalize()
     same = not title or title.lower().rstrip(":!") == kind
@@ -111,6 +130,16 @@ def _quote(element: Element, kind: str) -> None:
     else:
         strong.tail, first.text = f" {(first.text or '').lstrip()}", None
         first.insert(0, strong)
+
+
+def _drop_icon(element: Element) -> None:
+    """A box of its own for a picture says nothing."""
+    first = next(iter(element), None)
+    if first is None or first.tag not in {"div", "span"} or (element.text or "").strip():
+        return
+    picture = plain(first)
+    if len(picture) <= _MOST_ICON and not any(each.isalnum() for each in picture):
+        first.drop_tree()
 
 
 def _take_title(element: Element) -> str:

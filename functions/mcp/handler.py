@@ -8,6 +8,7 @@ limits. It does not know MCP or tools.
 from __future__ import annotations
 
 import os
+import random
 import tempfile
 from pathlib import Path
 
@@ -26,4 +27,14 @@ _PLATFORM = {
     "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",
 }
 
-handler = Mangum(Runtime(load(_PLATFORM, os.environ)).app, lifespan="off")
+_runtime = Runtime(load(_PLATFORM, os.environ))
+
+handler = Mangum(_runtime.app, lifespan="off")
+
+if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
+    # The process is kept as it is now, and every instance goes on from there: what is loaded here
+    # is loaded once. Nothing has been asked yet, so that no connection and no lease is kept.
+    from snapshot_restore_py import register_after_restore, register_before_snapshot
+
+    register_before_snapshot(_runtime.preload)
+    register_after_restore(random.seed)  # or all instances would pause alike before they ask again

@@ -6,6 +6,7 @@ This room alone knows which implementation stands behind which contract.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import socket
@@ -65,6 +66,9 @@ log = logging.getLogger(__name__)
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
+
+#: What is imported by the first search, and by no call before that.
+_SEARCHING = ("duckdb", "docstow.federate", "docstow.layout", "docstow.page_search")
 
 #: How long one file of a model may take, in seconds: they are large and come from afar.
 FETCH_S = 3600.0
@@ -409,6 +413,12 @@ class Runtime:
 
         folder = Path(chosen.name) if chosen.kind == "folder" else self.fetch_model(chosen)
         return TransformerEmbedder(open_folder(folder, chosen.precision))
+
+    def preload(self) -> None:
+        """Load what a first search needs; for a process of which copies are started later."""
+        for name in _SEARCHING:
+            importlib.import_module(name)
+        self.embedder.embed_query("what a first search needs")
 
     def fetch_model(self, chosen: Choice, into: Path | None = None) -> Path:
         """The folder of a model of the hub, fetched if it is not there yet."""

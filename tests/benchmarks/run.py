@@ -11,13 +11,12 @@ import contextlib
 import json
 import os
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import minilm
 from benchmarks import embedding, starting
-from benchmarks.measure import Taken, each, ms, quantile, table, timed
+from benchmarks.measure import each, ms, quantile, table, timed
 from docstow.embed import Embedder, bundled
 from docstow.model import Snapshot
 from docstow.models.folder import open_folder
@@ -115,18 +114,6 @@ def searches(runtime: Runtime, crate: str, embedders: dict[str, Embedder]) -> No
     table("Warm search (baseline: MiniLM fp32 on the question alone)", ["", "p50", "p95"], rows)
 
 
-def starts(folder: Path, crate: str, version: str, models: Mapping[str, str]) -> None:
-    """Print what a fresh process takes until its first answer."""
-    base: Taken | None = None
-    rows = []
-    for name, taken in starting.all_of(folder, crate, version, models):
-        base = base or taken
-        ratio = f"{taken.cpu_s / base.cpu_s:.2f}"
-        rows.append([name, ms(taken.wall_s), ms(taken.cpu_s), ratio, starting.peak(taken)])
-    heads = ["fresh process", "wall", "CPU", "CPU ratio", "peak memory"]
-    table("Cold start of functions/mcp (baseline: import fastapi)", heads, rows)
-
-
 def main() -> None:
     """Run everything."""
     machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}"
@@ -148,7 +135,8 @@ def main() -> None:
             texts = embedding.passages(runtime.library.index(snapshot))
             embedding.compare(embedders, texts, QUERIES)
             searches(runtime, crate, embedders)
-        starts(folder, crate, snapshot.revision.version, programs)
+        starting.models(programs, folder)
+        starting.functions(folder, crate, snapshot.revision.version)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,47 @@
-"""Cold starts: a fresh process from its first import to its first answer."""
+"""Cold starts of every function: a fresh process under the real runtime client, to its answer.
+
+The package is what ``infra/pack.py`` made, where ``make infra`` left one for this Python, else the
+checkout's own code compiled as that does it. Each start is measured with the package's files in
+the page cache and again with them evicted, as on a machine that has never seen them.
+"""
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
+import py_compile
+import resource
+import shutil
+import statistics
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Taken, fresh, mib
+from benchmarks.measure import Taken, fresh, mib, ms, table
+from servers.docs_rs import DocsRs
+from servers.gateway import event
+from servers.lambda_runtime import LambdaRuntime
 
 ROOT = Path(__file__).resolve().parents[2]
-
-_CALL = """
-import sys
-sys.path.insert(0, {handler!r})
-from handler import handler
-answer = handler({event!r}, None)
-assert answer["statusCode"] == 200, answer
-"""
-
+PACKED = ROOT / "build" / "image"
 
 BUNDLED = "from docstow.embed import bundled; bundled().embed_query('spawn a task')"
+
+_BARE = "def handler(event, context):\n    return {}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A function, the event that it is started for, and the settings that it needs."""
+
+    name: str
+    handler: str
+    event: Mapping[str, Any]
+    settings: Mapping[str, str]
 
 
 def transformer(folder: Path, precision: str) -> str:
@@ -35,57 +54,129 @@ def transformer(folder: Path, precision: str) -> str:
     )
 
 
-def all_of(
-    folder: Path, crate: str, version: str, models: Mapping[str, str]
-) -> Iterator[tuple[str, Taken]]:
-    """Name and cost of each start, the baseline first.
+def models(programs: Mapping[str, str], folder: Path) -> None:
+    """Print what a question costs a fresh process, by model."""
+    environment = _environment(folder) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    base = fresh("import fastapi", environment)
+    rows = [_told("import fastapi", base, base)]
+    for name, program in programs.items():
+        rows.append(_told(f"a question by {name} alone", fresh(program, environment), base))
+    heads = ["fresh process", "wall", "CPU", "CPU ratio", "peak memory"]
+    table("A question in a fresh process (baseline: import fastapi)", heads, rows)
+
+
+def _told(name: str, taken: Taken, base: Taken) -> list[str]:
+    peak = mib(taken.peak_bytes) if taken.peak_bytes else ""
+    ratio = f"{taken.cpu_s / base.cpu_s:.2f}"
+    return [name, ms(taken.wall_s), ms(taken.cpu_s), ratio, peak]
+
+
+def functions(folder: Path, crate: str, version: str) -> None:
+    """Print the cold start of every function, with a warm and with an evicted page cache.
 
     Args:
         folder: holds ``store`` and ``cache``.
         crate: a stowed crate.
         version: its version.
-        models: programs that load a model and embed a question, by the model's name.
     """
-    environment = {
+    package, crates = _package(folder), folder / "crates"
+    (crates / crate / version).mkdir(parents=True)
+    rows, base = [], Taken(1.0, 1.0)
+    with DocsRs(crates) as upstream:
+        environment = _environment(folder) | {"DOCSTOW_CRATES_INDEX_URL": upstream.index_url}
+        for start in starts(crate, version):
+            warm = _started(start, package, environment, evict=False)
+            cold = _started(start, package, environment, evict=True)
+            base = warm if start.name == "the bare client" else base
+            cells = [ms(warm.wall_s), ms(warm.cpu_s), f"{warm.cpu_s / base.cpu_s:.2f}"]
+            rows.append([start.name, *cells, ms(cold.wall_s), f"{cold.wall_s / warm.wall_s:.1f}"])
+    heads = ["to the first answer", "wall", "CPU", "CPU ratio", "wall, evicted", "to warm"]
+    table("Cold start of the functions (baseline: the bare runtime client)", heads, rows)
+
+
+def starts(crate: str, version: str) -> Iterator[Start]:
+    """Everything that is started, the baseline first."""
+    yield Start("the bare client", "bare.handler", {}, {})
+    of = {"crate": crate, "version": version}
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = [
+        ("list_sources", {}),
+        ("list_versions", {"crate": crate}),
+        ("get_item_doc", {**of, "item_path": crate}),
+        ("search_items", {**of, "query": "wait for several things at once"}),
+        ("search_docs", {"query": "wait for several things at once"}),
+    ]
+    for tool, arguments in calls:
+        asked = event("POST", f"/mcp/tools/{tool}", arguments)
+        yield Start(f"mcp: {tool}", "functions/mcp/handler.handler", asked, {})
+    queue = {"queue_url": "http://127.0.0.1:9/0/jobs"}
+    yield Start("ingest: no message", "functions/ingest/handler.handler", {"Records": []}, queue)
+    yield Start("upkeep: one round", "functions/upkeep/handler.handler", {}, {})
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(sys.path),
         "DOCSTOW_STORE": str(folder / "store"),
         "DOCSTOW_CACHE": str(folder / "cache"),
+        "DOCSTOW_AUTH": "open",
+        "DOCSTOW_LOG_LEVEL": "error",
     }
-    yield "import fastapi", fresh("import fastapi", environment)
-    of = {"crate": crate, "version": version}
-    calls: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-        "get_crate_summary": ("get_crate_summary", of),
-        "search_items": ("search_items", {**of, "query": "wait for several things at once"}),
-        "get_item_doc": ("get_item_doc", {**of, "item_path": crate}),
-    }
-    for name, (tool, arguments) in calls.items():
-        event = _event(f"/mcp/tools/{tool}", arguments)
-        handler = str(ROOT / "functions" / "mcp")
-        program = _CALL.replace("{handler!r}", repr(handler)).replace("{event!r}", repr(event))
-        yield f"handler and {name}, {crate}", fresh(program, environment)
-    for name, program in models.items():
-        yield f"a question by {name} alone", fresh(program, environment)
 
 
-def peak(taken: Taken) -> str:
-    """The peak of memory in words; nothing where the platform does not tell."""
-    return mib(taken.peak_bytes) if taken.peak_bytes else ""
+def _package(folder: Path) -> list[Path]:
+    """The folders that modules are found in, the first of which is the function's own."""
+    own = folder / "package"
+    own.mkdir()
+    (own / "bare.py").write_text(_BARE, "utf-8")
+    packed = PACKED / "numpy" / "_core"
+    version = f"cpython-{sys.version_info.major}{sys.version_info.minor}-"
+    if any(version in file.name for file in packed.glob("_multiarray_umath*.so")):
+        places = [PACKED]
+    else:
+        places = [Path(path) for path in sys.path if path.endswith("site-packages")]
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "lib" / "docstow", own / "docstow", ignore=ignored)
+    shutil.copytree(ROOT / "functions", own / "functions", ignore=ignored)
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(own, quiet=1, invalidation_mode=mode)
+    return [own, *places]
 
 
-def _event(path: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A Function URL's event, payload version 2.0."""
-    return {
-        "version": "2.0",
-        "routeKey": "$default",
-        "rawPath": path,
-        "rawQueryString": "",
-        "headers": {"content-type": "application/json", "host": "localhost"},
-        "requestContext": {
-            "http": {"method": "POST", "path": path, "sourceIp": "203.0.113.7"},
-            "requestId": "1",
-            "stage": "$default",
-        },
-        "body": json.dumps(arguments),
-        "isBase64Encoded": False,
-    }
+def _started(
+    start: Start, package: Sequence[Path], environment: Mapping[str, str], *, evict: bool
+) -> Taken:
+    """The median of several starts, each from the process's first moment to its end."""
+    runs = []
+    more = {f"DOCSTOW_{name.upper()}": value for name, value in start.settings.items()}
+    path = os.pathsep.join(map(str, package))
+    environment = {**environment, **more, "PYTHONPATH": path}
+    for _ in range(3):
+        if evict:
+            for place in package:
+                _forget(place)
+        begun, cpu = time.perf_counter(), _cpu_s()
+        with LambdaRuntime(start.handler, package[0], environment) as function:
+            answer = function.invoke(start.event)
+            wall = time.perf_counter() - begun
+        assert answer.get("statusCode", 200) == 200, json.dumps(answer)
+        runs.append(Taken(wall, _cpu_s() - cpu))
+    return Taken(
+        statistics.median(run.wall_s for run in runs), statistics.median(run.cpu_s for run in runs)
+    )
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _forget(folder: Path) -> None:
+    """Have the page cache drop all files below a folder that no process has mapped."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                opened = os.open(Path(place, name), os.O_RDONLY)
+            except OSError:
+                continue
+            os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(opened)

@@ -107,3 +107,37 @@ def test_without_a_credential_nothing_is_written(function: LambdaRuntime) -> Non
     assert function.invoke(event("POST", "/mcp/tools/search_items", crate))["statusCode"] == 200
     read = function.invoke(event("POST", "/mcp/tools/search_items", crate, token=""))
     assert read["statusCode"] == 200
+
+
+_LOADED = """
+import random, sys
+random.seed(1)
+first = random.random()
+random.seed(1)
+from functions.mcp.handler import handler as inner
+
+def handler(event, context):
+    heavy = {"duckdb", "numpy", "onnxruntime", "tokenizers"} & set(sys.modules)
+    return {"loaded": sorted(heavy), "alike": random.random() == first}
+"""
+
+
+@pytest.mark.parametrize(
+    ("initialization", "loaded", "alike"),
+    [
+        ("on-demand", [], True),
+        ("snap-start", ["duckdb", "numpy", "onnxruntime", "tokenizers"], False),
+    ],
+)
+def test_a_snapshot_has_everything_loaded_and_nothing_in_common(
+    tmp_path: Path, initialization: str, loaded: list[str], alike: bool
+) -> None:
+    (tmp_path / "asked.py").write_text(_LOADED)
+    environment = {
+        "PYTHONPATH": str(REPOSITORY),
+        "AWS_LAMBDA_INITIALIZATION_TYPE": initialization,
+        "DOCSTOW_STORE": str(tmp_path / "store"),
+        "DOCSTOW_CACHE": str(tmp_path / "cache"),
+    }
+    with LambdaRuntime("asked.handler", tmp_path, environment) as function:
+        assert function.invoke({}) == {"loaded": loaded, "alike": alike}

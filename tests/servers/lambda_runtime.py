@@ -38,6 +38,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
+        if self.path.endswith("/restore/next"):
+            self._reply(200, {}, b"")  # the snapshot was taken, and this is a copy of it
+            return
         event = self.server.events.get()
         if event is None:
             self.close_connection = True

@@ -68,7 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         from docstow.runtime import Runtime
 
-        with contextlib.closing(Runtime(settings)) as runtime:
+        # Over HTTP others' questions come too: they get the projects that were named, and no more.
+        alone = options.command != "serve" or options.stdio
+        folder = Path.cwd() if alone else None
+        with contextlib.closing(Runtime(settings, folder)) as runtime:
             return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
         _tell(error)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from docstow.runtime import Runtime
+from docstow.settings import load
 from prose_server import PAGES, write
 
 SECRET = "7c1f-not-for-anyone"
@@ -22,12 +26,16 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def environment(place: Path) -> dict[str, str]:
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("DOCSTOW_")}
+    ours = {"DOCSTOW_STORE": str(place / "store"), "DOCSTOW_CACHE": str(place / "cache")}
+    return inherited | ours
+
+
+def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "docstow.cli", *words],
-        env=inherited
-        | {"DOCSTOW_STORE": str(place / "store"), "DOCSTOW_CACHE": str(place / "cache")},
+        env=environment(place),
         cwd=place,
         capture_output=True,
         text=True,
@@ -132,3 +140,29 @@ def test_a_first_sync_that_fails_says_what_became_of_the_source(place: Path) -> 
         f"run this again, or forget it with: docstow sources delete {listed[:12]}"
     )
     assert run(place, "sources", "delete", listed[:12]).returncode == 0
+
+
+def test_a_server_goes_on_with_what_a_process_that_died_had_queued(place: Path) -> None:
+    flags = {"store": str(place / "store"), "cache": str(place / "other"), "lease_s": 1}
+    with contextlib.closing(Runtime(load(flags, {}))) as dead:
+        registration, _ = dead.registry.create("folder", str(place / "docs"))
+        job, _ = dead.jobs.start(registration.id)  # written down, and never sent
+        with served(place, DOCSTOW_LEASE_S="1"):
+            assert dead.sync.wait(job.id, 60).state == "success"
+
+
+@contextlib.contextmanager
+def served(place: Path, **settings: str) -> Iterator[None]:
+    """A server on standard input, until that ends."""
+    words = [sys.executable, "-m", "docstow.cli", "serve", "--stdio"]
+    with subprocess.Popen(
+        words,
+        env=environment(place) | settings,
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        yield
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(60) == 0

@@ -46,35 +46,47 @@ class Modules:
         self._boundary = boundary
         self._memory = memory
         self._seen = seen
+        self._waiting: list[tuple[Path, bool]] = []
         self.manager = ""
         self.problems: list[Problem] = []
 
-    def packages(self) -> list[Package]:
-        """Its packages, those at the top before those that are nested or in a store."""
+    def top(self) -> list[Package]:
+        """The packages that are directly in the folder; a project's own code sees these."""
+        return self._below([(self._folder, False)], deep=False)
+
+    def rest(self) -> list[Package]:
+        """The nested ones and those of stores that are not at the top of any folder."""
+        return self._below(self._waiting, deep=True)
+
+    def _below(self, waiting: list[tuple[Path, bool]], *, deep: bool) -> list[Package]:
         found: list[Package] = []
-        waiting = [self._folder]
         while waiting:
-            folder = waiting.pop(0)
-            for place, linked in self._entries(folder, waiting):
+            folder, stored = waiting.pop(0)
+            following = waiting if deep else self._waiting
+            for place, linked in self._entries(folder, following):
+                # What a store's links lead to is in the store too.
+                if linked and stored:
+                    continue
                 if len(self._seen) >= _MOST:
                     self._problem(folder, f"more than {_MOST} packages; the others are left out")
                     return found
-                if (real := self._real(place, linked=linked)) is None:
-                    continue
-                if str(real) in self._seen:
+                real = self._real(place, linked=linked)
+                if real is None or str(real) in self._seen:
                     continue
                 self._seen.add(str(real))
                 package = self._read(place, real)
                 if package is not None:
                     found.append(package)
                 if not package or not package.editable:
-                    waiting.append(real / "node_modules")
+                    following.append((real / "node_modules", False))
         return found
 
-    def _entries(self, folder: Path, waiting: list[Path]) -> Iterator[tuple[Path, bool]]:
+    def _entries(
+        self, folder: Path, following: list[tuple[Path, bool]]
+    ) -> Iterator[tuple[Path, bool]]:
         """The package folders of a ``node_modules``, and whether each is a link.
 
-        Stores are put among the folders that wait.
+        Stores are put among the folders that follow.
         """
         for name, place, linked in self._listed(folder):
             if name.startswith("@") and not linked:
@@ -83,10 +95,10 @@ class Modules:
                     for each, inner, is_link in self._listed(place)
                     if not each.startswith(".")
                 )
-            elif name in _STORES:
+            elif name in _STORES and not linked:
                 self.manager = self.manager or _STORES[name]
-                waiting += [
-                    inner / "node_modules"
+                following += [
+                    (inner / "node_modules", True)
                     for each, inner, is_link in self._listed(place)
                     if not is_link and each != "node_modules"
                 ]

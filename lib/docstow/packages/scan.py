@@ -144,20 +144,25 @@ class _Scanning:
 
     def _node(self, asked: Asked) -> list[Environment]:
         seen: set[str] = set()
+        all_modules = [
+            Modules(folder, self._boundary, self._memory, seen) for folder in self._found.modules
+        ]
+        # What a member of a workspace asks for may be in another's store: first come links to it.
+        tops = [modules.top() for modules in all_modules]
         found = []
-        for folder in self._found.modules:
-            modules = Modules(folder, self._boundary, self._memory, seen)
-            location = shown(folder, self._boundary)
+        for folder, modules, top in zip(self._found.modules, all_modules, tops, strict=True):
             packages = [
-                replace(each, direct=_is_top(each, location) and each.import_names[0] in asked.node)
-                for each in modules.packages()
+                *(replace(each, direct=each.import_names[0] in asked.node) for each in top),
+                *modules.rest(),
             ]
             self._problems += modules.problems
             if packages:
-                named = Environment(
-                    "node", "node_modules", location, modules.manager, ordered(packages)
+                location = shown(folder, self._boundary)
+                found.append(
+                    Environment(
+                        "node", "node_modules", location, modules.manager, ordered(packages)
+                    )
                 )
-                found.append(named)
         return found
 
     def _nothing(self) -> EnvironmentNotFound:
@@ -175,9 +180,3 @@ class _Scanning:
                 {"location": each.location, "reason": each.reason} for each in self._problems
             ]
         return error
-
-
-def _is_top(package: Package, location: str) -> bool:
-    """Whether a package is directly in a folder, not nested or in a store."""
-    rest = package.location.removeprefix(f"{location}/")
-    return rest.count("/") == rest.startswith("@")

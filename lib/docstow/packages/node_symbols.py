@@ -50,7 +50,8 @@ def symbol(path: str, thing: Thing, members: NodeMembers) -> Symbol:
 
 def builtin(path: str, name: str, owner: Thing, members: NodeMembers) -> Symbol | None:
     """What every object or function has of itself."""
-    if owner.spaces and not owner.declared and not members.of(owner).fields:
+    spaces = owner.spaces
+    if spaces and not owner.declared and not any(map(members.names.whole, spaces)):
         return None
     found = members.of(owner)
     callable_ = found.calls is None or found.calls or found.constructs is None or found.constructs

@@ -49,11 +49,22 @@ def read(path: str, body: bytes) -> Source:
     script = path.endswith(_SCRIPTS)
     declarations = path.endswith((".d.ts", ".d.mts", ".d.cts"))
     source = Source(body, script, Scope())
-    root = parse(body, script=script)
-    _Reader(source, ambient=declarations).statements(root, source.scope)
-    if script:
-        commonjs.read(root, source)
+    try:
+        _read(source, declarations=declarations)
+    except RecursionError:
+        # Nobody nests as deep as this: what it says is not known.
+        source = Source(body, script, Scope(explicit=True, dynamic=True))
     return source
+
+
+def _read(source: Source, *, declarations: bool) -> None:
+    root = parse(source.body, script=source.script)
+    _Reader(source, ambient=declarations).statements(root, source.scope)
+    if source.script:
+        commonjs.read(root, source)
+        if (whole := source.scope.exports.get("module.exports")) is not None:
+            # What an ES module is to those who require it.
+            source.scope.equals.append(whole)
 
 
 class _Reader:

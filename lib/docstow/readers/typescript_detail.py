@@ -59,6 +59,14 @@ def detail(source: Source, declaration: Declaration) -> Detail:
     """
     if declaration.kind == "namespace":
         return Detail(NOTHING, f"namespace {declaration.name}")
+    try:
+        return _detail(source, declaration)
+    except RecursionError:
+        # Nobody nests as deep as this: what it says is not known.
+        return Detail(None, "")
+
+
+def _detail(source: Source, declaration: Declaration) -> Detail:
     span = declaration.span
     body = source.body[span.start : span.end]
     reader = TypeReader(body, span, script=source.script)

@@ -22,7 +22,7 @@ _IMPORT = re.compile(
 )
 _TYPE_STAR = re.compile(rb"(\bexport\s+)type(?=\s*\*)")
 _VARIANCE = re.compile(
-    rb"([<,]\s*(?:/\*[^*]*\*/\s*)?(?:const\s+)?)((?:in\s+)?out\s+|in\s+)"
+    rb"([<,]\s*(?:/\*(?:[^*]|\*(?!/))*\*/\s*)?(?:const\s+)?)((?:in\s+)?out\s+|in\s+)"
     rb"(?=[A-Za-z_$][\w$]*\s*(?:extends\b|[,>=]))"
 )
 _REQUIRED = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()")

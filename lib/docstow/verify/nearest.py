@@ -12,6 +12,8 @@ from collections.abc import Iterable
 MOST = 3
 #: Names less alike than this help nobody.
 LEAST = 55.0
+#: Names that differ in case and underscores alone.
+SAME = 100.0
 _SEPARATORS = re.compile(r"::|[.#/]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -36,7 +38,7 @@ def likeness(wanted: str, name: str) -> float:
 
     one, other = wanted.lower().strip("_"), name.lower().strip("_")
     if one.replace("_", "") == other.replace("_", ""):
-        return 100.0
+        return SAME
     mine, its = words(wanted), words(name)
     common = len(set(mine) & set(its))
     together = 100.0 * 2 * common / (len(set(mine)) + len(set(its))) if mine and its else 0.0
@@ -68,9 +70,10 @@ def nearest(
             last = _SEPARATORS.split(full)[-1]
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
-            if shaped and shape(last) != shape(wanted):
-                continue
             score = likeness(wanted, last)
+            if shaped and score < SAME and shape(last) != shape(wanted):
+                continue
+            score += 2.0 * (shape(last) == shape(wanted))
             if score >= least and score + extra > scores.get(full, 0.0):
                 scores[full] = score + extra
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))

@@ -7,7 +7,7 @@ are looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from docstow.verify.findings import Finding, Verdict, in_order
@@ -33,6 +33,14 @@ _OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", 
 _SAME = frozenset({"map_err", "context", "with_context", "or_else", "inspect_err", "or"})
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 _DEEPEST = 400
+#: Macros whose arguments are expressions as a function's are.
+_PLAIN_MACROS = frozenset(
+    {
+        *("print", "println", "eprint", "eprintln", "format", "write", "writeln", "panic", "vec"),
+        *("assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "dbg", "todo"),
+        *("anyhow", "bail", "ensure", "unreachable", "format_args"),
+    }
+)
 
 
 def verify(code: str, crates: Crates) -> Verdict:
@@ -50,11 +58,41 @@ def verify(code: str, crates: Crates) -> Verdict:
     return checker.verdict()
 
 
+def look_up_all(paths: Sequence[tuple[Segments, int]], crates: Crates) -> Verdict:
+    """Paths that a message speaks of, each with its line."""
+    findings: list[Finding] = []
+    missing: dict[str, None] = {}
+    for path, line in paths:
+        if path[0] in STANDARD or path[0] in LOCAL_ROOTS:
+            continue
+        if crates.crate(path[0]) is None:
+            missing.setdefault(path[0])
+            continue
+        # What stands in a message was compiled with its imports, and traits were looked through.
+        answer = look_up(path, crates, lambda _: False)
+        names = answer.names or crates.crate(path[0])
+        findings.append(
+            Finding(
+                line=line,
+                column=1,
+                name="::".join(path),
+                status=answer.status,
+                message=answer.message,
+                suggestions=answer.suggestions,
+                path=answer.looked_in,
+                package=names.package if names is not None else "",
+                version=names.version if names is not None else "",
+            )
+        )
+    return Verdict(in_order(findings), tuple(missing))
+
+
 class _Checker:
     def __init__(self, names: Scope, crates: Crates) -> None:
         self._scope = names
         self._crates = crates
         self._findings: list[Finding] = []
+        self._row = 0
         self._missing: dict[str, None] = {}
         self._features: dict[str, dict[str, None]] = {}
 
@@ -68,7 +106,9 @@ class _Checker:
         """Check every leaf of every ``use``."""
         for leaf in self._scope.leaves:
             path: Segments | None = leaf.path
-            if path and path[0] in self._scope.imports and path[0] != leaf.alias:
+            same = {(path[0], path[0])} if path else set()  # ``use log::{log, Level}``
+            elsewhere = self._scope.imports.get(path[0], same) != same if path else False
+            if path and elsewhere and path[0] != leaf.alias:
                 path = self._scope.expand(path)
             elif path and (path[0] in LOCAL_ROOTS or path[0] in self._scope.declared):
                 path = None
@@ -96,7 +136,7 @@ class _Checker:
         place = node.start_point
         self._findings.append(
             Finding(
-                line=place.row + 1,
+                line=place.row + 1 + self._row,
                 column=place.column + 1,
                 name=name,
                 status=answer.status,
@@ -138,7 +178,7 @@ class _Checker:
             case "attribute_item" | "inner_attribute_item":
                 self._attribute(node)
             case "macro_invocation":
-                self._macro(node)
+                self._macro(node, known, depth)
             case _:
                 return False
         return True
@@ -206,11 +246,30 @@ class _Checker:
                 if absolute and absolute[0] not in self._scope.declared:
                     self._check(absolute, node)
 
-    def _macro(self, node: Node) -> None:
+    def _macro(self, node: Node, known: dict[str, Type | None], depth: int) -> None:
         """The macro itself; what stands inside is not Rust before it is expanded."""
         name = node.child_by_field_name("macro")
         if name is not None and name.type == "scoped_identifier":
             self._path(name)
+        if name is not None and text_of(name) in _PLAIN_MACROS:
+            self._arguments(node, known, depth)
+
+    def _arguments(self, node: Node, known: dict[str, Type | None], depth: int) -> None:
+        """The arguments of ``println!`` and the like are expressions."""
+        tokens = node.named_children[-1]
+        if tokens.type != "token_tree" or depth > _DEEPEST:
+            return
+        inside = text_of(tokens)[1:-1]
+        root = parser().parse(f"fn f() {{ g({inside}); }}".encode()).root_node
+        if root.has_error:
+            return
+        before = self._row
+        self._row += tokens.start_point.row
+        for child in root.named_children:
+            for each in child.named_children:
+                if each.type == "block":
+                    self.walk(each, known, depth + 1)
+        self._row = before
 
     # -- variables ---------------------------------------------------------------------------
 
@@ -467,14 +526,13 @@ class _Checker:
         found = look_up(absolute, self._crates).found
         if not found:
             return True
-        return any(
-            each.kind in {"re-export", "type_alias"}
-            or (
-                each.kind == "trait"
-                and each.names.trait_has(each.path, name, self._crates) is not False
-            )
-            for each in found
-        )
+        for each in found:
+            if each.kind == "trait":
+                if each.names.trait_has(each.path, name, self._crates) is not False:
+                    return True
+            elif each.kind == "re-export" and each.names.may_be_trait(each.path, self._crates):
+                return True
+        return False
 
     def _glob_may_bring(self, path: Segments, name: str) -> bool:
         absolute = self._scope.expand(path) if path and path[0] not in LOCAL_ROOTS else None

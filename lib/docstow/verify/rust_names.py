@@ -35,6 +35,10 @@ _ELSEWHERE = frozenset(
 _BY_PLATFORM = frozenset(
     {"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio", "js_sys", "web_sys"}
 )
+#: Words of features that say nothing of what they bring.
+_EVERYDAY_WORDS = frozenset(
+    {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
+)
 
 
 class Crates(Protocol):
@@ -132,13 +136,12 @@ class CrateNames:
 
     def _unseen(self, name: str) -> bool:
         """Whether a name may need a feature that the docs were made without."""
-        unseen = self._unseen_features
-        if not unseen:
-            return False
-        if not self._made_with_more:
-            return True
-        wanted = set(words(name))
-        return any(wanted & set(words(feature)) for feature in unseen)
+        wanted = set(words(name)) - _EVERYDAY_WORDS
+        for feature in self._unseen_features:
+            brings = set(words(feature)) - _EVERYDAY_WORDS
+            if wanted and brings and (wanted <= brings or brings <= wanted):
+                return True
+        return False
 
     @cached_property
     def _seen_features(self) -> frozenset[str]:
@@ -167,14 +170,9 @@ class CrateNames:
     def _unseen_features(self) -> frozenset[str]:
         """Features that no item is said to need, the everyday ones left out."""
         facts = self.index.snapshot.facts
-        optional = {each["name"] for each in facts.get("dependencies", ()) if each.get("optional")}
-        everyday = {"default", "std", "alloc", "full", "nightly", "unstable", *optional}
+        needed = {each["name"] for each in facts.get("dependencies", ())}
+        everyday = {"default", "std", "alloc", "full", "nightly", "unstable", *needed}
         return frozenset(facts.get("features", {})) - self._seen_features - everyday - self.defaults
-
-    @cached_property
-    def _made_with_more(self) -> bool:
-        """Whether the docs were made with more than the default features."""
-        return bool(self._seen_features - self.defaults)
 
     @cached_property
     def _foreign_globs(self) -> frozenset[str]:
@@ -251,6 +249,24 @@ class CrateNames:
             if kind in TYPES or kind in {"type_alias", "re-export", "trait"}:
                 found.setdefault(str(columns["title"][row]), []).append(str(columns["path"][row]))
         return found
+
+    def may_be_trait(self, path: str, crates: Crates) -> bool:
+        """Whether what a path leads to, in another crate maybe, can be a trait."""
+        found = self.find(path)
+        if not found:
+            return True
+        for each in found:
+            if each.kind == "trait":
+                return True
+            if each.kind == "re-export":
+                target = self.re_exports.get(each.path, "")
+                first = target.split("::")[0]
+                if first in STANDARD:
+                    return True
+                names = crates.crate(first) if first and first != self.root else None
+                if names is None or names.may_be_trait(target, crates):
+                    return True
+        return False
 
     def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
         """Paths that come near ``owner::name``: beside it, of that name elsewhere, then alike."""

@@ -5,11 +5,14 @@ This room knows paths whose imports are resolved. It does not know syntax.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from docstow.verify.findings import Status
+from docstow.verify.nearest import likeness
 from docstow.verify.rust_names import OPAQUE, STANDARD, TYPES, CrateNames, Crates, Found
+from docstow.verify.std_names import STANDARD_TYPES
 
 Segments = tuple[str, ...]
 _MOST_HOPS = 4
@@ -88,10 +91,30 @@ def _missing(
         found = names.find(owner)
         if not found:
             continue
+        found = _with_members(found)
+        if (meant := _aliased(found)) is not None:
+            return look_up((*meant.split("::"), *path[end:]), crates, by_trait, hops - 1)
         if any(each.kind in OPAQUE for each in found):
             return _elsewhere(found, path[end:], names, crates, hops)
         return _absent(found, path, end, crates, by_trait)
     return NOT_CHECKED
+
+
+def _with_members(found: tuple[Found, ...]) -> tuple[Found, ...]:
+    """Of things that share a name those that can have members: a module before a function."""
+    some = tuple(each for each in found if each.kind not in {"function", "constant", "macro"})
+    return some or found
+
+
+def _aliased(found: tuple[Found, ...]) -> str | None:
+    """The path of the type that ``pub type Name = Other;`` means, where it is the crate's own."""
+    if len(found) != 1 or found[0].kind != "type_alias":
+        return None
+    read = re.fullmatch(r"pub type \w+ = (\w+);", found[0].signature.strip())
+    if read is None or read[1] in STANDARD_TYPES:
+        return None
+    paths = found[0].names.types_by_title.get(read[1], [])
+    return paths[0] if len(paths) == 1 else None
 
 
 def _elsewhere(
@@ -131,7 +154,14 @@ def _absent(
     if not last:  # the module is missing: what was wanted of it may be elsewhere
         wanted = names.suggest(owner.path, path[-1])
         exact = tuple(each for each in wanted if each.rpartition("::")[2] == path[-1])
-        suggestions = tuple(dict.fromkeys((*exact, *suggestions)))[:3]
+        intended = "::".join((owner.path, *path[end:]))
+        exact = tuple(sorted(exact, key=lambda each: -likeness(intended, each)))
+        if exact:
+            suggestions = tuple(dict.fromkeys((*exact, *suggestions)))[:3]
+        elif suggestions:
+            whole_there = "::".join((suggestions[0], *path[end + 1 :]))
+            if names.find(whole_there):
+                suggestions = (whole_there, *suggestions[:2])
     whole = "::".join((owner.path, *path[end:]))
     message = explain(owner, name, whole, suggestions, names, crates)
     return Answer("unknown", (), message, suggestions, names, owner.path)

@@ -66,6 +66,8 @@ class Scope:
             if len(found) > 1:
                 return None
             (target,) = found
+            if target == (first, first):
+                return None  # ``use log::log``: whether the crate or the macro is meant
             if target[0] == first or target[:1] == ("",):
                 return (*(target[1:] if target[0] == "" else target), *path[1:])
             path = (*target, *path[1:])

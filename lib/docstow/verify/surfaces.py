@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from docstow.verify.findings import Status
+from docstow.verify.findings import Finding, Status, Verdict, in_order
 from docstow.verify.nearest import nearest
 
 if TYPE_CHECKING:
@@ -161,3 +161,37 @@ def absent(
     if suggestions[0].rpartition(".")[2] == name:
         return f"{said}; it is at {suggestions[0]}."
     return f"{said}; did you mean {suggestions[0]}?"
+
+
+def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Resolver) -> Verdict:
+    """Names that a message speaks of.
+
+    Args:
+        named: import name or specifier, what is below it, and the line.
+        resolver: where packages are found.
+    """
+    names, findings, missing = Names(resolver), [], []
+    for first, below, line in named:
+        if resolver.is_standard(first):
+            continue
+        package = resolver.package_for(".".join((first, *below)))
+        package = package or resolver.package_for(first)
+        if package is None:
+            missing.append(first)
+            continue
+        path = ".".join((first, *below))
+        answer = names.look_up(path, first)
+        findings.append(
+            Finding(
+                line=line,
+                column=1,
+                name=path,
+                status=answer.status,
+                message=answer.message,
+                suggestions=answer.suggestions,
+                path=answer.looked_in,
+                package=package.name,
+                version=package.version,
+            )
+        )
+    return Verdict(in_order(findings), tuple(dict.fromkeys(missing)))

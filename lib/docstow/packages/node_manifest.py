@@ -13,6 +13,17 @@ from typing import Any
 #: Conditions of an ``import`` and of a ``require`` as a type checker for Node sees them.
 IMPORT = frozenset({"types", "import", "node", "default", "module-sync"})
 REQUIRE = frozenset({"types", "require", "node", "default", "module-sync"})
+#: Modules of Node itself.
+BUILTIN = frozenset(
+    {
+        *("assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants"),
+        *("crypto", "dgram", "diagnostics_channel", "dns", "domain", "events", "fs", "http"),
+        *("http2", "https", "inspector", "module", "net", "os", "path", "perf_hooks", "process"),
+        *("punycode", "querystring", "readline", "repl", "sea", "sqlite", "stream"),
+        *("string_decoder", "sys", "test", "timers", "tls", "trace_events", "tty", "url", "util"),
+        *("v8", "vm", "wasi", "worker_threads", "zlib"),
+    }
+)
 #: The newest compiler that ``typesVersions`` is asked about.
 _COMPILER = (6, 0)
 _DECLARATIONS = {

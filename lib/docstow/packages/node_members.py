@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from docstow.packages.node_names import NodeNames, Space, Thing
+from docstow.packages.node_names import NodeNames
+from docstow.packages.node_things import Space, Thing
 from docstow.readers import typescript_detail
 from docstow.readers.typescript_detail import Detail
 from docstow.readers.typescript_source import Declaration

@@ -17,12 +17,14 @@ from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
 from docstow.packages.node_files import Folder, NodeFiles
 from docstow.packages.node_members import NodeMembers
-from docstow.packages.node_names import NodeNames, Space, Thing
+from docstow.packages.node_names import NodeNames
+from docstow.packages.node_things import Space, Thing
 from docstow.packages.surface import Symbol
 from docstow.readers.typescript_source import Declaration
 
-#: How many paths are offered to choose suggestions from.
-_MOST_NAMES = 20_000
+#: How many modules and things are looked into for paths to choose suggestions from.
+_MOST_MODULES = 30
+_MOST_OWNERS = 400
 #: How far a package's dependencies are asked what they add to it.
 _MOST_DEPENDENCIES = 40
 _DEEPEST = 3
@@ -46,6 +48,25 @@ class Definition:
     line: int
     own: bool
     tell: Callable[[], Symbol]
+
+
+class _Told(Mapping[str, Symbol]):
+    """Symbols that are made when they are asked for."""
+
+    def __init__(self, tell: Mapping[str, Callable[[], Symbol]]) -> None:
+        self._tell = tell
+        self._told: dict[str, Symbol] = {}
+
+    def __getitem__(self, name: str) -> Symbol:
+        if name not in self._told:
+            self._told[name] = self._tell[name]()
+        return self._told[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tell)
+
+    def __len__(self) -> int:
+        return len(self._tell)
 
 
 class NodeSurface:
@@ -105,17 +126,21 @@ class NodeSurface:
         return node_symbols.builtin(path, name, above, self._members) if above else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
-        """The public names of a module, class, interface, enumeration or object."""
+        """The public names of a module, class, interface, enumeration or object.
+
+        Each is told in full only when it is asked for.
+        """
         if self._thing(path) is None:
             return None
         self._gather()
         thing = self._thing(path)
-        found: dict[str, Symbol] = {}
-        for name in self._member_names(thing) if thing is not None else ():
+        found: dict[str, Callable[[], Symbol]] = {}
+        for name in dict.fromkeys(self._member_names(thing)) if thing is not None else ():
             inner = self._members.member(thing, name) if thing is not None else None
-            if inner is not None and name not in found:
-                found[name] = node_symbols.symbol(f"{path}.{name}", inner, self._members)
-        return found or None
+            if inner is not None:
+                full = f"{path}.{name}"
+                found[name] = partial(node_symbols.symbol, full, inner, self._members)
+        return _Told(found) if found else None
 
     def certain(self, path: str) -> bool:
         """Whether a name that is not seen in a module, class or object is not there."""
@@ -128,26 +153,27 @@ class NodeSurface:
         return bool(found) and all(map(self._members.complete, found))
 
     def names(self) -> Iterator[str]:
-        """Public paths: what the modules export, then the members of those."""
-        left = _MOST_NAMES
+        """Public paths: what the modules export, then the members of what the entry exports."""
         first: list[tuple[str, Thing]] = []
-        for module in self.modules():
-            spaces = self._spaces("." + module.removeprefix(self.name))
-            for space in spaces[:1]:
-                for name in dict.fromkeys(self._member_names(Thing(spaces=(space,)))):
+        for module in self._named_modules():
+            for space in self._spaces("." + module.removeprefix(self.name))[:1]:
+                owner = Thing(spaces=(space,))
+                for name in dict.fromkeys(self._member_names(owner)):
                     yield f"{module}.{name}"
-                    left -= 1
-                    if left <= 0:
-                        return
-                    if module == self.name:
-                        first.append((name, Thing(spaces=(space,))))
+                    if module == self.name and len(first) < _MOST_OWNERS:
+                        first.append((name, owner))
         for name, owner in first:
             inner = self._members.member(owner, name)
             for each in self._member_names(inner) if inner is not None else ():
                 yield f"{self.name}.{name}.{each}"
-                left -= 1
-                if left <= 0:
-                    return
+
+    def _named_modules(self) -> Iterator[str]:
+        """The entry, and some of the modules that the package names one by one."""
+        yield self.name
+        manifest = self.folder.manifest if self.folder else {}
+        named = node_manifest.subpaths(manifest) or []
+        plain = [each for each in named if each != "." and "*" not in each]
+        yield from (self.name + each[1:] for each in plain[:_MOST_MODULES])
 
     def place(self, path: str) -> Path | None:
         """The file in which a path's definition is, whichever package it belongs to."""

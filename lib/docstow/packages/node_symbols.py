@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from docstow.packages.node_members import Members, NodeMembers
-from docstow.packages.node_names import Space, Thing
+from docstow.packages.node_things import Space, Thing
 from docstow.packages.surface import Parameter, Symbol, SymbolKind
 from docstow.readers import typescript_doc
 from docstow.readers.typescript_source import DEFAULT, Declaration, Span

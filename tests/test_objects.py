@@ -33,6 +33,7 @@ from docstow.objects import (
     open_store,
     probe,
 )
+from servers import ceph as ceph_server
 from servers import s3
 
 WRITERS = 8
@@ -55,14 +56,25 @@ def moto(credentials: None) -> Iterator[str]:
         yield endpoint
 
 
-@pytest.fixture(params=["directory", "moto", "endpoint"])
+@pytest.fixture(scope="module")
+def ceph(credentials: None) -> Iterator[str]:
+    if not ceph_server.installed():
+        pytest.skip("Ceph is not on this machine")
+    with pytest.MonkeyPatch.context() as patch, ceph_server.ceph() as endpoint:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patch.setenv(name, "testing")
+        connect(endpoint=endpoint).create_bucket(Bucket="docstow")
+        yield endpoint
+
+
+@pytest.fixture(params=["directory", "moto", "ceph", "endpoint"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ObjectStore]:
     """Every store that the contract is held against, each empty."""
     if request.param == "directory":
         yield DirectoryStore(tmp_path / "store")
         return
-    if request.param == "moto":
-        client, bucket = connect(endpoint=request.getfixturevalue("moto")), "docstow"
+    if request.param in {"moto", "ceph"}:
+        client, bucket = connect(endpoint=request.getfixturevalue(request.param)), "docstow"
     else:
         endpoint = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT")
         if not endpoint:

@@ -150,7 +150,8 @@ class Names:
             return []
         trail = (*trail, key)
         views: list[Seen] = []
-        for layer in module.layers:
+        # What the source says comes first: stubs may name another definition of the same.
+        for layer in reversed(module.layers):
             facts = self.files.facts(module.name, layer)
             if facts is not None:
                 views += self._bound(module, layer, facts, name, trail)
@@ -323,7 +324,7 @@ class Names:
         body = view.definition.body
         if body is None:
             return Lineage((), (), *[f"{view.path} is no class"] * 2)
-        classes: list[View] = [view]
+        orders: list[list[View]] = []
         known: list[type] = []
         blurred = _doubt(view)
         unknown = body.opened or blurred or _caught(view)
@@ -334,7 +335,7 @@ class Names:
             found = _nearest(self.in_scope(view, base), view) if base else None
             if isinstance(found, View) and found.definition.body is not None:
                 inherited = found.names.lineage(found)
-                classes += [each for each in inherited.classes if each not in classes]
+                orders.append(list(inherited.classes))
                 known += [each for each in inherited.known if each not in known]
                 unknown = unknown or inherited.unknown
                 blurred = blurred or inherited.blurred
@@ -343,7 +344,8 @@ class Names:
             else:
                 blurred = blurred or f"its base class {base or '(an expression)'} is not known"
                 unknown = unknown or blurred
-        return Lineage(tuple(classes), tuple(dict.fromkeys([*known, object])), unknown, blurred)
+        classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
+        return Lineage(classes, tuple(dict.fromkeys([*known, object])), unknown, blurred)
 
     def why_uncertain(self, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> str:
         """Why a module may have names that are not seen; empty where it has none."""
@@ -423,6 +425,19 @@ def _caught(view: View) -> str:
         if body is not None and name in body.names:
             return f"it defines {name}"
     return ""
+
+
+def _merged(orders: list[list[View]]) -> Iterator[View]:
+    """Python's order of bases: each class before its own bases, as C3 has it."""
+    orders = [list(each) for each in orders if each]
+    while orders:
+        tails = {(each.path, each.layer) for order in orders for each in order[1:]}
+        heads = (order[0] for order in orders if (order[0].path, order[0].layer) not in tails)
+        # Where there is no order, Python has no class; reading goes on with any.
+        best = next(heads, orders[0][0])
+        yield best
+        left = ([each for each in order if each.path != best.path] for order in orders)
+        orders = [order for order in left if order]
 
 
 def _is_mangled(name: str) -> bool:

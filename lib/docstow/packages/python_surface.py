@@ -148,7 +148,10 @@ class PythonSurface:
     def _views(self, path: str) -> list[Seen]:
         if not path or not all(part.isidentifier() for part in path.split(".")):
             return []
-        return self._resolver.resolve(path)
+        views = self._resolver.resolve(path)
+        # What is not even begun is nothing, where a re-export would say where it leads.
+        lost = [isinstance(each, Outside) and each.path == path for each in views]
+        return [] if all(lost) else views
 
     def _module(self, path: str, view: ModuleView) -> Symbol:
         module: ModuleFiles = view.module

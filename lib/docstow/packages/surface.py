@@ -79,7 +79,9 @@ class Surface(Protocol):
         ...
 
     def certain(self, path: str) -> bool:
-        """Whether the names of a module or class are all seen: a name not seen is not there.
+        """Whether the public names of a module or class are all seen: others are not there.
+
+        Names that begin with an underscore are never certain.
 
         False where static reading cannot see them all (``__getattr__``, native modules without
         stubs, unknown base classes, dynamic ``__all__``, index signatures, ``any``), and for a

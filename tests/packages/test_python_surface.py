@@ -1,0 +1,241 @@
+"""Real packages, read and not run, against what Python itself finds in them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow.packages.surface import Parameter, Symbol
+from packages import oracle
+from packages.python_environment import Surfaces
+
+MODULES = [
+    *("anyio", "attr", "attrs", "click", "click.core", "django.forms"),
+    *("django.http", "django.db.models", "fastapi", "fastapi.routing", "flask", "flask.app"),
+    *("google.protobuf.message", "httpx", "itsdangerous", "jinja2"),
+    *("marshmallow", "marshmallow.fields", "numpy", "packaging.version", "PIL.Image", "pluggy"),
+    *("pydantic", "pydantic.fields", "pytest", "requests", "requests.models", "rich.console"),
+    *("sqlalchemy", "sqlalchemy.orm", "starlette.responses", "typing_extensions", "urllib3"),
+    *("werkzeug.datastructures", "yaml", "zope.interface"),
+]
+KINDS = {"positional_or_keyword": "positional"}
+
+
+@pytest.fixture(scope="module")
+def truth(python_project: Path) -> dict[str, Any]:
+    python = python_project / ".venv" / "bin" / "python"
+    done = subprocess.run(
+        [python, oracle.__file__, *MODULES],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_public_name_that_is_there_is_called_absent(
+    python_surfaces: Surfaces, truth: dict[str, Any], module: str
+) -> None:
+    surface = python_surfaces.of(module)
+    wrong = []
+    for owner, names in {"": truth[module]["names"], **truth[module]["classes"]}.items():
+        path = f"{module}.{owner}".rstrip(".")
+        if surface.certain(path):
+            public = (name for name in names if not name.startswith("_"))
+            wrong += [f"{path}.{each}" for each in public if not surface.symbol(f"{path}.{each}")]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_call_that_is_right_is_called_wrong(
+    python_surfaces: Surfaces, truth: dict[str, Any], module: str
+) -> None:
+    surface = python_surfaces.of(module)
+    wrong = []
+    for name, real in truth[module]["calls"].items():
+        symbol = surface.symbol(f"{module}.{name}")
+        if symbol is None or symbol.parameters is None or not real or _takes_all(real):
+            continue
+        told = [[each.name, each.kind, each.required] for each in symbol.parameters]
+        there = [[each, KINDS.get(kind, kind), needed] for each, kind, needed in real]
+        for each in there:
+            each[2] = each[2] and not each[1].startswith("var_")
+        if told != there and not name.rpartition(".")[2].startswith("_"):
+            wrong.append((name, told, there))
+    assert wrong == []
+
+
+def _takes_all(real: list[list[Any]]) -> bool:
+    """A wrapper takes anything, and hands it to what is wrapped; mangled names are private."""
+    return [each[1] for each in real] == ["var_positional", "var_keyword"] or any(
+        "__" in each[0] for each in real
+    )
+
+
+def test_enough_is_certain(python_surfaces: Surfaces, truth: dict[str, Any]) -> None:
+    sure = [each for each in MODULES if python_surfaces.of(each).certain(each)]
+    classes = [f"{module}.{each}" for module in MODULES for each in truth[module]["classes"]]
+    known = [each for each in classes if python_surfaces.of(each).certain(each)]
+    calls = [
+        symbol.parameters is not None
+        for module in MODULES
+        for name in truth[module]["calls"]
+        if (symbol := python_surfaces.of(module).symbol(f"{module}.{name}"))
+    ]
+    assert len(sure) >= 0.6 * len(MODULES)
+    assert len(known) >= 0.55 * len(classes)
+    assert sum(calls) >= 0.75 * len(calls)
+
+
+def test_a_function_through_its_re_export(python_surfaces: Surfaces) -> None:
+    assert python_surfaces.of("requests").symbol("requests.get") == Symbol(
+        path="requests.get",
+        kind="function",
+        file="requests/api.py",
+        line=74,
+        end_line=87,
+        signature=python_surfaces.of("requests").symbol("requests.api.get").signature,  # type: ignore[union-attr]
+        docstring=(
+            "Sends a GET request.\n\n:param url: URL for the new :class:`Request` object.\n"
+            ":param params: (optional) Dictionary, list of tuples or bytes to send\n"
+            "    in the query string for the :class:`Request`.\n"
+            ":param \\*\\*kwargs: Optional arguments that ``request`` takes.\n"
+            ":return: :class:`Response <Response>` object\n:rtype: requests.Response"
+        ),
+        target="requests.api.get",
+        parameters=(
+            Parameter("url", "positional", required=True),
+            Parameter("params", "positional", required=False),
+            Parameter("kwargs", "var_keyword", required=False),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "target", "file"),
+    [
+        ("fastapi.APIRouter.get", "method", "fastapi.routing.APIRouter.get", "fastapi/routing.py"),
+        (
+            "fastapi.FastAPI.mount",
+            "method",
+            "starlette.applications.Starlette.mount",
+            "starlette/applications.py",
+        ),
+        ("fastapi.Request", "class", "starlette.requests.Request", "starlette/requests.py"),
+        ("flask.request", "attribute", "flask.globals.request", "flask/globals.py"),
+        ("flask.Markup", None, "", ""),
+        (
+            "django.db.models.CharField",
+            "class",
+            "django.db.models.fields.CharField",
+            "django/db/models/fields/__init__.py",
+        ),
+        ("yaml.safe_load", "function", "", "yaml/__init__.py"),
+        ("yaml.SafeLoader", "class", "yaml.loader.SafeLoader", "yaml/loader.py"),
+        ("numpy.ndarray.reshape", "method", "", "numpy/__init__.pyi"),
+        ("numpy.linalg.norm", "function", "numpy.linalg._linalg.norm", "numpy/linalg/_linalg.py"),
+        (
+            "sqlalchemy.orm.Session.execute",
+            "method",
+            "sqlalchemy.orm.session.Session.execute",
+            "sqlalchemy/orm/session.py",
+        ),
+        (
+            "google.protobuf.message.Message.SerializeToString",
+            "method",
+            "",
+            "google/protobuf/message.py",
+        ),
+        ("PIL.Image.Image.resize", "method", "", "PIL/Image.py"),
+        ("six.moves", "attribute", "", "six.py"),
+        ("six.text_type", "attribute", "", "six.py"),
+        ("attrs.define", "function", "attr._next_gen.define", "attr/_next_gen.py"),
+        ("click.Option.name", "attribute", "click.core.Option.name", "click/core.py"),
+        ("httpx.codes.OK", "attribute", "httpx._status_codes.codes.OK", "httpx/_status_codes.py"),
+        ("requests.codes.nothing", None, "", ""),
+        ("fastapi.FastAPI.gett", None, "", ""),
+        ("requests.nothing", None, "", ""),
+        ("fastapi..FastAPI", None, "", ""),
+        ("", None, "", ""),
+    ],
+)
+def test_where_a_path_leads(
+    python_surfaces: Surfaces, path: str, kind: str | None, target: str, file: str
+) -> None:
+    surface = python_surfaces.of(path if path.strip(".") and path else "requests")
+    symbol = surface.symbol(path)
+    found = (symbol.kind, symbol.target, symbol.file) if symbol else (None, "", "")
+    assert found == (kind, target, file)
+
+
+def test_what_is_deprecated_says_why(python_surfaces: Surfaces) -> None:
+    told = python_surfaces.of("pydantic").symbol("pydantic.BaseModel.dict")
+    assert told is not None
+    assert told.deprecated == "The `dict` method is deprecated; use `model_dump` instead."
+    kept = python_surfaces.of("attrs").symbol("attrs.define")
+    assert kept is not None
+    assert kept.deprecated == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "certain"),
+    [
+        ("requests", True),
+        ("fastapi", True),
+        ("fastapi.FastAPI", True),
+        ("click", True),
+        ("httpx.Client", True),
+        ("flask.request", False),
+        ("numpy", False),
+        ("six", False),
+        ("google", False),
+        ("pydantic.BaseModel", False),
+        ("django.db.models.Model", False),
+        ("yaml._yaml", False),
+        ("requests.nothing", False),
+    ],
+)
+def test_what_is_certain(python_surfaces: Surfaces, path: str, *, certain: bool) -> None:
+    assert python_surfaces.of(path).certain(path) is certain
+
+
+def test_members_are_what_the_package_means_for_others(python_surfaces: Surfaces) -> None:
+    members = python_surfaces.of("fastapi").members("fastapi")
+    assert members is not None
+    assert {"FastAPI", "APIRouter", "Depends", "Request", "status"} <= set(members)
+    assert members["status"].kind == "module"
+    httpx = python_surfaces.of("httpx").members("httpx")
+    assert httpx is not None
+    assert "AsyncClient" in httpx
+    assert "_client" not in httpx
+
+
+def test_modules_begin_with_the_entry(python_surfaces: Surfaces) -> None:
+    modules = python_surfaces.of("yaml").modules()
+    assert modules[0] == "yaml"
+    assert {"yaml.loader", "yaml._yaml", "yaml.cyaml"} <= set(modules)
+
+
+def test_names_are_for_suggestions(python_surfaces: Surfaces) -> None:
+    names = list(python_surfaces.of("requests").names())
+    assert names.index("requests.get") < names.index("requests.adapters")
+    assert "requests.Session.get" in names
+
+
+def test_nothing_is_run(tmp_path: Path) -> None:
+    (tmp_path / "trap.py").write_text(
+        "open(__file__ + '.ran', 'w').close()\nraise SystemExit\n\ndef tool(x): ...\n"
+    )
+    surface = Surfaces(tmp_path).of("trap")
+    symbol = surface.symbol("trap.tool")
+    assert symbol is not None
+    assert symbol.parameters == (Parameter("x", "positional", required=True),)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["trap.py"]

@@ -34,7 +34,10 @@ handler = Mangum(_runtime.app, lifespan="off")
 if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
     # The process is kept as it is now, and every instance goes on from there: what is loaded here
     # is loaded once. Nothing has been asked yet, so that no connection and no lease is kept.
-    from snapshot_restore_py import register_after_restore, register_before_snapshot
+    from snapshot_restore_py import (  # type: ignore[import-untyped]
+        register_after_restore,
+        register_before_snapshot,
+    )
 
     register_before_snapshot(_runtime.preload)
     register_after_restore(random.seed)  # or all instances would pause alike before they ask again

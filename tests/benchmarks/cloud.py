@@ -426,6 +426,18 @@ def searches(cloud: Cloud, crates: Sequence[Crate], times: int) -> dict[str, dic
     return found
 
 
+def upkeep(cloud: Cloud) -> dict[str, float]:
+    """What S3 is asked for by a round of upkeep over what is stowed."""
+    with cloud.function("upkeep", "upkeep") as function:
+        function.invoke({})  # it starts anew what a new store lacks
+        with cloud.weather.meter.during() as counted:
+            begun = time.perf_counter()
+            function.invoke({})
+            seconds = time.perf_counter() - begun
+    figures = {key: float(counted[key]) for key in (*KINDS, "bytes in", "bytes out")}
+    return {**figures, "seconds": seconds, "sources": float(cloud.snapshots())}
+
+
 def _answered(answer: Mapping[str, Any]) -> None:
     assert answer["statusCode"] == 200, answer
 
@@ -445,6 +457,7 @@ def simulate(folder: Path, count: int, seed: int, workers: Sequence[int]) -> dic
         check(calm, crates)
         ingest = ingest_calm.counted
         found = searches(calm, crates, 5)
+        found["upkeep, a round"] = upkeep(calm)
         size = sum(entry.size for entry in calm.runtime.store.list("blobs/"))
         for number in workers:
             cloud = make(f"storm-{number}")

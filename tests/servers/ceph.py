@@ -82,8 +82,10 @@ def _start(folder: Path) -> str:
         (folder / name).mkdir()
 
     def run(program: str, *words: str, give: str = "") -> str:
-        configured = [] if program in {"ceph-authtool", "monmaptool"} else ["-c", configuration]
-        done = subprocess.run(
+        configured = (
+            [] if program in {"ceph-authtool", "monmaptool"} else ["-c", str(configuration)]
+        )
+        return subprocess.run(
             [program, *configured, *words],
             input=give,
             stdout=subprocess.PIPE,
@@ -91,8 +93,7 @@ def _start(folder: Path) -> str:
             text=True,
             check=True,
             timeout=60,
-        )
-        return done.stdout
+        ).stdout
 
     every = [word for kind in ("mon", "osd", "mgr") for word in ("--cap", kind, "allow *")]
     run("ceph-authtool", "--create-keyring", keyring, "--gen-key", "-n", "mon.", *every[:3])

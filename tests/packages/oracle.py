@@ -10,6 +10,8 @@ import types
 import warnings
 from typing import Any
 
+_NO_INIT = vars(object)["__init__"]
+
 
 def parameters(thing: Any) -> list[list[Any]] | None:
     try:
@@ -31,7 +33,7 @@ def look(module: types.ModuleType) -> dict[str, Any]:
         if not isinstance(thing, type):
             continue
         found["classes"][name] = dir(thing)
-        if type(thing) is type and thing.__init__ is not object.__init__:
+        if type(thing) is type and inspect.getattr_static(thing, "__init__") is not _NO_INIT:
             found["calls"][name] = parameters(thing)
         for member in dir(thing):
             method = inspect.getattr_static(thing, member, None)

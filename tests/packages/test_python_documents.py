@@ -1,0 +1,117 @@
+"""Packages as sources: their documents, and what breaks between two versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docstow.errors import UnreadableInput
+from docstow.model import Document
+from docstow.packages.python_diff import Breakage, breaking_changes
+from docstow.packages.python_documents import documents, markdown
+from packages.python_environment import Surfaces
+
+
+def garden(folder: Path, text: str) -> Path:
+    (folder / "garden").mkdir(parents=True)
+    (folder / "garden" / "__init__.py").write_text(
+        '"""A garden."""\nfrom garden._beds import Bed, plant\n__all__ = ["Bed", "plant"]\n'
+    )
+    (folder / "garden" / "_beds.py").write_text(text)
+    return folder
+
+
+OLD = '''
+class Bed:
+    """Where plants grow."""
+
+    def water(self, litres: float = 1.0) -> None:
+        """Water it."""
+
+    def weed(self) -> None: ...
+
+
+def plant(name: str, depth: int = 2) -> Bed:
+    """Plant it.
+
+    >>> plant("rose")
+    Bed()
+    """
+'''
+NEW = '''
+class Bed:
+    """Where plants grow."""
+
+    def water(self, litres: float) -> None:
+        """Water it."""
+
+
+def plant(name: str) -> Bed: ...
+'''
+
+
+def test_the_documents_of_a_package(tmp_path: Path) -> None:
+    surface = Surfaces(garden(tmp_path, OLD)).of("garden")
+    at = {"language": "python", "file": "garden/_beds.py"}
+    wanted = {"garden", "garden.plant", "garden.Bed.water"}
+    assert [each for each in documents(surface) if each.path in wanted] == [
+        Document(
+            "garden",
+            "module",
+            "garden",
+            "import garden",
+            "A garden.",
+            attributes={"language": "python", "file": "garden/__init__.py", "line": 1},
+        ),
+        Document(
+            "garden.Bed.water",
+            "method",
+            "water",
+            "def water(self, litres: float = 1.0) -> None",
+            "Water it.",
+            parent="garden.Bed",
+            attributes={**at, "line": 5, "target": "garden._beds.Bed.water"},
+        ),
+        Document(
+            "garden.plant",
+            "function",
+            "plant",
+            "def plant(name: str, depth: int = 2) -> Bed",
+            'Plant it.\n\n\n```python\n>>> plant("rose")\nBed()\n```\n',
+            parent="garden",
+            attributes={**at, "line": 11, "target": "garden._beds.plant"},
+        ),
+    ]  # fmt: skip
+
+
+def test_each_definition_has_one_document(python_surfaces: Surfaces) -> None:
+    found = list(documents(python_surfaces.of("requests")))
+    paths = [each.path for each in found]
+    assert len(paths) == len(set(paths))
+    assert {"requests.get", "requests.Session.get", "requests.adapters.HTTPAdapter"} <= set(paths)
+    assert "requests.api.get" not in paths
+
+
+def test_sessions_become_code_blocks() -> None:
+    assert markdown("Text.\n\n>>> 1 + 1\n2\n\nMore.") == (
+        "Text.\n\n\n```python\n>>> 1 + 1\n2\n```\n\nMore."
+    )
+
+
+def test_what_breaks_between_two_versions(tmp_path: Path) -> None:
+    old, new = garden(tmp_path / "old", OLD), garden(tmp_path / "new", NEW)
+    (old / "elsewhere.pth").write_text(str(tmp_path))
+    assert [
+        (each.path, each.kind) for each in breaking_changes("garden", old, new)
+    ] == [
+        ("garden._beds.Bed.water", "PARAMETER_CHANGED_REQUIRED"),
+        ("garden._beds.Bed.weed", "OBJECT_REMOVED"),
+        ("garden._beds.plant", "PARAMETER_REMOVED"),
+    ]  # fmt: skip
+    removed = breaking_changes("garden", old, new)[2]
+    assert isinstance(removed, Breakage)
+    assert removed.message == "Parameter was removed"
+    assert breaking_changes("garden", old, old) == []
+    with pytest.raises(UnreadableInput):
+        breaking_changes("orchard", old, new)

@@ -21,7 +21,8 @@ _IMPORTS: Mapping[str, re.Pattern[str]] = {
         re.MULTILINE,
     ),
     "typescript": re.compile(
-        r"(?:^|[;}\s])(?:import|export)\b[^'\"`;]*?['\"]([^'\"\s]+)['\"]"
+        r"(?:^|[;}\s])(?:import|export)\b[^'\"`;(=]*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
+        r"|(?:^|[;}\s])import\s*['\"]([^'\"\s]+)['\"]"
         r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
     ),
     "rust": re.compile(

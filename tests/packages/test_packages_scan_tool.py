@@ -148,7 +148,7 @@ def test_an_error_message_leads_to_where_the_name_should_have_been(call: Any) ->
             "a.b c f.g",
         ),
         (
-            "import a from 'a';\nexport * from \"@s/b/c\";\nconst d = require('d');\nexport const e = 'f'",
+            "import a from 'a';\nexport * from \"@s/b/c\";\nconst d = require('d');\nlet e = 'f'",
             "typescript",
             "a @s/b/c d",
         ),

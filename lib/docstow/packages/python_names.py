@@ -7,47 +7,23 @@ what is there.
 
 from __future__ import annotations
 
-import abc
 import builtins
-import collections
-import collections.abc
-import contextlib
 import enum
-import typing
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import ModuleType
 
 from docstow.packages.python_files import Layer, ModuleFiles, PythonFiles
+from docstow.packages.python_known import (
+    CLASS_NAMES,
+    ENUM_NAMES,
+    HARMLESS,
+    MADE_NAMES,
+    METACLASSES,
+    MODULE_NAMES,
+    known_class,
+)
 from docstow.readers.python_facts import Definition, ModuleFacts
 
-#: Classes whose names are the same in every Python that is in use, near enough.
-_KNOWN_MODULES: tuple[ModuleType, ...] = (
-    builtins,
-    abc,
-    enum,
-    typing,
-    collections,
-    collections.abc,
-    contextlib,
-)
-_MODULE_NAMES = frozenset(
-    {
-        *("__name__", "__doc__", "__file__", "__path__", "__package__", "__spec__", "__loader__"),
-        *("__dict__", "__cached__", "__builtins__", "__annotations__", "__class__"),
-    }
-)
-_CLASS_NAMES = frozenset(dir(type))
-#: Decorators of classes that give no name but such with double underscores.
-HARMLESS = frozenset(
-    {
-        *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
-        *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
-        *("total_ordering", "unique", "set_module"),
-    }
-)
-_MADE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
-_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 _DEEPEST = 40
 
 
@@ -163,7 +139,7 @@ class Names:
             for star in self.stars(module):
                 if isinstance(star, ModuleView) and star.names.exported(star.module, name):
                     views += star.names.in_module(star.module, name, trail)
-        if not views and name in _MODULE_NAMES and module.layers:
+        if not views and name in MODULE_NAMES and module.layers:
             made = Definition(name, "attribute", 0, 0, signature=name)
             views = [View(self, module.name, module.layers[-1], f"{module.name}.{name}", made)]
         return _unique(views)
@@ -299,11 +275,11 @@ class Names:
             if name in body.mentioned:
                 return [owner.names._member(owner, Definition(name, "attribute", 0, 0, name))]  # noqa: SLF001
         for known in lineage.known:
-            if name in dir(known) or (issubclass(known, enum.Enum) and name in _ENUM_NAMES):
+            if name in dir(known) or (issubclass(known, enum.Enum) and name in ENUM_NAMES):
                 return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]
         # Decorators, metaclasses and compilers give names of these forms to what they make.
-        made = name.startswith("__") or name in _MADE_NAMES or _is_mangled(name)
-        return [Outside(f"builtins.type.{name}")] if made or name in _CLASS_NAMES else []
+        made = name.startswith("__") or name in MADE_NAMES or _is_mangled(name)
+        return [Outside(f"builtins.type.{name}")] if made or name in CLASS_NAMES else []
 
     def _member(self, owner: View, way: Definition, *, several: bool = False) -> View:
         path = f"{owner.path}.{way.name}"
@@ -381,29 +357,6 @@ def view_step(view: Seen, name: str, trail: Trail = ()) -> list[Seen]:
     return []
 
 
-def known_class(path: str) -> type | None:
-    """A class of the standard library whose names are known."""
-    module, _, name = path.rpartition(".")
-    for each in _KNOWN_MODULES:
-        if each.__name__ == module or (module == "typing_extensions" and each is typing):
-            found = getattr(each, name, None)
-            if isinstance(found, type):
-                return found
-            origin = typing.get_origin(found)
-            return origin if isinstance(origin, type) else _SPECIAL.get(name)
-    return None
-
-
-#: Names of ``typing`` that are no classes but stand for ones, or for none.
-_SPECIAL: dict[str, type] = {
-    "Protocol": object,
-    "Generic": object,
-    "NamedTuple": tuple,
-    "TypedDict": dict,
-}
-_ENUM_NAMES = frozenset({"name", "value", "_name_", "_value_", "_missing_", "_ignore_", "_order_"})
-
-
 def _doubt(view: View) -> str:
     """Why the header of a class leaves its names open; empty where it does not."""
     body = view.definition.body
@@ -413,7 +366,7 @@ def _doubt(view: View) -> str:
         if each.name.rpartition(".")[2] not in HARMLESS:
             return f"it is decorated with {each.name or 'an expression'}"
     last = body.metaclass.rpartition(".")[2]
-    if last and last not in _METACLASSES:
+    if last and last not in METACLASSES:
         return f"its metaclass {body.metaclass} is not known"
     return ""
 

@@ -141,8 +141,9 @@ class NodeMembers:
             return Members(spaces=[space.inner(declaration.scope)])
         found = Members()
         found.add(self._typed(self.detail(space, declaration).type, space))
-        if space.unit.source.script:
-            # Anything may be assigned to what JavaScript declares.
+        if space.unit.source.script or space.scope.dynamic:
+            # Anything may be assigned to what JavaScript declares, and a name may be declared once
+            # more where a file could not be read.
             found.add(_unknown())
         return found
 

@@ -132,13 +132,21 @@ class NodeNames:
             scope = unit.source.ambient.get(specifier) if unit else None
             if unit is None or scope is None:
                 continue
-            if not unit.source.module:
-                # Not an addition but the module itself, of a name that is not its file's.
+            target = self._added_to(specifier, unit)
+            if target is None or target.scope is scope:
                 continue
-            target = self.module(specifier, unit)
-            for each in self._targets(target) if target is not None else ():
+            for each in self._targets(target):
                 block = Space(unit, (unit.source.scope, scope), each)
                 self._added.setdefault(each.scope, []).append(block)
+
+    def _added_to(self, specifier: str, unit: Unit) -> Space | None:
+        """The module that a file adds to; one without imports may be a part of what it declares."""
+        if unit.source.module:
+            return self.module(specifier, unit)
+        name, subpath = split(specifier)
+        if name != unit.folder.name.removeprefix("@types/"):
+            return None
+        return self.entry(unit.folder, subpath, node_manifest.IMPORT)
 
     def _targets(self, module: Space) -> list[Space]:
         """What additions to a module belong to: of ``export =`` the namespace that it names."""

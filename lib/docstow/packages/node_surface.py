@@ -26,7 +26,7 @@ from docstow.readers.typescript_source import Declaration
 _MOST_MODULES = 30
 _MOST_OWNERS = 400
 #: How far a package's dependencies are asked what they add to it.
-_MOST_DEPENDENCIES = 40
+_MOST_DEPENDENCIES = 150
 _DEEPEST = 3
 _ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 

@@ -84,9 +84,10 @@ class _Reader:
                 if written.startswith(b"/**"):
                     doc = written.decode(errors="replace")
                 continue
-            if node.type == "ERROR":
+            if node.has_error:
+                # What could not be read may have been more than one statement.
                 scope.dynamic = True
-            elif node.type == "import_statement":
+            if node.type == "import_statement":
                 self._top(scope)
                 _import(node, scope, self.source.body)
             elif node.type == "export_statement":

@@ -234,6 +234,7 @@ class TypeReader:
                 written = self.written(each)
                 doc = written if written.startswith("/**") else doc
                 continue
+            certain = certain and not _is_named_elsewhere(each)
             if each.type in ("index_signature", "spread_element"):
                 certain = False
             elif each.type == "call_signature":
@@ -255,8 +256,10 @@ class TypeReader:
         if name_node.type == "string":
             name = name[1:-1]
         elif name_node.type == "computed_property_name":
-            # A symbol's; those that a variable names have no name that could be written.
-            return
+            inner = name_node.named_children[0] if name_node.named_children else name_node
+            if inner.type != "string":
+                return
+            name = text(inner)[1:-1]
         if name == "constructor" and node.type in _METHODS:
             news.append(self.call(node))
             members += self._promoted(node)
@@ -329,3 +332,11 @@ class TypeReader:
         body = field(node, "body")
         whole = self.written(node, body.start_byte if body is not None else None)
         return " ".join(whole.rstrip(" ;,\n").split())
+
+
+def _is_named_elsewhere(node: Node) -> bool:
+    """Whether a variable gives a member its name; a symbol's is none that could be written."""
+    name = field(node, "name")
+    if name is None or name.type != "computed_property_name":
+        return False
+    return all(each.type == "identifier" for each in name.named_children)

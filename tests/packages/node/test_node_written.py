@@ -129,6 +129,8 @@ def test_a_module_that_is_a_function_with_a_namespace(tmp_path: Path) -> None:
         "export declare const X: Omit<Y, 'b'>;",
         "export declare const X: { a: 1 } & Record<string, number>;",
         "export interface X { a: ; b: 1 }",
+        "export interface X { a: 1 }\ntype ? = <;\nexport declare const X: { b: 1 };",
+        "declare const k: unique symbol;\nexport interface X { [k]: 1 }",
         "export class X { a: 1; [computed]: 2; constructor(",
     ],
 )
@@ -198,6 +200,26 @@ def test_additions_of_other_files_and_packages_are_seen(tmp_path: Path) -> None:
         "added": "function",
         "Api.none": "absent",
         "none": "absent",
+    }
+
+
+def test_a_module_declared_in_parts(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "index.d.ts": '/// <reference path="./more.d.ts" />\n'
+            'declare module "lib" { class A {} }',
+            "more.d.ts": 'declare module "lib" { class B { ["quoted-name"](): void } }',
+        },
+        types="index.d.ts",
+    )
+    found = surface(tmp_path)
+    assert kinds(found, "lib.A", "lib.B", "lib.B.quoted-name", "lib.B.none", "lib.C") == {
+        "A": "class",
+        "B": "class",
+        "B.quoted-name": "method",
+        "B.none": "absent",
+        "C": "absent",
     }
 
 

@@ -1,0 +1,111 @@
+"""The rules of Python's names, one small module each."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packages.python_environment import Surfaces
+
+
+def surfaces(folder: Path, files: dict[str, str]) -> Surfaces:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    return Surfaces(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "there", "certain"),
+    [
+        ("import sys\nif sys.version_info >= (3, 99):\n    def f(): ...\nelse:\n    g = 1\n", "f", True, True),
+        ("try:\n    from fast import x\nexcept ImportError:\n    def x(): ...\n", "x", True, True),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import B\n", "B", True, True),
+        ("from unknown_thing import *\n", "x", False, False),
+        ("def __getattr__(name): return name\n", "x", False, False),
+        ("def __getattr__(name):\n    if name == 'old':\n        return 1\n    raise AttributeError(name)\n", "old", True, True),
+        ("T = {'old': 1}\ndef __getattr__(n):\n    if n in T:\n        return T[n]\n    raise AttributeError\n", "old", True, True),
+        ("import lazy_loader as lazy\n__getattr__, __dir__, __all__ = lazy.attach(__name__, ['sub'], {'m': ['f']})\n", "f", True, True),
+        ("globals().update(x=1)\n", "x", False, False),
+        ("globals()['x'] = 1\n", "x", False, False),
+        ("y = globals()['z'] if 'z' in globals() else 0\n", "x", False, True),
+        ("import sys\nsys.modules[__name__] = object()\n", "x", False, False),
+        ("import sys\nif 'numpy' in sys.modules: ...\n", "x", False, True),
+        ("def start():\n    global late\n    late = 1\n", "late", True, True),
+        ("for a, (b, *c) in []: ...\n", "c", True, True),
+        ("with open('x') as handle: ...\n", "handle", True, True),
+        ("match 1:\n    case 1:\n        inner = 2\n", "inner", True, True),
+        ("if (n := 10) > 5: ...\n", "n", True, True),
+        ("x: int\n", "x", True, True),
+        ("__path__ = []\n", "x", False, False),
+        ("replace(__name__)\n", "x", False, False),
+        ("log = getLogger(__name__)\n", "x", False, True),
+        ("def broken(:\n", "x", False, False),
+        ("x = 1\n", "__name__", True, True),
+    ],
+)  # fmt: skip
+def test_what_a_module_has(
+    tmp_path: Path, text: str, name: str, *, there: bool, certain: bool
+) -> None:
+    surface = surfaces(tmp_path, {"mod.py": text}).of("mod")
+    assert (surface.symbol(f"mod.{name}") is not None, surface.certain("mod")) == (there, certain)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("class A:\n    def __init__(self, a, *, b=1): ...\n", ["a", "b"]),
+        ("class A: ...\n", []),
+        ("class B:\n    def __init__(self, b): ...\nclass A(B): ...\n", ["b"]),
+        ("class A(Unknown): ...\n", None),
+        ("class A(metaclass=Made): ...\n", None),
+        ("class A(Exception): ...\n", None),
+        ("import enum\nclass A(enum.Enum):\n    X = 1\n", None),
+        ("@register\nclass A:\n    def __init__(self, a): ...\n", None),
+        ("class A:\n    @wrapped\n    def __init__(self, a): ...\n", None),
+        ("class A:\n    def __new__(cls, a): ...\n    def __init__(self, a): ...\n", None),
+        ("from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n    y: int = 0\n", ["x", "y"]),
+        ("from dataclasses import dataclass, field\n@dataclass\nclass A:\n    x: int = field(init=False)\n    y: int = field(default=0)\n", ["y"]),
+        ("from dataclasses import dataclass, KW_ONLY\n@dataclass\nclass B:\n    k: int\n@dataclass\nclass A(B):\n    _: KW_ONLY\n    x: int\n", ["k", "x"]),
+        ("from other import dataclass\n@dataclass\nclass A:\n    x: int\n", None),
+        ("from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int = 0\n", ["x", "y"]),
+        ("from typing import TypedDict\nclass A(TypedDict):\n    x: int\n", None),
+        ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
+    ],
+)  # fmt: skip
+def test_how_a_class_is_called(tmp_path: Path, text: str, parameters: list[str] | None) -> None:
+    symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    given = symbol.parameters
+    assert (None if given is None else [each.name for each in given]) == parameters
+
+
+def test_a_stub_tells_types_and_the_source_what_is_there(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {
+            "mod.py": 'def f(a, b=1):\n    """Do it."""\n\ndef only(): ...\n',
+            "mod.pyi": "def f(a: int, b: int = ...) -> str: ...\n",
+        },
+    ).of("mod")
+    symbol = made.symbol("mod.f")
+    assert symbol is not None
+    assert (symbol.signature, symbol.docstring, symbol.file) == (
+        "def f(a: int, b: int = ...) -> str",
+        "Do it.",
+        "mod.py",
+    )
+    assert made.symbol("mod.only") is not None
+
+
+def test_packages_that_import_each_other_end(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {"a/__init__.py": "from b import x, y\n", "b/__init__.py": "from a import x\ny = 1\n"},
+    )
+    assert made.of("a").symbol("a.y") is not None
+    looped = made.of("a").symbol("a.x")
+    assert looped is None or looped.kind == "re-export"

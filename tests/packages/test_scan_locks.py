@@ -276,6 +276,9 @@ def test_lock_files_speak_where_nothing_is_installed(tmp_path: Path) -> None:
     ]
     assert [each.name for each in found.packages] == ["alpha", "beta", "gamma", "@s/beta", "alpha"]
     assert not any(each.installed or each.location for each in found.packages)
+    alpha = found.importing("alpha.inner", "python")
+    assert alpha is not None
+    assert (alpha.version, alpha.import_names) == ("1.2.3", ())
     # Nothing but what every new environment has is nothing.
     site = root / ".venv" / "lib" / "python3.12" / "site-packages"
     for name in ("pip", "alpha"):

@@ -59,10 +59,7 @@ def checkout(
                 if place and not place.startswith(("#", "import ", "import\t")):
                     return os.path.normpath(site / place), []
     url = _direct_url(info, boundary) if info is not None else ""
-    if url:
-        folder = Path(url)
-        return str(folder / "src" if (folder / "src").is_dir() else folder), []
-    return None
+    return (_sources(Path(url), boundary), []) if url else None
 
 
 def offered(folder: Path, distribution: str) -> tuple[str, ...]:
@@ -77,6 +74,14 @@ def offered(folder: Path, distribution: str) -> tuple[str, ...]:
             if stem != entry.name or (is_folder and _is_package(Path(entry.path))):
                 found.append(stem)
     return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _sources(folder: Path, boundary: Boundary) -> str:
+    """Where a checkout keeps its packages: itself, or its ``src``."""
+    with contextlib.suppress(DocstowError, OSError):
+        if boundary.inside(folder / "src").is_dir():
+            return str(folder / "src")
+    return str(folder)
 
 
 def _is_package(folder: Path) -> bool:

@@ -94,7 +94,9 @@ class Scan:
         for end in range(len(parts), 0, -1):
             if found := names.get(joint.join(parts[:end])):
                 return found
-        return None
+        # What a distribution that is only locked is imported as is not known; often as itself.
+        alike = self.named(parts[0], ecosystem) if ecosystem == "python" else ()
+        return next((each for each in alike if not each.installed), None)
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[Package, ...]]:

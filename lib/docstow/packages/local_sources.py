@@ -6,6 +6,7 @@ does not know any other ecosystem's files.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -82,7 +83,9 @@ def module_folder(name: str, version: str, caches: Sequence[Path]) -> Path | Non
 
 
 def _first(places: Iterator[Path]) -> Path | None:
-    return next((each for each in places if each.is_dir()), None)
+    with contextlib.suppress(OSError):
+        return next((each for each in places if each.is_dir()), None)
+    return None
 
 
 def _folders(place: Path) -> list[Path]:

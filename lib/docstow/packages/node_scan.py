@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,14 +129,14 @@ class Modules:
             return place
         try:
             real = self._boundary.inside(place)
+            status = real.stat()
         except Forbidden:
             self._problem(place, "the link leads out of the root, or in a circle")
             return None
-        if not real.is_dir():
-            if not real.exists():
-                self._problem(place, "the link leads nowhere; install again")
+        except OSError:
+            self._problem(place, "the link leads nowhere; install again")
             return None
-        return real
+        return real if stat.S_ISDIR(status.st_mode) else None
 
     def _read(self, place: Path, real: Path) -> Package | None:
         manifest = real / "package.json"

@@ -29,11 +29,14 @@ def named_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
         if not value:
             continue
         folder = Path(os.path.realpath(root / value))
-        if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
+        try:
+            if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
+                continue
+            # The project of whoever named it to uv is this one.
+            if folder.is_relative_to(root) or variable.startswith("UV") or _names(root, folder):
+                return folder
+        except OSError:
             continue
-        # The project of whoever named it to uv is this one.
-        if folder.is_relative_to(root) or variable.startswith("UV") or _names(root, folder):
-            return folder
     return None
 
 

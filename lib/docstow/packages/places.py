@@ -126,10 +126,14 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
             continue
         if not entry.is_dir():
             _note_file(place, found)
-        else:
-            inside = _inside(place, boundary, found, linked=entry.is_symlink())
+            continue
+        inside = _inside(place, boundary, found, linked=entry.is_symlink())
+        try:
             if inside is not None and _note_folder(inside, entry.name, boundary, found):
                 following.append(inside)
+        except OSError as error:
+            reason = f"it cannot be looked into: {error.strerror}"
+            found.problems.append(Problem(shown(place, boundary), reason))
     return following if depth < _DEEPEST else []
 
 

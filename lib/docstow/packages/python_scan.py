@@ -54,7 +54,7 @@ class Site:
             if (package := self._package(entry)) is None:
                 continue
             info = self._folder / entry
-            changed = info.stat().st_mtime
+            changed = info.stat().st_mtime if info.exists() else 0.0
             name = folded(package.name)
             if name in found:
                 self._problem(info, f"{package.name} is there twice; install it again")
@@ -212,6 +212,8 @@ def _caught(make: Any, info: Path) -> dict[str, Any]:
         return {"problem": "it leads out of the root"}
     except DocstowError as error:
         return {"problem": error.message}
+    except OSError as error:
+        return {"problem": f"it cannot be read: {error.strerror}"}
     return fact | {"names": list(fact["names"])} if "names" in fact else fact
 
 

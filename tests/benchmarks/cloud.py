@@ -77,6 +77,7 @@ class Tally:
     twice: int = 0
     killed: int = 0
     failed: int = 0
+    broken: list[FunctionError] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
 
@@ -187,6 +188,9 @@ class Cloud:
                 active = jobs
                 while active := [job for job in active if self.runtime.jobs.stored(job).active]:
                     progress.wait(1)
+                    if tally.broken:
+                        done.set()
+                        raise tally.broken[0]  # it ended by itself
             wall_s = time.perf_counter() - begun
             done.set()
             for thread in threads:
@@ -284,13 +288,16 @@ class Worker:
         killer = threading.Timer(
             self._random.uniform(0, self._mishaps.within_s), self._function.kill
         )
-        if self._random.random() < self._mishaps.killed:
+        kills = self._random.random() < self._mishaps.killed
+        if kills:
             killer.start()
         begun = time.perf_counter()
         queues, handle = self._cloud.queues, message["ReceiptHandle"]
         try:
             answer = self._function.invoke({"Records": [record(message)]})
-        except FunctionError:
+        except FunctionError as error:
+            if not kills:
+                self._tally.broken.append(error)
             self._count("killed")
             self._stack.pop_all().close()
             self._function = self._start()

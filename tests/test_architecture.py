@@ -100,6 +100,7 @@ FLOORS = [
         "evict",
         "audit",
         "tidy",
+        "refresh",
         "upkeep",
         "bundle",
         "bundle_check",

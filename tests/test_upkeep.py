@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,15 +17,19 @@ import pytest
 
 from docstow import audit, inventory
 from docstow.cli import main
-from docstow.errors import SnapshotGone, StoreError
+from docstow.dispatch import Dispatch
+from docstow.errors import InvalidParameter, SnapshotGone, StoreError
+from docstow.jobs import FAILED, SUCCESS, Jobs
 from docstow.model import Recipe, Revision, Snapshot, Source
 from docstow.objects import DirectoryStore, ObjectStore, connect, open_store
 from docstow.objects.s3 import S3Store
 from docstow.pins import PRE_INGESTED, Pins
+from docstow.queue import Message
+from docstow.refresh import LOST_S, Refresh, Sent
 from docstow.registry import Registry
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sweep import sweep
-from docstow.tidy import tidy
+from docstow.tidy import drop_cards, tidy
 from docstow.touched import Touched
 from docstow.upkeep import Upkeep
 from servers import s3
@@ -76,8 +81,32 @@ def stow(
     )
 
 
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Unheard:
+    """A queue that nobody listens to."""
+
+    joins = False
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, message: Message) -> None:
+        self.sent.append(message.job_id)
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        self.sent += [message.job_id for message in messages]
+
+    def close(self) -> None:
+        return
+
+
 def upkeep(store: ObjectStore, folder: Path, limit: int = 1 << 30) -> Upkeep:
-    return Upkeep(store, Registry(store), opened(store, folder), limit, grace=AT_ONCE)
+    registry, jobs = Registry(store), Jobs(store, now)
+    refresh = Refresh(registry, jobs, Dispatch(jobs, Unheard(), now))
+    return Upkeep(store, registry, opened(store, folder), refresh, limit, grace=AT_ONCE)
 
 
 def text_of(store: ObjectStore, folder: Path, source: Source) -> str:
@@ -453,10 +482,84 @@ def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_pa
     store.create("touched/2000-01-01/crate/x/1", b"")
     done = upkeep(store, tmp_path).run()
     assert (done.dropped, done.swept.deleted, done.failed) == (1, 3, {})
-    assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1}
+    assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1, "cards": 0}
     assert text_of(store, tmp_path, kept.source) == "one"
     for number in (1, 2):
         store.create(f"jobs/{'0' * 16}-00000{number}.json", b'{"schema": 1}')
     store.create("leases/x.json", b"{}")
     assert tidy(store, later) == {"jobs": 1, "leases": 1, "touched": 0}
     assert upkeep(store, tmp_path).verify().faults == ()
+
+
+def test_sources_are_synced_again_when_that_is_due(tmp_path: Path) -> None:
+    store, queue, begin = DirectoryStore(tmp_path / "store"), Unheard(), now()
+    clock = [begin]
+    registry, jobs = Registry(store), Jobs(store, lambda: clock[0])
+    refresh = Refresh(registry, jobs, Dispatch(jobs, queue, lambda: clock[0]))
+    daily, _ = registry.create("site", "https://docs.example/", refresh_hours=24)
+    registry.create("site", "https://other.example/")
+    (first,) = refresh.send(clock[0]).synced  # it was never synced
+    assert jobs.get(first).source_id == daily.id
+    clock[0] += timedelta(hours=LOST_S / 3600 - 1)
+    assert refresh.send(clock[0]) == Sent()  # it is queued still
+    clock[0] += timedelta(hours=1)
+    assert refresh.send(clock[0]) == Sent(again=(first,))  # its message is lost
+    assert refresh.send(clock[0]) == Sent()
+    jobs.change(jobs.get(first), state=FAILED)
+    clock[0] += timedelta(hours=23)
+    assert refresh.send(clock[0]) == Sent()  # it fails no more often than it may succeed
+    clock[0] += timedelta(hours=1)
+    (second,) = refresh.send(clock[0]).synced
+    jobs.change(jobs.get(second), state=SUCCESS)
+    registry.create("site", "https://docs.example/", refresh_hours=0)
+    clock[0] += timedelta(days=300)
+    assert refresh.send(clock[0]) == Sent()
+    assert queue.sent == [first, first, second]
+
+
+@pytest.mark.parametrize(
+    ("kind", "uri", "hours"), [("site", "https://x.example/", -1), ("crate", "serde@1.0.0", 1)]
+)
+def test_what_cannot_be_refreshed_is_refused(
+    tmp_path: Path, kind: str, uri: str, hours: int
+) -> None:
+    registry = Registry(DirectoryStore(tmp_path))
+    with pytest.raises(InvalidParameter, match="refresh_hours"):
+        registry.create(kind, uri, refresh_hours=hours)
+    assert registry.create(kind, uri, refresh_hours=0)[0].refresh_hours == 0
+
+
+def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    given_up, kept = (stow(store, tmp_path, crate(name)) for name in ("gone", "kept"))
+    late = stow(store, tmp_path, crate("late"))
+    cards = [{"snapshot": each.id, "more": "is kept"} for each in (given_up, kept, late)]
+    shard = gzip.compress(json.dumps({"schema": 1, "cards": cards}).encode())
+    store.create("catalog/00.json.gz", shard)
+    store.create("catalog/01.json.gz", b"damaged")
+    found = inventory.take(store)
+    del found.records[late.id]  # as if it had come after that look
+    assert drop_cards(store, found) == 0
+    opened(store, tmp_path).withdraw(crate("gone"), NOW, keep=0)
+    assert upkeep(store, tmp_path).run().tidied["cards"] == 0  # readers have a day
+    assert upkeep(store, tmp_path).run().tidied["cards"] == 1
+    left = store.get("catalog/00.json.gz")
+    assert left is not None
+    assert json.loads(gzip.decompress(left.body)) == {"schema": 1, "cards": cards[1:]}
+    assert upkeep(store, tmp_path).run().tidied["cards"] == 0
+
+
+def test_counting_jobs_reads_each_that_has_ended_once(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    jobs = Jobs(store, now)
+    begun = [jobs.start(f"{number}" * 64)[0] for number in range(3)]
+    for job in begun[:2]:
+        jobs.change(job, state=SUCCESS)
+    assert jobs.states()[SUCCESS] == 2
+    store.delete(f"jobs/{begun[0].id}.json")
+    jobs.change(begun[2], state=FAILED)
+    # What has ended is not read again: not even one that was damaged since.
+    (tmp_path / f"jobs/{begun[1].id}.json").write_bytes(b"damaged")
+    counted = jobs.states()
+    assert (counted[SUCCESS], counted[FAILED]) == (1, 1)

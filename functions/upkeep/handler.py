@@ -36,5 +36,6 @@ def handler(event: object, context: object) -> dict[str, Any]:  # noqa: ARG001 -
         "swept": asdict(done.swept),
         "dropped": done.dropped,
         "tidied": done.tidied,
+        "sent": asdict(done.sent),
         "bytes": done.bytes,
     }

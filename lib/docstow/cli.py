@@ -121,6 +121,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
     if crates:
         runtime.pre_ingest(crates)
+    runtime.keep_up()
     run(runtime.app, listener, settings.log_level)
     return 0
 
@@ -266,6 +267,7 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "store_evict": cli_store.evict,
     "store_sweep": cli_store.sweep,
     "store_verify": cli_store.verify,
+    "store_upkeep": cli_store.upkeep,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
     "list_jobs": cli_jobs.list_jobs,

@@ -38,6 +38,7 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         **({"kind": options.kind} if named == "uri" else {}),
         **({"options": given} if given else {}),
         **({"headers": _headers(options.header)} if options.header else {}),
+        **({"refresh_hours": options.refresh_hours} if options.refresh_hours else {}),
     }
     created = runtime.toolbox.call("create_source", arguments).structured or {}
     # What goes wrong is printed here; the log of a server would tell it twice more.

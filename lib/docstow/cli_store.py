@@ -99,6 +99,26 @@ def sweep(runtime: Runtime, options: argparse.Namespace) -> int:
     return 0
 
 
+def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
+    """One round of everything, syncs that were due included; 1 if a part of it failed."""
+    done = runtime.upkeep().run()
+    if not runtime.settings.queue_url:
+        for job in (*done.sent.synced, *done.sent.again):
+            runtime.sync.wait(job, float("inf"))
+    if options.json:
+        body = {**asdict(done), "evicted": [_fields(line) for line in done.evicted]}
+        _json(body)
+        return 1 if done.failed else 0
+    print(
+        f"{len(done.evicted)} sources evicted, {done.swept.deleted} objects deleted, "
+        f"{len(done.sent.synced)} sources refreshed; {_human(done.bytes)} of "
+        f"{_human(runtime.settings.store_limit)}"
+    )
+    for step, reason in done.failed.items():
+        print(f"docstow: {step}: {reason}", file=sys.stderr)
+    return 1 if done.failed else 0
+
+
 def verify(runtime: Runtime, options: argparse.Namespace) -> int:
     """Look at everything; 1 if something is wrong and stays so."""
     upkeep = runtime.upkeep()
@@ -107,6 +127,8 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
     if options.repair and verified.faults:
         done = upkeep.repair(verified)
         verified = upkeep.verify()
+    if options.repair and not verified.faults:
+        runtime.catalog.rebuild()  # what it derives from is whole now
     if options.json:
         body = {
             **{name: value for name, value in asdict(verified).items() if name != "faults"},

@@ -142,6 +142,9 @@ def _add_prose(words: argparse.ArgumentParser, kind: str, metavar: str) -> None:
         metavar="'NAME: VALUE'",
         help="sent to the source's own hosts alone",
     )
+    words.add_argument(
+        "--refresh-hours", metavar="N", help="have upkeep sync it again when it is so old; 0: never"
+    )
     words.add_argument("--full", action="store_true", help="take nothing for unchanged")
     words.set_defaults(command="ingest_prose", kind=kind)
 
@@ -200,6 +203,7 @@ def _add_store(words: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     for verb, text in (
         ("list", "sources with sizes and days of use"),
         ("size", "what the sources weigh together"),
+        ("upkeep", "all that is to be done now and then, and syncs that are due"),
         ("evict", "let the crates that were not used for longest make room"),
         ("sweep", "delete what no source needs any more"),
         ("verify", "check that all that is promised is there, whole"),

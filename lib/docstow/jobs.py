@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -193,6 +194,7 @@ class Jobs:
         self._clock = clock
         self._patience = timedelta(seconds=lease_s + SKEW_S)
         self._held = held
+        self._ended: dict[str, str] = {}
 
     def start(
         self,
@@ -314,6 +316,20 @@ class Jobs:
         with ThreadPoolExecutor(PARALLEL) as pool:
             jobs = [job for job in pool.map(self._read, keys) if job is not None]
         return sorted(jobs, key=lambda job: (job.created_at, job.id), reverse=True)
+
+    def states(self) -> Counter[str]:
+        """How many of the jobs that are kept are in each state.
+
+        How a job ended never changes, so that each is read once by a process that keeps counting.
+        """
+        keys = [entry.key for entry in self._store.list(PREFIX)]
+        ended = self._ended
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            read = pool.map(self._read, [key for key in keys if key not in ended])
+            found = {_key(job.id): job.state for job in read if job is not None}
+        states = {key: ended[key] for key in keys if key in ended} | found
+        self._ended = {key: state for key, state in states.items() if state not in ACTIVE}
+        return Counter(states.values())
 
     def _rests(self, job: Job, rest_s: float) -> bool:
         if job.state != FAILED or job.abandoned:

@@ -288,6 +288,7 @@ class Registration:
             logged or exported.
         keep: how many of its snapshots are kept, the one that answers included.
         created_at: when it was added, UTC.
+        refresh_hours: it is synced again when its last job is so old; 0: only when asked for.
     """
 
     id: str
@@ -298,6 +299,7 @@ class Registration:
     created_at: datetime
     headers: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
     keep: int = 5
+    refresh_hours: int = 0
 
     @property
     def source(self) -> Source:

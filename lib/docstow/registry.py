@@ -19,7 +19,7 @@ from typing import Any
 from docstow import freshness, kinds
 from docstow.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.heads import Heads, moved
-from docstow.model import CRATE, Head, Registration, Source, source_id
+from docstow.model import CRATE, FOLDER, GITHUB, SITE, Head, Registration, Source, source_id
 from docstow.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.origins import pushed
 from docstow.pins import Pins
@@ -30,6 +30,8 @@ PARALLEL = 8
 ATTEMPTS = 40
 KEEP = 5
 MOST_KEPT = 100
+#: Longest time between two refreshes, in hours: a year.
+SELDOM_H = 8760
 LONGEST_TITLE = 200
 SHORTEST_ID = 6
 #: Why a crate is pinned: a user has registered it.
@@ -85,6 +87,7 @@ class Registry:
         options: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         keep: int | None = None,
+        refresh_hours: int | None = None,
     ) -> tuple[Registration, bool]:
         """Register a source, or change how one that is registered is synced.
 
@@ -95,6 +98,8 @@ class Registry:
             options: as its kind's origin knows them; replaces those of an earlier call.
             headers: sent with every request to its hosts; replaces those of an earlier call.
             keep: how many of its snapshots are kept (5 at first).
+            refresh_hours: how old its last sync may become before upkeep has it synced again;
+                0, as at first: only when somebody asks for that.
 
         Returns:
             The registration, and whether it is new (or was deleted before). What is not given
@@ -106,6 +111,8 @@ class Registry:
         """
         canonical = kinds.canonical(kind, uri)
         given = _given(title, keep, headers)
+        if refresh_hours is not None:
+            given["refresh_hours"] = _refresh(kind, refresh_hours)
         if options is not None:
             given["options"] = kinds.options(kind, options, uri)
         fresh = Registration(
@@ -258,6 +265,16 @@ def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> d
     return given
 
 
+def _refresh(kind: str, hours: int) -> int:
+    if not 0 <= hours <= SELDOM_H:
+        raise InvalidParameter("refresh_hours", f"must be from 0 to {SELDOM_H}, not {hours}")
+    if hours and kind not in (SITE, GITHUB, FOLDER):
+        raise InvalidParameter(
+            "refresh_hours", f"a {kind} changes only when somebody changes it; leave it out"
+        )
+    return hours
+
+
 def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
     """Those that the words may mean, by the strongest way in which any is meant."""
     wanted = ref.strip()
@@ -307,6 +324,8 @@ def _encode(record: Record) -> bytes:
         "created_at": record.registration.created_at.isoformat(),
         "deleted_at": record.deleted_at and record.deleted_at.isoformat(),
     }
+    if not fields["refresh_hours"]:
+        del fields["refresh_hours"]  # older releases can read what they can do
     return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 

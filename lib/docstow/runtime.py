@@ -71,6 +71,9 @@ SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
 #: What is imported by the first search, and by no call before that.
 _SEARCHING = ("duckdb", "docstow.federate", "docstow.layout", "docstow.page_search")
 
+#: A server that has just begun has other things to do than upkeep, for so many seconds.
+FIRST_UPKEEP_S = 60.0
+
 #: How long one file of a model may take, in seconds: they are large and come from afar.
 FETCH_S = 3600.0
 
@@ -172,11 +175,31 @@ class Runtime:
         Args:
             grace: for how long readers may go on with what a head named.
         """
+        from docstow.refresh import Refresh
         from docstow.upkeep import Upkeep
 
-        return Upkeep(
-            self.store, self.registry, self.snapshots, self.settings.store_limit, grace=grace
-        )
+        refresh = Refresh(self.registry, self.jobs, self.dispatch)
+        limit = self.settings.store_limit
+        return Upkeep(self.store, self.registry, self.snapshots, refresh, limit, grace=grace)
+
+    def keep_up(self) -> None:
+        """Begin to do upkeep now and then in the background, where no schedule does it."""
+        period_s = self.settings.upkeep_hours * 3600
+
+        def rounds() -> None:
+            pause_s = min(FIRST_UPKEEP_S, period_s)
+            while not self._closed.wait(pause_s):
+                pause_s = period_s
+                try:
+                    done = self.upkeep().run()
+                except DocstowError as error:
+                    log.warning("there is no upkeep now: %s", error.message)
+                else:
+                    for line in done.evicted:
+                        log.info("%s had to make room", line.source.key)
+
+        if period_s and isinstance(self.queue, LocalQueue):
+            threading.Thread(target=rounds, name="upkeep", daemon=True).start()
 
     @property
     def catalog(self) -> Catalog:

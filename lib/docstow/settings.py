@@ -58,6 +58,9 @@ class Settings:
     store_limit: int = _setting(
         2048 * MIB, "size from which on upkeep evicts what was not used for longest", kind="size"
     )
+    upkeep_hours: float = _setting(
+        1.0, "pause between rounds of upkeep in a server without a queue; 0: none", least=0
+    )
     queue_url: str = _setting("", "SQS queue of jobs; empty: they run in this process", kind="url")
     dead_letter_url: str = _setting("", "SQS queue of jobs that failed too often", kind="url")
     max_receive_count: int = _setting(

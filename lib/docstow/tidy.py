@@ -6,16 +6,19 @@ does not know snapshots.
 
 from __future__ import annotations
 
+import gzip
+import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from docstow.heads import Heads
-from docstow.inventory import in_parallel
+from docstow.inventory import Inventory, in_parallel
 from docstow.model import Head
 from docstow.objects import Conflict, Entry, ObjectStore
-from docstow.records import head_key
+from docstow.records import head_key, snapshot_key
 from docstow.registry import Registry
 
 #: The newest job of a source stays whatever its age, for it says how the last sync went.
@@ -24,6 +27,8 @@ JOBS = timedelta(days=30)
 LEASES = timedelta(days=2)
 #: What was not used for so long is the first to go anyway.
 TOUCHED = timedelta(days=90)
+#: The shards of the catalogue, as ``catalog`` keeps them.
+CATALOG = "catalog/"
 
 
 def tidy(store: ObjectStore, now: datetime) -> dict[str, int]:
@@ -63,6 +68,44 @@ def drop_deleted(store: ObjectStore, registry: Registry, now: datetime, grace: t
         except Conflict:
             continue
         dropped += 1
+    return dropped
+
+
+def drop_cards(store: ObjectStore, found: Inventory) -> int:
+    """Take the cards of crates that were given up out of the catalogue; how many.
+
+    A card stays as long as its snapshot's record is there, which goes a day after the head has
+    ceased to name it; searches pass over a card that lags. Who publishes adds the card before the
+    record and once more after it, so that one that is dropped in between comes back.
+
+    Args:
+        store: where the catalogue is.
+        found: a look at the store, however old.
+    """
+    shards = [entry.key for entry in store.list(CATALOG) if entry.key.endswith(".json.gz")]
+    return sum(in_parallel(lambda key: _cards_dropped(store, key, set(found.records)), shards))
+
+
+def _cards_dropped(store: ObjectStore, key: str, alive: set[str]) -> int:
+    stored = store.get(key)
+    try:
+        fields = json.loads(gzip.decompress(stored.body)) if stored else {"cards": []}
+        # What the look has not seen may have come since, so that the store is asked once more.
+        kept = [
+            card
+            for card in fields["cards"]
+            if card["snapshot"] in alive or store.get(snapshot_key(card["snapshot"])) is not None
+        ]
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
+        return 0  # whoever reads it next makes it anew
+    dropped = len(fields["cards"]) - len(kept)
+    if stored is None or not dropped:
+        return 0
+    body = json.dumps({**fields, "cards": kept}, ensure_ascii=False).encode()
+    try:
+        store.swap(key, gzip.compress(body, mtime=0), stored.etag)
+    except Conflict:
+        return 0  # the next round comes back to it
     return dropped
 
 

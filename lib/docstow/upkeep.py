@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 from docstow import audit, evict, inventory, sweep, tidy
 from docstow.audit import Fault, Verified
@@ -19,11 +20,14 @@ from docstow.evict import Line
 from docstow.model import Snapshot
 from docstow.objects import ObjectStore
 from docstow.pins import Pins
+from docstow.refresh import Refresh, Sent
 from docstow.registry import Registry
 from docstow.snapshots import Snapshots
 from docstow.sweep import GRACE, Swept
 
 log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ class Done:
         evicted: what had to make room.
         swept: what the sweep has found and deleted.
         dropped: deleted sources whose snapshots were given up.
-        tidied: small objects that were deleted, by kind.
+        tidied: small objects that were deleted, and cards of crates that were, by kind.
+        sent: what was sent to workers.
         bytes: what all that the heads name weighs now.
         failed: steps that could not be done, with the reason; the others were.
     """
@@ -43,6 +48,7 @@ class Done:
     swept: Swept
     dropped: int
     tidied: dict[str, int]
+    sent: Sent
     bytes: int
     failed: dict[str, str]
 
@@ -54,6 +60,7 @@ class Upkeep:
         store: where everything is.
         registry: which sources were deleted.
         snapshots: publishes anew what a repair has found whole.
+        refresh: sends workers what is due.
         limit: bytes that the heads may name before the least used make room.
         grace: for how long readers may go on with what a head named.
     """
@@ -63,6 +70,7 @@ class Upkeep:
         store: ObjectStore,
         registry: Registry,
         snapshots: Snapshots,
+        refresh: Refresh,
         limit: int,
         *,
         grace: timedelta = GRACE,
@@ -70,6 +78,7 @@ class Upkeep:
         self._store = store
         self._registry = registry
         self._snapshots = snapshots
+        self._refresh = refresh
         self._limit = limit
         self._grace = grace
 
@@ -102,26 +111,31 @@ class Upkeep:
         """
         now = inventory.store_time(self._store)
         failed: dict[str, str] = {}
-        dropped, tidied = 0, {}
-        try:
-            dropped = tidy.drop_deleted(self._store, self._registry, now, self._grace)
-            tidied = tidy.tidy(self._store, now)
-        except DocstowError as error:
-            log.warning("the store could not be tidied: %s", error.message)
-            failed["tidy"] = error.message
-        evicted: list[Line] = []
-        try:
-            evicted = self.evict()
-        except DocstowError as error:
-            log.warning("nothing could be evicted: %s", error.message)
-            failed["evict"] = error.message
+
+        def tried(step: str, work: Callable[[], _T], otherwise: _T) -> _T:
+            try:
+                return work()
+            except DocstowError as error:
+                log.warning("upkeep could not %s: %s", step, error.message)
+                failed[step] = error.message
+                return otherwise
+
+        def drop() -> int:
+            return tidy.drop_deleted(self._store, self._registry, now, self._grace)
+
+        dropped = tried("drop what was deleted", drop, 0)
+        tidied = tried("tidy", lambda: tidy.tidy(self._store, now), dict[str, int]())
+        evicted = tried("evict", self.evict, list[Line]())
         found = inventory.take(self._store)
+        tidied["cards"] = tried("tidy cards", lambda: tidy.drop_cards(self._store, found), 0)
         swept = sweep.sweep(self._store, grace=self._grace, inventory=found)
         for key, reason in found.unreadable.items():
             log.error("%s: %s", key, reason)
             failed[key] = reason
+        # Last, for what it sends may begin at once to change what was looked at.
+        sent = tried("refresh", lambda: self._refresh.send(now), Sent())
         weight = sum(found.weight(held.head for held in found.heads.values()).values())
-        return Done(evicted, swept, dropped, tidied, weight, failed)
+        return Done(evicted, swept, dropped, tidied, sent, weight, failed)
 
     def _lines(self, found: inventory.Inventory) -> list[Line]:
         return evict.lines(self._store, found, Pins(self._store).pinned())

@@ -6,7 +6,6 @@ are kept.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -210,7 +209,7 @@ def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answ
     registered = desk.registry.all()
     prose = [each for each in registered if each.kind in PROSE]
     newest = [each for each in in_parallel(desk.prose.newest, prose) if each is not None]
-    states = Counter(job.state for job in desk.jobs.all())
+    states = desk.jobs.states()
     return Answer(
         {
             "tools": metrics.tools(),

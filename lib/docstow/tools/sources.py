@@ -15,6 +15,7 @@ from docstow.errors import InvalidParameter, JobNotFound
 from docstow.jobs import INCREMENTAL, MODES
 from docstow.kinds import KINDS
 from docstow.model import PROSE
+from docstow.registry import SELDOM_H
 from docstow.snapshots import in_parallel
 from docstow.tools import source_export
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
@@ -102,6 +103,9 @@ def _create_source(desk: Desk) -> Tool:
             Parameter("options", "object", "Those of its kind"),
             Parameter("headers", "object", "Such as Authorization"),
             Parameter("keep", "integer", "Snapshots to keep", minimum=1, maximum=100),
+            Parameter(
+                "refresh_hours", "integer", "Sync again when so old", minimum=0, maximum=SELDOM_H
+            ),
             Parameter("sync", "boolean", "Stow it now", default=False),
         ),
         run=partial(_create, desk),
@@ -243,6 +247,7 @@ def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
         options=options,
         headers=_headers(arguments["headers"]),
         keep=arguments["keep"],
+        refresh_hours=arguments["refresh_hours"],
     )
     answer = {**describe(registration), "created": created}
     if arguments["sync"]:
@@ -270,6 +275,7 @@ def describe(registration: Registration) -> dict[str, Any]:
         "options": dict(registration.options),
         "headers": sorted(registration.headers),
         "keep": registration.keep,
+        "refresh_hours": registration.refresh_hours,
         "registered_at": registration.created_at.isoformat(),
     }
 

@@ -11,6 +11,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 TABLES = ("documents", "passages")
 #: What all sources have in common, as empty tables are.
 COMMON = b"the same bytes"
+FILES = tempfile.TemporaryDirectory()
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +45,17 @@ def one_at_a_time() -> Iterator[None]:
         patch.setattr(inventory, "PARALLEL", 1)
         patch.setattr("random.uniform", lambda *_: 0.0)
         yield
+
+
+@cache
+def tables_of(text: str) -> dict[str, Path]:
+    """The files of a text's tables, written once for all schedules."""
+    files = {name: Path(FILES.name, f"{name}-{text}") for name in TABLES}
+    for name, path in files.items():
+        path.write_bytes(f"{name} of {text}".encode())
+    files["relations"] = Path(FILES.name, "common")
+    files["relations"].write_bytes(COMMON)
+    return files
 
 
 class World:
@@ -57,11 +70,7 @@ class World:
         self, text: str, *, source: Source = SOURCE, skew: int = 0, keep: int = 1
     ) -> Callable[[ObjectStore], object]:
         """Publishes a text, which may be stowed already; its clock is ``skew`` days off."""
-        files = {name: self.folder / f"{name}-{text}" for name in TABLES}
-        for name, path in files.items():
-            path.write_bytes(f"{name} of {text}".encode())
-        files["relations"] = self.folder / "common"
-        files["relations"].write_bytes(COMMON)
+        files = tables_of(text)
         digests = [hashlib.sha256(text.encode()).hexdigest()]
         now = NOW + timedelta(days=skew)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from docstow.errors import EnvironmentNotFound
 from docstow.packages import local_sources, locked_node, locked_python, wanted
+from docstow.packages.asked_for import UNREADABLE
 from docstow.packages.found import Scan
 from docstow.packages.locked_python import Locked
 from docstow.packages.memory import Memory
@@ -256,6 +260,44 @@ def test_a_manifest_of_each_form(
     read: Callable[[str], set[str]], text: str, expected: set[str]
 ) -> None:
     assert read(text) == expected
+
+
+FORMS: list[tuple[Callable[[str], object], str]] = [
+    (locked_python.uv, UV),
+    (locked_python.poetry, POETRY),
+    (locked_python.pylock, PYLOCK),
+    (locked_python.pipenv, PIPFILE_LOCK),
+    (locked_python.requirements, REQUIREMENTS),
+    (locked_node.npm, NPM_1),
+    (locked_node.npm, NPM_3),
+    (locked_node.pnpm, PNPM_5),
+    (locked_node.pnpm, PNPM_9),
+    (locked_node.yarn, YARN_1),
+    (locked_node.yarn, YARN_BERRY),
+    (locked_node.bun, BUN),
+    (local_sources.go_mod, GO_MOD),
+    (local_sources.go_sum, "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:y=\n"),
+    (local_sources.cargo_lock, CARGO_LOCK),
+    (wanted.pyproject, UV),
+    (wanted.setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
+    (wanted.pipfile, '[packages]\nalpha = "*"\n'),
+    (wanted.package_json, NPM_3),
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    form=st.sampled_from(FORMS),
+    begin=st.integers(0, 400),
+    length=st.integers(0, 40),
+    inserted=st.text(alphabet="{}[]\"':,=\n \0#@/-1a\ufeff", max_size=12),
+)
+def test_a_damaged_text_is_read_or_refused_and_nothing_else(
+    form: tuple[Callable[[str], object], str], begin: int, length: int, inserted: str
+) -> None:
+    read, text = form
+    with contextlib.suppress(*UNREADABLE):
+        read(text[:begin] + inserted + text[begin + length :])
 
 
 def scanned(root: Path, **environ: str) -> Scan:

@@ -18,7 +18,9 @@ from docstow.packages.found import Problem
 from docstow.packages.memory import Memory, mark
 from docstow.packages.places import is_requirements, shown
 
-_LARGEST = 4 * 1024 * 1024
+_LARGEST = 16 * 1024 * 1024
+#: What readers of texts raise where a text is not what its name says.
+UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,10 @@ def recalled(
 
     def fact() -> list[Any] | str:
         try:
-            return make(boundary.read(path, most=_LARGEST * 4).decode("utf-8-sig", "replace"))
+            return make(boundary.read(path, most=_LARGEST).decode("utf-8-sig", "replace"))
         except DocstowError as error:
             return error.message
-        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        except UNREADABLE as error:
             return f"it cannot be read: {str(error)[:200]}"
 
     try:

@@ -105,10 +105,14 @@ class Memory:
 
 
 def mark(*paths: Path) -> str:
-    """What tells files as they are from what they were: times, sizes and numbers; links followed.
+    """What tells files as they are from what they were; links are followed.
 
     Raises:
         OSError: one of them is not there.
     """
+    # Times of status change would say more, and more often than something has changed: they
+    # change whenever another environment links to a file.
     found = (path.stat() for path in paths)
-    return " ".join(f"{each.st_mtime_ns:x}.{each.st_size:x}.{each.st_ino:x}" for each in found)
+    return " ".join(
+        f"{each.st_mtime_ns:x}.{each.st_size:x}.{each.st_ino:x}.{each.st_mode:o}" for each in found
+    )

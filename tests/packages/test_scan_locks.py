@@ -338,6 +338,9 @@ def test_crates_and_modules_that_are_here_can_be_read(tmp_path: Path) -> None:
     root.mkdir()
     (root / "Cargo.lock").write_text(CARGO_LOCK)
     (root / "go.mod").write_text(GO_MOD)
+    (root / "go.sum").write_text(
+        "example.org/alpha v1.2.3 h1:=\nolder.org/b v0.1.0 h1:=\nolder.org/b v0.2.0/go.mod h1:=\n"
+    )
     crate = home / ".cargo" / "registry" / "src" / "index-1" / "alpha-rs-1.2.3"
     crate.mkdir(parents=True)
     (crate / "Cargo.toml").write_text('[package]\ndescription = "About \\"alpha\\"."\n')
@@ -355,6 +358,7 @@ def test_crates_and_modules_that_are_here_can_be_read(tmp_path: Path) -> None:
         "beta",
         "example.org/alpha",
         "gopkg.in/yaml.v3",
+        "older.org/b",
     ]
 
 

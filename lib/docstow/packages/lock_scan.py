@@ -6,7 +6,7 @@ This room knows which lock file speaks for which folder. It does not know their 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,18 @@ class LockScan:
             self.problems.append(Problem(shown(path, self._boundary), fact))
             return ()
         locked = [Locked(*row) for row in fact]
+        if form.ecosystem == "go":
+            locked += self._brought(path.with_name("go.sum"), {each.name for each in locked})
         return ordered(self._package(each, form.ecosystem) for each in locked)
+
+    def _brought(self, path: Path, named: Collection[str]) -> list[Locked]:
+        """What older ``go.mod`` leave to the ``go.sum`` beside them."""
+        if not path.exists():
+            return []
+        form = _Form("go", "go", local_sources.go_sum)
+        fact = recalled(path, "lock", self._boundary, self._memory, lambda text: _rows(form, text))
+        found = [Locked(*row) for row in fact] if isinstance(fact, list) else []
+        return [each for each in found if each.name not in named]
 
     def _package(self, locked: Locked, ecosystem: Ecosystem) -> Package:
         folder = self._folder(locked, ecosystem)

@@ -275,8 +275,9 @@ class _Checker:
 
     def _near(self, node: ast.Attribute, owner: Made) -> tuple[str, ...]:
         """Members like the one that is missing; of one that is only read, those very like it."""
-        found = self._names.suggest(owner.package, owner.path, node.attr)
-        if id(node) in self._called:
+        called = id(node) in self._called
+        found = self._names.suggest(owner.package, owner.path, node.attr, called=called)
+        if called:
             return found
         alike = (each for each in found if likeness(node.attr, each.rpartition(".")[2]) >= _NEAR)
         return tuple(alike)

@@ -195,7 +195,9 @@ def explain(
             said += f"; {word} {other.version}"
             break
     first = suggestions[0] if suggestions else ""
-    if first and first.rpartition("::")[2] == whole.rpartition("::")[2]:
+    above, _, last = first.rpartition("::")
+    in_module = any(each.kind == "module" for each in names.find(above))
+    if first and in_module and last == whole.rpartition("::")[2]:
         return f"{said}; moved to {first}."
     return f"{said}{f'; did you mean {first}?' if first else '.'}"
 

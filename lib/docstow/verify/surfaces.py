@@ -15,6 +15,7 @@ from docstow.verify.nearest import nearest
 if TYPE_CHECKING:
     from docstow.packages.surface import Surface, Symbol
 
+CALLABLE = frozenset({"function", "method", "class"})
 #: Names looked at for suggestions beyond the siblings.
 _MOST_NAMES = 20_000
 
@@ -132,11 +133,29 @@ class Names:
         )
 
     def suggest(
-        self, package: Installed, parent: str, name: str, kind: str = "class"
+        self,
+        package: Installed,
+        parent: str,
+        name: str,
+        kind: str = "class",
+        *,
+        called: bool = False,
     ) -> tuple[str, ...]:
-        """Paths near ``parent.name``: beside it, of that very name elsewhere, then alike."""
+        """Paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
+
+        Args:
+            package: whose names they are.
+            parent: what has no such member.
+            name: the member.
+            kind: of the parent.
+            called: only what can be called is meant.
+        """
         members = package.surface.members(parent) or {}
-        beside = [f"{parent}.{each}" for each in members]
+        beside = [
+            f"{parent}.{each}"
+            for each, symbol in members.items()
+            if not called or symbol.kind in CALLABLE
+        ]
         if kind != "module":
             return nearest(name, beside, shaped=False)
         elsewhere: list[str] = []

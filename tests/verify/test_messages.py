@@ -1,0 +1,74 @@
+"""Error messages: what they speak of, and that code that speaks of errors is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from docstow.verify.messages import Mention, read
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "mention"),
+    [
+        (
+            "error[E0432]: unresolved import `tokio::tasks`\n --> src/main.rs:3:12\n",
+            "rust",
+            Mention("tokio", ("tasks",), 1),
+        ),
+        (
+            "error[E0425]: cannot find function `spawn_task` in crate `tokio`",
+            "rust",
+            Mention("tokio", ("spawn_task",), 1),
+        ),
+        (
+            "error[E0599]: no method named `foo` found for struct `reqwest::Client` in the current",
+            "rust",
+            Mention("reqwest", ("Client", "foo"), 1),
+        ),
+        (
+            "Traceback (most recent call last):\nImportError: cannot import name 'A' from 'b.c'",
+            "python",
+            Mention("b", ("c", "A"), 2),
+        ),
+        ("ModuleNotFoundError: No module named 'yaml'", "python", Mention("yaml", (), 1)),
+        (
+            "AttributeError: module 'numpy' has no attribute 'arrange'",
+            "python",
+            Mention("numpy", ("arrange",), 1),
+        ),
+        (
+            "src/a.ts(3,10): error TS2305: Module '\"zod\"' has no exported member 'Zodd'.",
+            "typescript",
+            Mention("zod", ("Zodd",), 1),
+        ),
+        (
+            "a.ts:1:1 - error TS2724: '\"react\"' has no exported member named 'useEffekt'.",
+            "typescript",
+            Mention("react", ("useEffekt",), 1),
+        ),
+        (
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@a/b' imported from /x/a.mjs",
+            "javascript",
+            Mention("@a/b", (), 1),
+        ),
+    ],
+)
+def test_what_a_message_speaks_of(text: str, language: str, mention: Mention) -> None:
+    message = read(text)
+    assert message is not None
+    assert message.language == language
+    assert mention in message.mentions
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'println!("error: {}", x);',
+        'def f():\n    """Raises:\n        TypeError: if it is none.\n    """\n',
+        "try:\n    import a\nexcept ImportError:\n    a = None\n",
+        "if (error.code === 'ERR_MODULE_NOT_FOUND') throw error;",
+        "// @ts-expect-error TS2305 is right here",
+    ],
+)
+def test_code_that_speaks_of_errors_is_none(code: str) -> None:
+    assert read(code) is None

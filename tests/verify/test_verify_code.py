@@ -1,0 +1,103 @@
+"""The tool: where versions come from, what it shows, and what it says where there are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow.errors import InvalidParameter
+from docstow.packages.projects import Projects
+from docstow.runtime import Runtime
+from docstow.tools.packages_verify import verify_code_tool
+from docstow.tools.registry import Toolbox
+
+LOCK = """
+[[package]]
+name = "tokio"
+version = "1.43.1"
+source = "registry+x"
+
+[[package]]
+name = "app"
+version = "0.1.0"
+dependencies = ["tokio"]
+"""
+
+
+def call(runtime: Runtime, projects: Projects | None = None, **arguments: Any) -> dict[str, Any]:
+    tool = verify_code_tool(
+        runtime.library, runtime.snapshots, None if projects is None else lambda: projects
+    )
+    answer: dict[str, Any] = json.loads(Toolbox([tool]).call("verify_code", arguments).render())
+    return answer
+
+
+def test_only_what_is_wrong_is_listed(rust_runtime: Runtime) -> None:
+    code = "use tokio::sync::mpsc;\nuse tokio::spwan;\n"
+    answer = call(rust_runtime, code=code, versions={"tokio": "1.43.1"})
+    assert answer["counts"] == {"ok": 1, "unknown": 1}
+    assert answer["packages"] == {"tokio": "1.43.1"}
+    assert answer["features"] == {"tokio": ["sync"]}
+    assert [(row["line"], row["suggestions"]) for row in answer["results"]] == [
+        (2, ["tokio::spawn"])
+    ]
+    whole = call(rust_runtime, code=code, versions={"tokio": "1.43.1"}, all=True)
+    assert [row["status"] for row in whole["results"]] == ["ok", "unknown"]
+
+
+def test_a_lock_file_decides_and_its_own_packages_are_nobodys_business(
+    rust_runtime: Runtime,
+) -> None:
+    code = "use app::thing;\nuse tokio::task::consume_budget;\n"
+    answer = call(rust_runtime, code=code, lockfile=LOCK)
+    assert answer["packages"] == {"tokio": "1.43.1"}
+    assert answer["results"] == []
+    assert "no local version of app" in answer["notice"]
+
+
+def test_without_any_version_the_best_stowed_one_answers_and_says_so(
+    rust_runtime: Runtime,
+) -> None:
+    answer = call(rust_runtime, code="use tokio::tasks::JoinSet;\nuse private_thing::X;")
+    assert answer["packages"] == {"tokio": "1.53.2"}
+    assert answer["results"][0]["suggestions"][0] == "tokio::task::JoinSet"
+    assert "nobody said which versions are used" in answer["notice"]
+    assert "no local version of private_thing" in answer["notice"]
+
+
+def test_an_error_message_is_answered_too(rust_runtime: Runtime) -> None:
+    answer = call(
+        rust_runtime, code="error[E0425]: cannot find function `spawn_task` in crate `tokio`"
+    )
+    assert answer["language"] == "rust"
+    assert [row["name"] for row in answer["results"]] == ["tokio::spawn_task"]
+    assert "error message" in answer["notice"]
+
+
+def test_python_is_checked_against_the_environment_of_a_root(
+    rust_runtime: Runtime, python_project: Path, tmp_path: Path
+) -> None:
+    projects = Projects([python_project], tmp_path, local=True)
+    code = "import httpx\nimport torch\nhttpx.get('x', param={})\n"
+    answer = call(rust_runtime, projects, code=code)
+    assert answer["language"] == "python"
+    assert [(row["status"], row["suggestions"]) for row in answer["results"]] == [
+        ("wrong_argument", ["params"])
+    ]
+    assert "no local version of torch" in answer["notice"]
+
+
+def test_without_an_environment_nothing_is_judged(rust_runtime: Runtime) -> None:
+    answer = call(rust_runtime, code="import httpx\nhttpx.nothing()\n", language="python")
+    assert answer["results"] == []
+    assert "give root" in answer["notice"]
+
+
+def test_what_cannot_be_is_refused(rust_runtime: Runtime) -> None:
+    with pytest.raises(InvalidParameter, match="language"):
+        call(rust_runtime, code="12 + 3")
+    with pytest.raises(InvalidParameter, match="root"):
+        call(rust_runtime, code="import httpx", root="/etc")

@@ -115,10 +115,7 @@ class StowedCrates:
                 best = choose("", heads)
                 snapshot = self._loaded(heads[best].snapshot_id) if best is not None else None
                 if snapshot is not None:
-                    said = (
-                        f"{spelling} {best} is the best stowed version; nobody said which is used"
-                    )
-                    self.notices.append(said)
+                    self.guessed.append(f"{spelling} {best}")
                     return CrateNames(self._library.index(snapshot))
         return None
 

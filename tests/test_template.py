@@ -19,7 +19,6 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 LAYOUT = {
     "blobs",
     "catalog",
-    "doomed",
     "heads",
     "jobs",
     "leases",
@@ -29,7 +28,6 @@ LAYOUT = {
     "sources",
     "touched",
     "upkeep",
-    "uploads",
 }
 
 
@@ -266,7 +264,7 @@ def test_the_bucket_is_private_and_stays() -> None:
     rules = properties["LifecycleConfiguration"]["Rules"]
     expiring = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
     # Nothing else may ever expire by its age.
-    assert expiring == {"uploads/": 7, "touched/": 120}
+    assert expiring == {"touched/": 120}
     assert [r["AbortIncompleteMultipartUpload"] for r in rules if "Prefix" not in r] == [
         {"DaysAfterInitiation": 1}
     ]

@@ -243,6 +243,18 @@ def test_without_time_nothing_is_begun(cloud: Cloud, upstream: DocsRs) -> None:
     assert cloud.runtime.jobs.get(job.id).state == SUCCESS
 
 
+def test_what_was_never_begun_does_not_end_with_the_dead(cloud: Cloud, upstream: DocsRs) -> None:
+    """Others of its batch used up the time, at its last try too: it is sent anew."""
+    job = job_of(cloud.runtime)
+    cloud.queues.send(Message(STOW, job.id).encode())
+    deliveries = cloud.open(max_receive_count=1).deliveries()
+    late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
+    assert late == (1, 0)
+    assert (upstream.paths(JSON), cloud.queues.counts(cloud.queues.dead)) == ([], (0, 0))
+    assert cloud.work() == (1, 0)
+    assert cloud.runtime.jobs.get(job.id).state == SUCCESS
+
+
 @pytest.mark.parametrize(("last", "state"), [(False, QUEUED), (True, FAILED)])
 def test_a_job_that_is_cut_off_is_tried_again_if_it_may_be(
     cloud: Cloud, last: bool, state: str
@@ -277,6 +289,38 @@ def test_what_the_platform_is_about_to_cut_off_comes_again_soon(
         assert taken.result(60) == (1, 0)  # this time it was done in the last moment
     assert errors[0].kind == OUT_OF_TIME
     assert cloud.runtime.jobs.get(job.id).state == SUCCESS
+
+
+def test_one_who_stalls_past_its_lease_and_then_publishes_does_no_harm(
+    cloud: Cloud, upstream: DocsRs
+) -> None:
+    """Another takes its work over and ends it; what the first then does changes nothing."""
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(handler: loopback.Handler) -> None:
+        begun.set()
+        go.wait(60)
+        handler.server.loopback.answer(handler)
+
+    job = job_of(cloud.runtime)
+    message = Message(STOW, job.id)
+    upstream.plan(JSON, hold)
+    with ThreadPoolExecutor(1) as pool:
+        stalled = pool.submit(cloud.open().work.handle, message)
+        assert begun.wait(60)
+        # As if it had slept: nobody has renewed its lease.
+        cloud.runtime.store.delete("leases/crate/stowage/0.1.0.json")
+        ended = cloud.runtime.work.handle(message)
+        assert ended is not None
+        assert ended.state == SUCCESS
+        go.set()
+        assert stalled.result(60) == ended
+    assert cloud.runtime.jobs.stored(job.id) == ended
+    head = cloud.runtime.snapshots.head(SOURCE, fresh=True)
+    assert head is not None
+    assert (head.snapshot_id, head.generation) == (ended.snapshot_id, 1)
+    assert cloud.runtime.upkeep().verify().faults == ()
+    assert cloud.runtime.library.crate("stowage").version == "0.1.0"
 
 
 def test_a_job_that_was_removed_and_a_task_that_is_none(cloud: Cloud) -> None:

@@ -68,9 +68,6 @@ class Deliveries:
 
     def _take(self, record: Mapping[str, Any], left_s: float) -> bool:
         """Whether a record is done."""
-        if left_s < LEAST_S:
-            self._postpone(record, 0)  # what came with it has used up the time
-            return False
         attempt = int(record["attributes"]["ApproximateReceiveCount"])
         last = attempt >= self._most
         pause_s = min(FIRST_PAUSE_S << min(attempt - 1, 10), LONGEST_PAUSE_S)
@@ -78,16 +75,14 @@ class Deliveries:
             message = decode(record["body"])
         except UnreadableInput as error:
             return self._poison(record, error)
+        if left_s < LEAST_S:
+            # What came with it has used up the time, and that is no try of its own.
+            return self._later(record, message, 0, last=last)
         try:
             with self._in_time(record, message, left_s, last=last):
                 self._work.handle(message, last=last)
         except Busy:
-            if last:
-                # That another is at it is no failure, so that it never comes to the dead letters.
-                self._queue.send(message, delay_s=BUSY_PAUSE_S)
-                return True
-            self._postpone(record, BUSY_PAUSE_S)
-            return False
+            return self._later(record, message, BUSY_PAUSE_S, last=last)
         except UnreadableInput as error:
             return self._poison(record, error)
         except DocstowError as error:
@@ -98,6 +93,16 @@ class Deliveries:
             return True
         # A message of the last try that comes once more goes to the dead letters instead.
         self._postpone(record, 0 if last else pause_s)
+        return False
+
+    def _later(
+        self, record: Mapping[str, Any], message: Message, seconds: int, *, last: bool
+    ) -> bool:
+        """Have it come again; that it had to wait never brings it to the dead letters."""
+        if last:
+            self._queue.send(message, delay_s=seconds)
+            return True
+        self._postpone(record, seconds)
         return False
 
     def _poison(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:

@@ -1,4 +1,4 @@
-"""Two servers on one bucket: each sees what the other publishes as soon as a head is asked for anew."""
+"""Two servers on one bucket: each sees what the other publishes within the freshness of heads."""
 
 from __future__ import annotations
 

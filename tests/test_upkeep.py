@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -27,6 +29,8 @@ from docstow.pins import PRE_INGESTED, Pins
 from docstow.queue import Message
 from docstow.refresh import LOST_S, Refresh, Sent
 from docstow.registry import Registry
+from docstow.runtime import Runtime
+from docstow.settings import load
 from docstow.snapshots import BlobCache, Snapshots
 from docstow.sweep import sweep
 from docstow.tidy import drop_cards, tidy
@@ -278,6 +282,21 @@ def test_the_commands_and_their_exit_statuses(
     assert json.loads(run("evict", "--json", "--store-limit=0")[1]) == []
     assert json.loads(run("sweep", "--json", "--grace-hours=0")[1])["deleted"] == 2
     assert run("sweep", "--grace-hours=-1")[0] == 1
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "anchors.md").write_text("# Anchors\n\nDrop them.")
+    assert main(["ingest", "folder", str(notes), "--refresh-hours=24", *place]) == 0
+    assert "0 sources refreshed" in run("upkeep")[1].splitlines()[-1]
+    (notes / "anchors.md").write_text("# Anchors\n\nWeigh them.")
+    Registry(store).create("folder", str(notes), refresh_hours=1)
+    for entry in store.list("jobs/"):
+        text = (tmp_path / "store" / entry.key).read_text()
+        old = re.sub(r'("(finished|started)_at": )"[^"]*"', r'\1"2026-01-01T00:00:00+00:00"', text)
+        (tmp_path / "store" / entry.key).write_text(old)
+    code, out, _ = run("upkeep", "--json")
+    assert (code, len(json.loads(out)["sent"]["synced"])) == (0, 1)
+    assert main(["search", "weigh anchors", *place]) == 0
+    assert "Weigh them" in capsys.readouterr().out
 
 
 def test_what_is_no_snapshot_is_looked_at_too(tmp_path: Path) -> None:
@@ -563,3 +582,18 @@ def test_counting_jobs_reads_each_that_has_ended_once(tmp_path: Path) -> None:
     (tmp_path / f"jobs/{begun[1].id}.json").write_bytes(b"damaged")
     counted = jobs.states()
     assert (counted[SUCCESS], counted[FAILED]) == (1, 1)
+
+
+def test_a_server_keeps_its_store_up_by_itself(tmp_path: Path) -> None:
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "store_limit": 0,
+        "upkeep_hours": 0.05 / 3600,
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        stow(runtime.store, tmp_path, crate(1))
+        runtime.keep_up()
+        until = time.monotonic() + 60
+        while text_of(runtime.store, tmp_path, crate(1)):
+            assert time.monotonic() < until

@@ -323,6 +323,24 @@ def test_one_who_stalls_past_its_lease_and_then_publishes_does_no_harm(
     assert cloud.runtime.library.crate("stowage").version == "0.1.0"
 
 
+@pytest.mark.parametrize("days", [1, -1])
+def test_one_who_dies_with_a_clock_that_is_a_day_off_holds_nobody_up(
+    cloud: Cloud, days: int
+) -> None:
+    def clock() -> datetime:
+        return datetime.now(UTC) + timedelta(days=days)
+
+    store, job = cloud.runtime.store, job_of(cloud.runtime)
+    assert Leases(store, "dead", clock=clock).acquire(SOURCE.key, 1) is not None
+    Jobs(store, clock).change(job, state=RUNNING)
+    cloud.queues.send(Message(STOW, job.id).encode())
+    assert cloud.work() == (1, 0)
+    assert cloud.runtime.jobs.get(job.id).state == SUCCESS
+    assert cloud.runtime.upkeep().run().failed == {}
+    assert cloud.runtime.upkeep().verify().faults == ()
+    assert cloud.runtime.library.crate("stowage").version == "0.1.0"
+
+
 def test_a_job_that_was_removed_and_a_task_that_is_none(cloud: Cloud) -> None:
     assert cloud.runtime.work.handle(Message(STOW, "0123456789abcdef-000001")) is None
     with pytest.raises(UnreadableInput, match="no task 'dance'"):

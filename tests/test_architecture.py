@@ -17,6 +17,7 @@ FUNCTIONS = LIB.parent.parent / "functions"
 FLOORS = [
     {
         "model",
+        "languages",
         "errors",
         "settings",
         "access",
@@ -74,6 +75,7 @@ FLOORS = [
     },
     {
         "ingest",
+        "installed",
         "together",
         "search",
         "example_search",
@@ -154,6 +156,7 @@ PURE = {
     "urls",
     "mcp",
     "model",
+    "languages",
     "export",
     "verify",
 }

@@ -17,6 +17,7 @@ from typing import Any
 from docstow import __version__
 from docstow.archive import FILE_CAP, Member
 from docstow.errors import TooLarge, UnreadableInput
+from docstow.languages import PACKAGE_KINDS
 from docstow.model import COLLECTION, CRATE, LOCAL, PROSE, Snapshot, Source, source_id
 from docstow.registry import LONGEST_TITLE, MOST_KEPT
 
@@ -259,7 +260,7 @@ def _check(entry: Entry) -> None:
             source.kind, source_id(source.kind, registered.uri)
         ):
             raise ValueError(f"{source.key[:80]} is not what is registered")
-    elif source.kind == LOCAL:
+    elif source.kind in (LOCAL, *PACKAGE_KINDS):
         if registered is not None:
             raise ValueError(f"{source.key[:80]} cannot be registered")
     elif source.kind != CRATE:

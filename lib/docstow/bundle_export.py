@@ -17,6 +17,7 @@ from docstow import archive, bundle
 from docstow.archive import Member
 from docstow.bundle import Entry, Manifest, Registered
 from docstow.errors import CrateNotFound, SourceNotFound, StoreError
+from docstow.languages import PACKAGE_KINDS
 from docstow.model import COLLECTION, CRATE, LOCAL, PROSE, Head, Registration, Snapshot, Source
 from docstow.objects import ObjectStore
 from docstow.origins import pushed
@@ -75,7 +76,7 @@ class BundleExport:
         """All that is stowed or registered."""
         heads = (
             head
-            for kind in (CRATE, LOCAL)
+            for kind in (CRATE, LOCAL, *PACKAGE_KINDS)
             for name in self._snapshots.names(kind)
             for head in self._snapshots.heads(kind, name)
             if head.snapshot_id

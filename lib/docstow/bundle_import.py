@@ -25,6 +25,7 @@ from docstow.errors import (
     SourceNotFound,
     StoreError,
 )
+from docstow.languages import PACKAGE_KINDS
 from docstow.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
 from docstow.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.origins import pushed
@@ -220,7 +221,7 @@ class BundleImport:
                 expected = in_epoch(snapshot.content, head.epoch if head else 0)
                 with self._listed(entry, replace(snapshot, id=expected), files):
                     adopted = self._snapshots.adopt(snapshot, files, now, **fence)
-                if adopted.id != expected and entry.source.kind not in PROSE:
+                if adopted.id != expected and entry.source.kind not in (*PROSE, *PACKAGE_KINDS):
                     self._catalog().add(self._catalog().card(adopted))
                 return ""
         raise StoreError(f"The head of {entry.title} was changed by others every time; try again.")
@@ -236,7 +237,7 @@ class BundleImport:
         self, entry: Entry, snapshot: Snapshot, files: Mapping[str, Path] | None = None
     ) -> Iterator[None]:
         """Keep a crate's card in the catalogue while its head is swapped."""
-        if entry.source.kind in PROSE:
+        if entry.source.kind in (*PROSE, *PACKAGE_KINDS):
             yield
             return
         from docstow.catalog import made

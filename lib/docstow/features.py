@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from docstow import words
+from docstow.languages import depth
 
 WEIGHTS = Path(__file__).parent / "ranking.json"
 
@@ -22,6 +23,9 @@ GROUPS = {
     "function": "function",
     "method": "method",
     "struct": "type",
+    "class": "type",
+    "interface": "type",
+    "type": "type",
     "enum": "type",
     "union": "type",
     "type_alias": "type",
@@ -35,6 +39,8 @@ GROUPS = {
     "module": "module",
     "variant": "variant",
     "field": "field",
+    "attribute": "field",
+    "property": "field",
     "assoc_type": "associated",
     "assoc_const": "associated",
     "constant": "constant",
@@ -150,7 +156,7 @@ def _of_item(item: Item, terms: Collection[str]) -> dict[str, float]:
     # A query that has the word asks for the variant.
     unasked = item.twin != "" and not set(words.tokens(item.twin)) & set(terms)
     return {
-        "depth": float(item.path.count("::") + 1),
+        "depth": float(depth(item.path)),
         "in_degree": math.log1p(item.in_degree),
         "members": math.log1p(item.members),
         "length": math.log1p(item.length),

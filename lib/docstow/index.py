@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.features import Item
+from docstow.languages import RUST, Language, of_kind
 from docstow.model import Document, Snapshot
 from docstow.pages import Member, Traits
 from docstow.readers.definitions import unpacked
@@ -44,6 +45,11 @@ class Index:
     def __init__(self, snapshot: Snapshot, file: Callable[[str], Path]) -> None:
         self.snapshot = snapshot
         self._file = file
+
+    @property
+    def language(self) -> Language:
+        """How its paths are written."""
+        return of_kind(self.snapshot.revision.source.kind)
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
@@ -183,6 +189,8 @@ class Index:
         kinds = self.columns["kind"]
         of_module = kinds[row] == "module"
         children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
+        if self.language is not RUST:
+            return children
         return [child for child in children if (kinds[child] not in MEMBER_KINDS) == of_module]
 
     def member(self, row: int) -> Member:
@@ -317,15 +325,16 @@ class Index:
             canonical = others.get(head)
             if canonical is not None and canonical + tail in self.rows_by_path:
                 return self.rows_by_path[canonical + tail]
-            head, _, last = head.rpartition("::")
-            tail = f"::{last}{tail}"
+            head, joint, last = head.rpartition(self.language.separator)
+            tail = f"{joint}{last}{tail}"
         return ()
 
     def find_below(self, tail: str) -> tuple[int, ...]:
         """Rows of the paths that end in a tail of several segments: ``Mutex::lock``."""
-        if "::" not in tail:
+        joint = self.language.separator
+        if joint not in tail:
             return ()
-        ending = f"::{tail}".lower()
+        ending = f"{joint}{tail}".lower()
         return tuple(
             row
             for path, rows in self.rows_by_path.items()

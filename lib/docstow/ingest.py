@@ -19,6 +19,7 @@ from docstow.cards import Card, make
 from docstow.catalog import Catalog
 from docstow.chunk import CHUNKER, first_sentence
 from docstow.errors import UnreadableInput
+from docstow.languages import PACKAGE_KINDS
 from docstow.layout import LAYOUT, Columns, tabulate
 from docstow.model import (
     LOCAL,
@@ -116,6 +117,40 @@ class Ingest:
         revision = Revision(source, docs.version, origin="file", url=url)
         return self._publish(revision, graft(docs, parts), {})
 
+    def package(
+        self,
+        source: Source,
+        reader: str,
+        documents: Sequence[Document],
+        facts: Mapping[str, Any],
+    ) -> Snapshot:
+        """Stow a package that was read from where it is installed.
+
+        Args:
+            source: what it is stowed as.
+            reader: what read it, and its version.
+            documents: sorted by path.
+            facts: what the package says of itself as a whole.
+        """
+        revision = Revision(source, source.version, origin="file")
+        paths = {each.path for each in documents}
+        aliases = {
+            str(each.attributes["target"]): each.path
+            for each in reversed(documents)
+            if each.attributes.get("target")
+        }
+        relations = [
+            Relation(target, "alias", path)
+            for target, path in sorted(aliases.items())
+            if target not in paths
+        ]
+        root = next((e for e in documents if e.kind == "module" and not e.parent), documents[0])
+        page = next((each for each in documents if each.kind == "page"), root)
+        told = {"url": page.url, "summary": first_sentence(root.text), "modules": []}
+        recipe = replace(self.recipe, reader=reader)
+        now = datetime.now(UTC)
+        return self._stow(revision, recipe, documents, relations, {**told, **facts}, now=now)
+
     def renew(self, snapshot: Snapshot) -> Snapshot:
         """Make a stowed snapshot's tables anew by today's recipe; it then answers for its source.
 
@@ -155,6 +190,12 @@ class Ingest:
         edges = read_table(files["relations"], _RELATION)
         return documents, [Relation(*fields) for fields in zip(*edges.values(), strict=True)]
 
+    def _listed(self, revision: Revision, card: Card) -> contextlib.AbstractContextManager[None]:
+        """Only crates are in the catalogue: a package may have the name of one."""
+        if revision.source.kind in PACKAGE_KINDS:
+            return contextlib.nullcontext()
+        return self.catalog.listed(card)
+
     def _publish(
         self, revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]
     ) -> Snapshot:
@@ -186,7 +227,7 @@ class Ingest:
         known = self.snapshots.stowed(identity)
         if known is not None:
             # One that was given up a moment ago is made anew.
-            with contextlib.suppress(Fenced), self.catalog.listed(self.catalog.card(known)):
+            with contextlib.suppress(Fenced), self._listed(revision, self.catalog.card(known)):
                 return self.snapshots.republish(known, now, expected_generation=expected_generation)
         tables = tabulate(documents, relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
@@ -196,7 +237,7 @@ class Ingest:
             for name, columns in tables.items():
                 write_table(columns, files[name])
             card = _card(revision, identity, recipe, facts, tables)
-            with self.catalog.listed(card):
+            with self._listed(revision, card):
                 snapshot = self.snapshots.publish(
                     revision,
                     recipe,
@@ -207,7 +248,7 @@ class Ingest:
                     now=now,
                     expected_generation=expected_generation,
                 )
-        if snapshot.id != identity:
+        if snapshot.id != identity and revision.source.kind not in PACKAGE_KINDS:
             self.catalog.add(replace(card, snapshot=snapshot.id))
         return snapshot
 

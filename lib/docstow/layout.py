@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from docstow import chunk, words
 from docstow.features import twin_word
+from docstow.languages import spoken
 from docstow.model import Document, Example, Passage, Relation
 from docstow.tables import pack_vectors
 
@@ -74,7 +75,7 @@ def tabulate(
         passages += _passages(row, document)
         examples += [
             Example(row, ordinal, block.language, block.code, block.context)
-            for ordinal, block in enumerate(chunk.examples(document.text))
+            for ordinal, block in enumerate(_blocks(document))
         ]
     return {
         "documents": _document_columns(documents, summaries, passages, examples),
@@ -89,6 +90,12 @@ def tabulate(
             "detail": [relation.detail for relation in relations],
         },
     }
+
+
+def _blocks(document: Document) -> list[chunk.Block]:
+    """The code blocks of a document; one that names no language is in the document's own."""
+    language = str(document.attributes.get("language", "rust"))
+    return chunk.examples(document.text, default_language=language)
 
 
 def _passages(row: int, document: Document) -> list[Passage]:
@@ -146,7 +153,7 @@ def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str
     """The fields of a passage; only the first passage of a document speaks for its summary."""
     first = passage.ordinal == 0
     return {
-        "path": document.path.replace("::", " "),
+        "path": spoken(document.path),
         "title": document.title,
         "signature": " ".join(document.signature.split()) if first else "",
         "summary": summary if first else passage.heading_path,
@@ -256,7 +263,7 @@ def _example_columns(
 ) -> Columns:
     fields = [
         {
-            "path": documents[example.document].path.replace("::", " "),
+            "path": spoken(documents[example.document].path),
             "owner": summaries[example.document],
             "context": example.context,
             "code": example.code,

@@ -14,6 +14,7 @@ from docstow.errors import (
     CrateNotDocumented,
     CrateNotFound,
     InvalidParameter,
+    PackageNotFound,
     UpstreamError,
     UpstreamTimeout,
 )
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from docstow.catalog import Catalog
     from docstow.embed import Embedder
     from docstow.index import Index
+    from docstow.installed import Installed
+    from docstow.languages import Language
     from docstow.origins.crate import CrateOrigin
     from docstow.origins.crates_index import Release
     from docstow.renewal import Renewals
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
 #: What a search over everything says was asked for.
 ALL = "all stowed crates"
+
+#: How many packages a search over all stowed ones looks into.
+PACKAGES = 8
 
 #: Pause between looks at a head that another process is about to publish, in seconds.
 POLL_S = 0.5
@@ -96,6 +102,7 @@ class Library:
         target: compilation target of the docs; empty for each crate's default.
         memory_bytes: bound of the loaded indexes.
         pause: sleeps; given so that tests need not.
+        installed: the packages of other languages.
     """
 
     def __init__(
@@ -110,6 +117,7 @@ class Library:
         target: str,
         memory_bytes: int,
         pause: Callable[[float], object],
+        installed: Installed | None = None,
     ) -> None:
         self._snapshots = snapshots
         self._catalog = catalog
@@ -119,6 +127,7 @@ class Library:
         self.embedder = embedder
         self._target = target
         self._pause = pause
+        self.installed = installed
         self._indexes: IndexCache[Index] = IndexCache(memory_bytes)
 
     def crate(self, name: str, requirement: str = "") -> Stowed:
@@ -142,6 +151,22 @@ class Library:
             return self._without_index(name, requirement, error)
         stowing = self._stowing
         return Stowed(asked, stowing.current(revision.source) or stowing.wanted(revision.source))
+
+    def package(self, language: Language, name: str, version: str = "") -> Stowed:
+        """The snapshot that answers for a package of another language than Rust.
+
+        Raises:
+            PackageNotFound: it is neither installed in a project here nor stowed.
+        """
+        if self.installed is None:
+            raise PackageNotFound("Packages are not looked into here.")
+        snapshot = self.installed.find(language, name, version)
+        return Stowed(version or "installed or newest stowed", snapshot)
+
+    def packages(self, language: Language, query: str) -> list[Stowed]:
+        """The stowed packages of a language that a search over all of them looks into."""
+        found = self.installed.at_hand(language, query, PACKAGES) if self.installed else []
+        return [Stowed("all stowed packages", each) for each in found]
 
     def across(self, query: str, filters: Filters) -> list[tuple[Stowed, float]]:
         """The stowed crates that suit a query best, with scores; no upstream is asked.

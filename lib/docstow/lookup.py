@@ -5,11 +5,11 @@ This room knows the slips people and models make in paths. It does not know how 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from docstow.errors import ItemNotFound
 from docstow.index import Index
+from docstow.languages import RUST, depth
 
 #: Suggestions below this similarity help nobody.
 LEAST_SCORE = 0.6
@@ -18,18 +18,10 @@ MOST_SUGGESTIONS = 5
 #: What an item scores whose name is the one asked for, if it is one of several.
 SAME_NAME = 1.0
 
-_GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
-
 
 def normalise(path: str) -> str:
     """A path as it is written in Rust, without what may surround it: ``Vec::<T>::new()``."""
-    path = path.strip().strip("`").strip()
-    previous = ""
-    while previous != path:
-        previous, path = path, _GENERICS.sub("", path)
-    path = path.removesuffix("()").removesuffix("!").replace(".", "::").replace("#", "::")
-    path = re.sub(r"(?<![a-z0-9_])r::(?=[a-z])", "", path)
-    return re.sub(r"\s*::\s*", "::", path).strip(":")
+    return RUST.normalise(path)
 
 
 def find(index: Index, path: str) -> tuple[int, ...]:
@@ -41,16 +33,18 @@ def find(index: Index, path: str) -> tuple[int, ...]:
     Raises:
         ItemNotFound: none of these; near names are suggested.
     """
-    wanted = normalise(path)
-    root = str(index.columns["path"][0]).split("::")[0]
-    head, _, tail = wanted.partition("::")
-    candidates = [wanted, f"{root}::{wanted}"]
+    language = index.language
+    wanted = language.normalise(path)
+    root = _root(index)
+    joint = language.separator
+    head, _, tail = wanted.partition(joint)
+    candidates = [wanted, f"{root}{joint}{wanted}"]
     if head.replace("-", "_") == root or head in {"crate", "self"}:
-        candidates.insert(1, f"{root}::{tail}" if tail else root)
+        candidates.insert(1, f"{root}{joint}{tail}" if tail else root)
     for candidate in candidates:
         if rows := index.find(candidate):
             return rows
-    tails = {index.find(name) for name in index.names() if name.endswith(f"::{wanted}")} - {()}
+    tails = {index.find(name) for name in index.names() if name.endswith(f"{joint}{wanted}")} - {()}
     if len(tails) == 1:
         return tails.pop()
     folded = {candidate.replace("-", "_").lower() for candidate in candidates}
@@ -60,11 +54,21 @@ def find(index: Index, path: str) -> tuple[int, ...]:
     raise _not_found(index, wanted, root, {row for rows in tails for row in rows})
 
 
+def _root(index: Index) -> str:
+    """The module that holds the others."""
+    if index.language is not RUST:
+        for row in index.rows_by_parent.get("", ()):
+            if index.columns["kind"][row] == "module":
+                return str(index.columns["path"][row])
+    return index.language.root(str(index.columns["path"][0]))
+
+
 def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNotFound:
     """What comes near, best first: items of that very name, then names that are spelt alike."""
     from rapidfuzz import fuzz, process
 
-    full = wanted if wanted.split("::")[0] == root else f"{root}::{wanted}"
+    language = index.language
+    full = wanted if language.holds(root, wanted) else f"{root}{language.separator}{wanted}"
     near = process.extract(
         full,
         list(index.names()),
@@ -76,9 +80,7 @@ def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNot
     first = {str(index.columns["path"][row]) for row in tails}
     scores = dict.fromkeys(first, SAME_NAME)
     scores |= {name: round(score / 100, 3) for name, score, _ in near if name not in scores}
-    ordered = sorted(
-        scores, key=lambda name: (name not in first, -scores[name], name.count("::"), name)
-    )
+    ordered = sorted(scores, key=lambda name: (name not in first, -scores[name], depth(name), name))
     suggestions: list[dict[str, Any]] = [
         {"item_path": name, "score": scores[name]} for name in ordered[:MOST_SUGGESTIONS]
     ]

@@ -5,6 +5,7 @@ This room knows how a page looks. It does not know where documents come from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,6 +24,10 @@ HEADINGS = {
     "macro": "Macros",
     "attribute_macro": "Attribute macros",
     "derive_macro": "Derive macros",
+    "page": "Pages",
+    "class": "Classes",
+    "interface": "Interfaces",
+    "type": "Types",
     "struct": "Structs",
     "enum": "Enums",
     "union": "Unions",
@@ -38,6 +43,8 @@ HEADINGS = {
     "field": "Fields",
     "assoc_type": "Associated types",
     "assoc_const": "Associated constants",
+    "attribute": "Attributes",
+    "property": "Properties",
     "method": "Methods",
 }
 
@@ -90,7 +97,7 @@ def page(
     """
     blocks = header(document, provenance, package)
     if document.text:
-        blocks.append(chunk.shown(document.text).strip())
+        blocks.append(chunk.shown(document.text, default_language=_language(document)).strip())
     order = list(HEADINGS)
     listed = sorted(members, key=lambda member: order.index(member.kind))
     for kind, group in groupby(listed, key=lambda member: member.kind):
@@ -119,16 +126,21 @@ def header(document: Document, provenance: str, package: Package | None = None) 
     """The blocks above an item's docs: heading, where it comes from, signature, facts."""
     blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
     if document.signature:
-        blocks.append(f"```rust\n{document.signature}\n```")
+        blocks.append(f"```{_language(document)}\n{document.signature}\n```")
     return blocks + _facts(document, package)
+
+
+def _language(document: Document) -> str:
+    return str(document.attributes.get("language", "rust"))
 
 
 def _facts(document: Document, package: Package | None) -> list[str]:
     attributes = document.attributes
     facts = []
     if (deprecated := attributes.get("deprecated")) is not None:
-        since = f" since {deprecated['since']}" if deprecated.get("since") else ""
-        note = f": {deprecated['note']}" if deprecated.get("note") else ""
+        told = {"note": deprecated} if isinstance(deprecated, str) else deprecated
+        since = f" since {told['since']}" if told.get("since") else ""
+        note = f": {told['note']}" if told.get("note") else ""
         facts.append(f"**Deprecated{since}**{note}")
     if attributes.get("impl"):
         facts.append(f"Defined in `{attributes['impl']}`")
@@ -171,7 +183,7 @@ def _line(member: Member, name: str = "") -> str:
     first = member.signature.splitlines()[0] if member.signature else member.path
     more = " …" if "\n" in member.signature else ""
     summary = f" — {member.summary}" if member.summary else ""
-    name = name or member.path.rpartition("::")[2]
+    name = name or re.split(r"::|\.", member.path)[-1]
     return f"- **{name}**: `{first}{more}`{summary}"
 
 

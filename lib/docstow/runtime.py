@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from docstow.deliveries import Deliveries
     from docstow.embed import Embedder
     from docstow.ingest import Ingest
+    from docstow.installed import Installed
     from docstow.mcp import Protocol
     from docstow.model import Document, Snapshot
     from docstow.models.choice import Choice
@@ -231,7 +232,15 @@ class Runtime:
             target=self.settings.target,
             memory_bytes=self.settings.memory_bytes,
             pause=time.sleep,
+            installed=self.installed,
         )
+
+    @cached_property
+    def installed(self) -> Installed:
+        """The packages of projects, as sources."""
+        from docstow.installed import Installed
+
+        return Installed(self.projects, self.snapshots, lambda: self.ingest)
 
     @cached_property
     def _stowing(self) -> Stowing:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from docstow import chunk, features, rank, words
 from docstow.index import Index
-from docstow.lookup import normalise
 from docstow.model import Hit
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ DEPTH = 60
 
 #: So many results of one owner (the methods of a type, say) stand together; others go first then.
 OF_ONE_OWNER = 3
+
+#: Kinds of which an owner may have many.
+_OF_AN_OWNER = frozenset({"method", "variant", "field", "assoc_const", "attribute", "property"})
 
 #: A word that the crate does not have is read as the nearest one that it has, from here on.
 LEAST_SIMILARITY = 80.0
@@ -153,8 +155,9 @@ def _named(index: Index, query: str) -> dict[int, float]:
 
     Words with spaces between them spell a title too: ``join handle`` is ``JoinHandle``.
     """
-    path = normalise(query)
-    *owner, title = path.split("::")
+    language = index.language
+    path = language.normalise(query)
+    *owner, title = path.split(language.separator)
     if " " in title and (owner or title.count(" ") > MOST_SPACES):
         return {}
     found = dict.fromkeys(index.find(path) or index.find_below(path), 2.0)
@@ -173,8 +176,8 @@ def allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
     if filters.kinds:
         passing &= np.isin(columns["kind"].astype(str), list(filters.kinds))
     if filters.module:
-        prefix = filters.module.removesuffix("::")
-        inside = [path == prefix or path.startswith(prefix + "::") for path in columns["path"]]
+        prefix = filters.module.removesuffix(index.language.separator)
+        inside = [index.language.holds(prefix, path) for path in columns["path"]]
         passing &= np.array(inside, np.bool_)
     if filters.has_examples is not None:
         passing &= (columns["examples"] > 0) == filters.has_examples
@@ -194,7 +197,7 @@ def _spread(index: Index, rows: Iterable[int]) -> list[int]:
     for row in rows:
         owner = str(index.columns["parent"][row])
         seen[owner] = seen.get(owner, 0) + 1
-        of_type = index.columns["kind"][row] in {"method", "variant", "field", "assoc_const"}
+        of_type = index.columns["kind"][row] in _OF_AN_OWNER
         (later if of_type and seen[owner] > OF_ONE_OWNER else first).append(row)
     return first[:10] + later + first[10:]
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
+from docstow.languages import RUST, Language
 from docstow.library import ALL
 from docstow.tools.answers import TEXT, offset, paged
 from docstow.tools.registry import Answer
-from docstow.tools.rust_common import locked, told
+from docstow.tools.rust_common import locked, spoken_in, told
 
 if TYPE_CHECKING:
     from docstow.index import Index
@@ -93,6 +94,8 @@ def _chosen(
 ) -> list[tuple[Stowed, float]]:
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
+    if (language := spoken_in(arguments)) is not RUST:
+        return _packages(library, language, arguments["crates"] or (), query)
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
     if names:
         once = {name.replace("-", "_"): name for name in names}.values()
@@ -106,6 +109,18 @@ def _chosen(
     if lockfile:
         raise InvalidParameter("lockfile", "name the crates that are wanted of it in crates")
     return library.across(query, filters)
+
+
+def _packages(
+    library: Library, language: Language, names: Sequence[str], query: str
+) -> list[tuple[Stowed, float]]:
+    """Packages that are named, or those that are stowed; their hits are weighed alike."""
+    if names:
+        return [(library.package(language, name), 0.0) for name in dict.fromkeys(names)]
+    found = library.packages(language, query)
+    if not found:
+        raise InvalidParameter("crate", f"no {language.name} package is stowed yet; name one")
+    return [(each, 0.0) for each in found]
 
 
 def _scope(stowed: Sequence[Stowed]) -> str:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
+from docstow.languages import RUST
 from docstow.manifest import Package
 from docstow.pages import HEADINGS
 from docstow.tools import (
@@ -34,7 +35,7 @@ from docstow.tools.answers import (
 )
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION
+from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, VERSION, spoken_in
 from docstow.tools.rust_common import stowed as stowed_crate
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def _search_items(library: Library) -> Tool:
             ),
             Parameter("crate", "string", "", default="", max_length=64),
             Parameter("crates", "array", "", max_length=10),
+            LANGUAGE,
             VERSION,
             LOCKFILE,
             Parameter("k", "integer", "", default=5, minimum=1, maximum=50),
@@ -163,6 +165,7 @@ def _get_item_doc(library: Library) -> Tool:
         parameters=(
             Parameter("item_path", "string", "", required=True, max_length=500),
             Parameter("crate", "string", "", default=""),
+            LANGUAGE,
             VERSION,
             LOCKFILE,
             Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
@@ -207,6 +210,8 @@ def _search(library: Library, arguments: Arguments) -> Answer:
         has_examples=arguments["has_examples"],
         deprecated=arguments["deprecated"],
     )
+    if signature and spoken_in(arguments) is not RUST:
+        raise InvalidParameter("signature", "is for Rust; say what it does in query")
     if not arguments["crate"]:
         show = partial(_result, explain=arguments["explain"])
         return across.search(library, arguments, query, filters, show, signature=signature)
@@ -241,7 +246,7 @@ def _search(library: Library, arguments: Arguments) -> Answer:
 
 def _nothing(index: Index, name: str, filters: Filters) -> str:
     """Why a search found nothing, and what there is instead."""
-    if filters.module and not index.find(filters.module.removesuffix("::")):
+    if filters.module and not index.find(filters.module.removesuffix(index.language.separator)):
         return f"{name} has no module {filters.module}; get_module_tree lists those there are"
     features = {feature for row in range(len(index)) for feature in index.features(row)}
     if filters.feature and filters.feature not in features:
@@ -277,10 +282,11 @@ def _read(library: Library, arguments: Arguments) -> Answer:
     from docstow import lookup, pages
     from docstow.neighbours import see_also
 
-    path = lookup.normalise(arguments["item_path"])
+    language = spoken_in(arguments)
+    path = language.normalise(arguments["item_path"])
     if not path:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
-    stowed = stowed_crate(library, arguments["crate"] or path.split("::")[0], arguments)
+    stowed = stowed_crate(library, arguments["crate"] or language.root(path), arguments)
     index = library.index(stowed.snapshot)
     package = Package.of(stowed.snapshot)
     texts = []

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
+from docstow.languages import LANGUAGES, RUST, Language
 from docstow.lockfile import Locked, parse
 from docstow.model import STANDARD
 from docstow.tools.parameters import Parameter
@@ -21,6 +22,7 @@ CRATE = Parameter("crate", "string", "", required=True, max_length=64)
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
 VERSION = Parameter("version", "string", "", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", "", default="")
+LANGUAGE = Parameter("language", "string", "", default="", choices=("", *LANGUAGES), max_length=20)
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
@@ -30,15 +32,24 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
     Args:
         library: where crates are found.
         name: the crate.
-        arguments: with ``version`` and ``lockfile``.
+        arguments: with ``version`` and ``lockfile``, and ``language`` where it is not Rust.
     """
     version, lockfile = arguments["version"].strip(), arguments["lockfile"]
+    if (language := spoken_in(arguments)) is not RUST:
+        if lockfile:
+            raise InvalidParameter("lockfile", "is for crates; give the version")
+        return library.package(language, name, version)
     if not lockfile:
         return library.crate(name, version)
     if version:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     lock = locked(lockfile, name)
     return told(library.crate(name, lock.version if lock else ""), lock)
+
+
+def spoken_in(arguments: Mapping[str, Any]) -> Language:
+    """The language whose packages are meant."""
+    return LANGUAGES[arguments.get("language") or RUST.name]
 
 
 def locked(lockfile: str, name: str) -> Locked | None:

@@ -6,11 +6,19 @@ ranked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import InvalidParameter
+from docstow.errors import (
+    CrateNotDocumented,
+    CrateNotFound,
+    InvalidParameter,
+    PackageNotFound,
+    UpstreamError,
+    UpstreamTimeout,
+)
+from docstow.languages import LANGUAGES
 from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
@@ -19,7 +27,7 @@ from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, VERSION, stowed
 if TYPE_CHECKING:
     from docstow.example_search import Found
     from docstow.index import Index
-    from docstow.library import Library
+    from docstow.library import Library, Stowed
 
 
 def tools(library: Library) -> list[Tool]:
@@ -66,9 +74,9 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what the code should do")
-    found, embedder = library.current(stowed(library, arguments["crate"], arguments))
-    index = library.index(found.snapshot)
     languages = [language.lower() for language in arguments["language"] or ()]
+    found, embedder = library.current(_documented(library, arguments, languages))
+    index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     examples = search_examples(index, embedder, query, limit=limit, languages=languages)
     results = [_result(index, example) for example in examples]
@@ -80,6 +88,20 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
         nothing = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
         answer["notice"] = "; ".join(filter(None, (answer.get("notice"), nothing)))
     return Answer(answer)
+
+
+def _documented(library: Library, arguments: Mapping[str, Any], languages: Sequence[str]) -> Stowed:
+    """The package of that language that has the name; a crate's docs have other languages too."""
+    crate = {**arguments, "language": ""}
+    if not (spoken := [each for each in languages if each in LANGUAGES]):
+        return stowed(library, arguments["crate"], crate)
+    try:
+        return stowed(library, arguments["crate"], {**arguments, "language": spoken[0]})
+    except PackageNotFound as miss:
+        try:
+            return stowed(library, arguments["crate"], crate)
+        except (CrateNotFound, CrateNotDocumented, UpstreamError, UpstreamTimeout):
+            raise miss from None
 
 
 def _result(index: Index, example: Found) -> dict[str, Any]:

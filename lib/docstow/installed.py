@@ -1,0 +1,250 @@
+"""Packages as sources: stowed from where a project has them installed, read from where stowed.
+
+This room knows which version of a package answers. It does not know how packages are found or
+read, nor how answers are shown. Nothing is fetched, and nothing of a package is run.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from docstow.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
+from docstow.languages import Language, of_kind
+from docstow.model import Document, Snapshot, Source
+from docstow.packages.found import folded
+from docstow.versions import choose
+
+if TYPE_CHECKING:
+    from docstow.ingest import Ingest
+    from docstow.packages.model import Package
+    from docstow.packages.opened import Opened
+    from docstow.packages.projects import Projects
+    from docstow.snapshots import Snapshots
+
+#: What readers of packages are called in a recipe; a change of one makes new snapshots.
+READERS = {"python": "python/1", "node": "node/1"}
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A package where a project has it installed."""
+
+    package: Package
+    opened: Opened
+
+    @property
+    def source(self) -> Source:
+        """What it is stowed as."""
+        return Source(self.package.ecosystem, name_of(self.package), self.package.version)
+
+
+class Installed:
+    """The packages of projects, and those that are stowed.
+
+    Args:
+        projects: that may be looked into; none of them where somebody else's machine asks.
+        snapshots: where packages are stowed.
+        ingest: makes the write path when it is first needed.
+    """
+
+    def __init__(
+        self, projects: Projects, snapshots: Snapshots, ingest: Callable[[], Ingest]
+    ) -> None:
+        self._projects = projects
+        self._snapshots = snapshots
+        self._ingest = ingest
+        self._lock = threading.Lock()
+
+    def find(self, language: Language, name: str, version: str = "") -> Snapshot:
+        """The snapshot that answers for a package, stowed now if a project has it installed.
+
+        Args:
+            language: whose package.
+            name: the package's, or what is imported of it.
+            version: exact, its beginning, or a requirement; empty for the installed one, and
+                where there is none for the newest that is stowed.
+
+        Raises:
+            PackageNotFound: neither a project nor the store has it.
+        """
+        here = list(self._installed(language, name))
+        stowed = self._stowed(language, here[0].source.name if here else name)
+        best = fitting(version, [each.source.version for each in here])
+        if best is not None:
+            # What the project's own code gets comes first.
+            chosen = next(e for e in here if not version.strip() or e.source.version == best)
+            best = chosen.source.version
+            if chosen.package.editable or best not in stowed:
+                return self.stow(chosen)
+            return stowed[best]
+        if best := fitting(version, stowed):
+            return stowed[best]
+        raise self._missing(language, name, version, [*(h.source.version for h in here), *stowed])
+
+    def at(self, snapshot: Snapshot) -> At | None:
+        """Where the package of a snapshot is installed, if it is, in that version."""
+        source = snapshot.revision.source
+        found = self._installed(of_kind(source.kind), source.name)
+        return next((each for each in found if each.source == source), None)
+
+    def at_hand(self, language: Language, query: str, most: int) -> list[Snapshot]:
+        """The newest stowed version of each package, those first that say words of the query."""
+        found = []
+        words = set(re.findall(r"[a-z]{3,}", query.lower()))
+        for name in self._snapshots.names(language.kind):
+            versions = self._versions(language, name)
+            if (best := fitting("", versions)) is not None:
+                told = f"{name} {versions[best].facts.get('description', '')}".lower()
+                said = len(words & set(re.findall(r"[a-z]{3,}", told)))
+                found.append((-said, name, versions[best]))
+        return [snapshot for _, _, snapshot in sorted(found, key=lambda each: each[:2])[:most]]
+
+    def stow(self, at: At) -> Snapshot:
+        """Stow an installed package as it is now.
+
+        Raises:
+            PackageNotFound: its files cannot be read.
+        """
+        package = at.package
+        with self._lock:
+            facts = {
+                "language": of_kind(package.ecosystem).name,
+                "description": package.summary,
+                "import_names": list(package.import_names),
+            }
+            reader = READERS[package.ecosystem]
+            return self._ingest().package(at.source, reader, documents(at), facts)
+
+    def of_project(
+        self, name: str = "", wanted: Iterable[str] = (), *, direct: bool = True
+    ) -> list[At]:
+        """What of a project can be stowed: the packages named, or its direct ones, or all.
+
+        Raises:
+            EnvironmentNotFound: nothing is installed or locked.
+            PackageNotFound: one that is named is not installed.
+        """
+        from docstow.packages.opened import Opened
+
+        opened = Opened(self._projects.scan(name)[1])
+        if names := list(wanted):
+            return [At(opened.package(each), opened) for each in names]
+        found = [each for each in opened.scan.packages if _readable(each)]
+        if direct and any(each.direct for each in found):
+            found = [each for each in found if each.direct]
+        return list({at.source: at for at in (At(each, opened) for each in found)}.values())
+
+    def _installed(self, language: Language, name: str) -> Iterator[At]:
+        """Where the projects have a package of that name, or one that is imported by it."""
+        from docstow.packages.opened import Opened
+
+        for project in self._projects.names:
+            try:
+                scan = self._projects.scan(project)[1]
+            except (Forbidden, InvalidParameter):
+                return
+            except DocstowError:
+                continue
+            found = [*scan.named(name, language.kind)]
+            if (imported := scan.importing(name, language.name)) is not None:
+                found.append(imported)
+            opened = Opened(scan)
+            yield from (At(each, opened) for each in found if _readable(each))
+
+    def _stowed(self, language: Language, name: str) -> dict[str, Snapshot]:
+        """The stowed versions of a package, by its name, or else by what is imported of it."""
+        found = self._versions(language, stowed_name(language, name))
+        if found or not name:
+            return found
+        for other in self._snapshots.names(language.kind):
+            versions = self._versions(language, other)
+            if any(name in each.facts.get("import_names", ()) for each in versions.values()):
+                return versions
+        return {}
+
+    def _versions(self, language: Language, name: str) -> dict[str, Snapshot]:
+        heads = self._snapshots.heads(language.kind, name)
+        loaded = {h.source.version: self._snapshots.load(h.snapshot_id) for h in heads}
+        return {version: each for version, each in loaded.items() if each is not None}
+
+    def _missing(
+        self, language: Language, name: str, version: str, versions: list[str]
+    ) -> PackageNotFound:
+        from rapidfuzz import process
+
+        if versions:
+            known = ", ".join(dict.fromkeys(versions))
+            return PackageNotFound(f"{name} {version} is not at hand; these are: {known}.")
+        near = process.extract(name, self._snapshots.names(language.kind), limit=5, score_cutoff=60)
+        return PackageNotFound(
+            f"No {language.name} package {name!r} is installed in a project here or stowed; stow "
+            f"it where it is installed: docstow ingest project DIR --package {name}.",
+            suggestions=[{"name": each, "score": round(at / 100, 3)} for each, at, _ in near],
+        )
+
+
+def documents(at: At) -> list[Document]:
+    """What a package is as a source, sorted, each path of a kind once.
+
+    Raises:
+        PackageNotFound: there is no reader for it.
+    """
+    from docstow.packages import node_documents, python_documents
+    from docstow.packages.node_surface import NodeSurface
+    from docstow.packages.python_surface import PythonSurface
+
+    surface = at.opened.surface(at.package)
+    made: Iterable[Document] = ()
+    if isinstance(surface, PythonSurface):
+        made = python_documents.documents(surface)
+    elif isinstance(surface, NodeSurface):
+        made = node_documents.documents(surface)
+    found = {(each.path, each.kind): each for each in made}
+    if not found:
+        raise PackageNotFound(f"{at.package.name} has nothing that can be read.")
+    return [found[key] for key in sorted(found)]
+
+
+def name_of(package: Package) -> str:
+    """A package's name as it is stowed: Python's registries take ``-``, ``_`` and ``.`` as one."""
+    return folded(package.name) if package.ecosystem == "python" else package.name
+
+
+def stowed_name(language: Language, name: str) -> str:
+    """The same of a name that a caller wrote."""
+    return folded(name) if language.kind == "python" else name
+
+
+def fitting(asked: str, versions: Iterable[str]) -> str | None:
+    """The newest version that is asked for: exact, by its beginning, or by a requirement.
+
+    The first stands for the newest where nothing is asked and nothing orders them.
+    """
+    known = list(dict.fromkeys(versions))
+    asked = asked.strip().removeprefix("==").strip()
+    if asked in known:
+        return asked
+    if asked in ("", "latest", "*"):
+        return max(known, key=_order, default=None)
+    below = [each for each in known if each.startswith(f"{asked}.")]
+    if below:
+        return max(below, key=_order)
+    try:
+        return choose(asked, known)
+    except InvalidParameter:
+        return None
+
+
+def _order(version: str) -> tuple[bool, list[int]]:
+    """Final releases after others, then by their numbers."""
+    final = re.fullmatch(r"[\d.]+(?:\.post\d+)?(?:\+.*)?", version) is not None
+    return final, [int(each) for each in re.findall(r"\d+", version)]
+
+
+def _readable(package: Package) -> bool:
+    known = package.ecosystem in READERS and package.installed
+    return known and package.files_root is not None and bool(package.version)

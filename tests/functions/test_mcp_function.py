@@ -109,6 +109,40 @@ def test_without_a_credential_nothing_is_written(function: LambdaRuntime) -> Non
     assert read["statusCode"] == 200
 
 
+@pytest.mark.parametrize(
+    ("claims", "reads", "writes"),
+    [
+        (None, 401, 401),
+        ({"sub": "me", "scope": "openid"}, 403, 403),
+        ({"sub": "me", "scope": "openid docstow/read"}, 200, 403),
+        ({"sub": "me", "scp": "[docstow:read docstow:write]"}, 200, 200),
+    ],
+)
+def test_an_authorizers_claims_say_what_a_caller_may_do(
+    by_claims: LambdaRuntime, claims: dict[str, str] | None, reads: int, writes: int
+) -> None:
+    def call(tool: str, **arguments: str) -> int:
+        asked = event("POST", f"/mcp/tools/{tool}", arguments, token="")
+        if claims is not None:
+            asked["requestContext"]["authorizer"] = {"jwt": {"claims": claims, "scopes": None}}
+        return int(by_claims.invoke(asked)["statusCode"])
+
+    assert call("list_sources") == reads
+    assert call("create_collection", name="notes") == writes
+
+
+@pytest.fixture(scope="module")
+def by_claims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaRuntime]:
+    folder = tmp_path_factory.mktemp("claims")
+    environment = {
+        "DOCSTOW_STORE": str(folder / "store"),
+        "DOCSTOW_CACHE": str(folder / "cache"),
+        "DOCSTOW_AUTH": "jwt",
+    }
+    with LambdaRuntime("functions/mcp/handler.handler", REPOSITORY, environment) as running:
+        yield running
+
+
 _LOADED = """
 import random, sys
 random.seed(1)

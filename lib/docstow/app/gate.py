@@ -123,8 +123,9 @@ class Gate:
         """
         claims = _claims(scope) if self.policy.jwt else None
         if claims is not None:
-            scopes = str(claims.get("scope") or claims.get("scp") or "").split()
-            return self.policy.from_claims(str(claims.get("sub", "")), scopes)
+            # A claim that is a list, as some issuers' `scp` is, comes as the text "[a b]".
+            scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
+            return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
         caller = self.policy.identify(headers.get("authorization", ""))
         if not caller.scope and scope["path"] not in PUBLIC:
             raise Unauthorized(

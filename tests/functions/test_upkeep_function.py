@@ -12,6 +12,7 @@ from infra.pack import HEAVY
 from docstow.jobs import QUEUED, Jobs
 from docstow.objects import DirectoryStore
 from docstow.registry import Registry
+from servers.gateway import schedule_event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
 from servers.sqs import Queues
 from stores import bucket
@@ -40,7 +41,7 @@ def test_a_round_sends_what_is_due_and_loads_nothing_heavy(tmp_path: Path) -> No
             "DOCSTOW_QUEUE_URL": queues.url,
         }
         with LambdaRuntime("asked.handler", tmp_path, environment) as function:
-            first, second = function.invoke({}), function.invoke({})
+            first, second = (function.invoke(schedule_event()) for _ in range(2))
         (sent,) = queues.receive()
     (job,) = first["sent"]["synced"]
     assert json.loads(sent["Body"])["job"] == job

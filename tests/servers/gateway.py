@@ -1,4 +1,4 @@
-"""What API Gateway hands a function, and what it takes back."""
+"""What the platform hands a function, and what it takes back."""
 
 from __future__ import annotations
 
@@ -53,6 +53,37 @@ def event(
         },
         "body": base64.b64encode(text.encode()).decode() if encoded else text,
         "isBase64Encoded": encoded,
+    }
+
+
+def url_event(method: str, path: str, body: Any = None, *, token: str = TOKEN) -> dict[str, Any]:
+    """A Function URL's event: the gateway's form, encoded, with no stage and no API of its own."""
+    asked = event(method, path, body, encoded=True, token=token)
+    domain = "u5c2yq3example.lambda-url.eu-central-1.on.aws"
+    asked["headers"]["host"] = domain
+    asked["requestContext"] |= {
+        "accountId": "anonymous",
+        "apiId": "u5c2yq3example",
+        "authentication": None,
+        "authorizer": None,
+        "domainName": domain,
+        "domainPrefix": "u5c2yq3example",
+    }
+    return asked
+
+
+def schedule_event() -> dict[str, Any]:
+    """What EventBridge sends when a schedule is due."""
+    return {
+        "version": "0",
+        "id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa",
+        "detail-type": "Scheduled Event",
+        "source": "aws.events",
+        "account": "123456789012",
+        "time": "2026-11-21T10:00:00Z",
+        "region": "eu-central-1",
+        "resources": ["arn:aws:events:eu-central-1:123456789012:rule/docstow-upkeep"],
+        "detail": {},
     }
 
 

@@ -264,7 +264,7 @@ def test_the_bucket_is_private_and_stays() -> None:
     rules = properties["LifecycleConfiguration"]["Rules"]
     expiring = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
     # Nothing else may ever expire by its age.
-    assert expiring == {"touched/": 120}
+    assert expiring == {"touched/": 120, "uploads/": 7}
     assert [r["AbortIncompleteMultipartUpload"] for r in rules if "Prefix" not in r] == [
         {"DaysAfterInitiation": 1}
     ]

@@ -150,6 +150,12 @@ def _ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
     return _each(files, runtime.together(files).stow)
 
 
+def _ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
+    installed = runtime.project(options.folder)
+    found = installed.of_project(wanted=options.package, direct=not options.all)
+    return _each(found, installed.stow)
+
+
 def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
     """Stow one after the other; one that fails is reported in a line and does not stop the rest."""
     failures = 0
@@ -255,6 +261,7 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "ingest_crates": _ingest_crates,
     "ingest_files": _ingest_files,
     "ingest_std": _ingest_std,
+    "ingest_project": _ingest_project,
     "ingest_prose": cli_prose.ingest_prose,
     "list_sources": cli_prose.list_sources,
     "delete_source": cli_prose.delete_source,

@@ -115,6 +115,15 @@ def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser
     std = kinds.add_parser("std", parents=[common], **_help("std, core and alloc of a toolchain"))
     std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
     std.set_defaults(command="ingest_std")
+    project = kinds.add_parser(
+        "project", parents=[common], **_help("the Python and Node packages a project has installed")
+    )
+    project.add_argument("folder", type=Path, metavar="DIR")
+    chosen = project.add_mutually_exclusive_group()
+    chosen.add_argument("--all", action="store_true", help="not only those it asks for itself")
+    named = "only this one; may be repeated"
+    chosen.add_argument("--package", action="append", default=[], metavar="NAME", help=named)
+    project.set_defaults(command="ingest_project")
     for kind, metavar, text in (
         ("site", "URL|PRESET", "a documentation website"),
         ("github", "OWNER/REPO[@REF]", "the documentation files of a repository"),

@@ -166,12 +166,13 @@ class Index:
 
     def item(self, row: int) -> Item:
         """What the ranking knows of a document."""
-        columns = self.columns
+        columns, rust = self.columns, self.language is RUST
         return Item(
             kind=str(columns["kind"][row]),
             path=str(columns["path"][row]),
             title=str(columns["title"][row]),
-            summary=str(columns["summary"][row]),
+            # Names often say all there is to say, and say it without documentation.
+            summary=str(columns["summary"][row] or columns["title"][row] * (not rust)),
             in_degree=int(columns["in_degree"][row]),
             members=int(columns["members"][row]),
             length=int(columns["length"][row]),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from docstow.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from docstow.snapshots import Snapshots
 
 #: What readers of packages are called in a recipe; a change of one makes new snapshots.
+_NAME = re.compile(r"[A-Za-z]\w+")
 READERS = {"python": "python/1", "node": "node/1"}
 
 
@@ -35,6 +37,9 @@ class At:
 
     package: Package
     opened: Opened
+
+    def __str__(self) -> str:
+        return f"{self.package.name} {self.package.version}"
 
     @property
     def source(self) -> Source:
@@ -203,10 +208,24 @@ def documents(at: At) -> list[Document]:
         made = python_documents.documents(surface)
     elif isinstance(surface, NodeSurface):
         made = node_documents.documents(surface)
-    found = {(each.path, each.kind): each for each in made}
+    found = {(each.path, each.kind): each for each in _weighed(list(made))}
     if not found:
         raise PackageNotFound(f"{at.package.name} has nothing that can be read.")
     return [found[key] for key in sorted(found)]
+
+
+def _weighed(made: list[Document]) -> Iterator[Document]:
+    """The same, each knowing how many others mention its name in signature or docs."""
+    titles = {each.title for each in made if each.kind not in ("page", "module")}
+    mentions = Counter(
+        word
+        for each in made
+        for word in {*_NAME.findall(each.signature), *_NAME.findall(each.text)} & titles
+        if word != each.title and not each.path.endswith(f"{word}.{each.title}")
+    )
+    for each in made:
+        degree = 0 if each.kind in ("page", "module") else mentions[each.title]
+        yield replace(each, attributes={**each.attributes, "in_degree": degree})
 
 
 def name_of(package: Package) -> str:

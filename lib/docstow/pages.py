@@ -127,6 +127,8 @@ def header(document: Document, provenance: str, package: Package | None = None) 
     blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
     if document.signature:
         blocks.append(f"```{_language(document)}\n{document.signature}\n```")
+    if constructor := document.attributes.get("constructor"):
+        blocks.append(f"```{_language(document)}\n{constructor}\n```")
     return blocks + _facts(document, package)
 
 

@@ -242,6 +242,17 @@ class Runtime:
 
         return Installed(self.projects, self.snapshots, lambda: self.ingest)
 
+    def project(self, folder: Path) -> Installed:
+        """The packages of one directory, for whoever works there.
+
+        Raises:
+            ConfigurationError: it is no directory.
+        """
+        from docstow.installed import Installed
+
+        projects = Projects([folder], self._cache_folder, local=True)
+        return Installed(projects, self.snapshots, lambda: self.ingest)
+
     @cached_property
     def _stowing(self) -> Stowing:
         return Stowing(

@@ -126,7 +126,7 @@ def _readme(surface: NodeSurface) -> Document | None:
         except DocstowError:
             return None
         text = body.decode(errors="replace")
-        attributes = {"file": name, "media_type": "text/markdown"}
+        attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
         return Document(
             f"{surface.name}/{name}", "page", surface.name, "", text, "", "", attributes
         )

@@ -6,18 +6,22 @@ Nothing is run: what cannot be read from its source is left out.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from docstow.errors import UnreadableInput
+from docstow.errors import DocstowError, UnreadableInput
 from docstow.packages.boundary import Boundary
 
 if TYPE_CHECKING:
     import griffe
 
 _LONGEST = 200
+#: All sources of one version together.
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +56,41 @@ def breaking_changes(name: str, old: Path, new: Path) -> list[Breakage]:
     """
     import griffe
 
-    found = griffe.find_breaking_changes(_load(name, old), _load(name, new))
-    return sorted(set(_breakages(found)), key=lambda each: (each.path, each.kind, each.message))
+    # What it cannot resolve it only tells about.
+    logging.getLogger("griffe").setLevel(logging.CRITICAL)
+    with TemporaryDirectory(prefix="docstow-") as scratch:
+        sides = [_copied(name, root, Path(scratch, str(at))) for at, root in enumerate((old, new))]
+        found = griffe.find_breaking_changes(*(_load(name, side) for side in sides))
+        breakages = set(_breakages(found))
+    return sorted(breakages, key=lambda each: (each.path, each.kind, each.message))
 
 
-def _load(name: str, root: Path) -> griffe.Object | griffe.Alias:
+def _copied(name: str, root: Path, into: Path) -> Path:
+    """The sources of what is imported, and nothing else: griffe would follow links out."""
+    boundary = Boundary(root)
+    top = boundary.root / name
+    files = [each for each in (top.with_suffix(".py"), top.with_suffix(".pyi")) if each.is_file()]
+    left = _MOST_BYTES
+    for path in [*files, *(boundary.walk(top) if top.is_dir() else ())]:
+        if path.suffix not in (".py", ".pyi"):
+            continue
+        try:
+            body = boundary.read(path)
+        except DocstowError:
+            continue
+        left -= len(body)
+        if left < 0:
+            raise UnreadableInput(f"{name} cannot be compared: its sources are too large.")
+        copy = into / path.relative_to(boundary.root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(body)
+    into.mkdir(exist_ok=True)
+    return into
+
+
+def _load(name: str, real: Path) -> griffe.Object | griffe.Alias:
     import griffe
 
-    real = Boundary(root).inside(root)
     loader = griffe.GriffeLoader(
         search_paths=[real], allow_inspection=False, force_inspection=False, store_source=False
     )

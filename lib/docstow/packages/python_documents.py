@@ -55,15 +55,18 @@ def _below(
         if symbol.kind in {"module", "re-export"} or home in seen or name.startswith("_"):
             continue
         seen.add(home)
-        yield _document(symbol, owner, url)
+        made = surface.symbol(f"{symbol.path}.__init__") if symbol.kind == "class" else None
+        yield _document(symbol, owner, url, made.signature if made else "")
         if symbol.kind in {"class", "enum"}:
             yield from _below(surface, symbol.path, seen, url)
 
 
-def _document(symbol: Symbol, parent: str, url: str) -> Document:
+def _document(symbol: Symbol, parent: str, url: str, constructor: str = "") -> Document:
     attributes: dict[str, object] = {"language": "python"}
     if symbol.file:
         attributes |= {"file": symbol.file, "line": symbol.line}
+    if constructor:
+        attributes["constructor"] = constructor
     if symbol.deprecated:
         attributes["deprecated"] = symbol.deprecated
     if symbol.target:

@@ -12,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter, ItemNotFound
+from docstow.languages import RUST, Language
+from docstow.tools import packages_diff
 from docstow.tools.answers import (
     COUNT,
     TEXT,
@@ -23,7 +25,7 @@ from docstow.tools.answers import (
 )
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, stowed
+from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, spoken_in, stowed
 
 if TYPE_CHECKING:
     from docstow.diff import Bump, Change, Side
@@ -56,6 +58,7 @@ def tools(library: Library) -> list[Tool]:
             ),
             parameters=(
                 CRATE,
+                LANGUAGE,
                 Parameter("from_version", "string", "", default="", max_length=100),
                 Parameter("to_version", "string", "", default="", max_length=100),
                 Parameter("paths", "array", "", max_length=100),
@@ -73,15 +76,19 @@ def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
 
     if not arguments["from_version"].strip() and not arguments["lockfile"]:
         raise InvalidParameter("from_version", "is required, unless a lockfile names the version")
+    language = spoken_in(arguments)
     asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
+    asked |= {"language": language.name}
     old = stowed(library, arguments["crate"], asked)
-    new = library.crate(arguments["crate"], arguments["to_version"].strip())
+    asked |= {"version": arguments["to_version"].strip(), "lockfile": ""}
+    new = stowed(library, arguments["crate"], asked)
     was, now = library.indexes([old.snapshot, new.snapshot])
-    found = compare(_side(old, was), _side(new, now))
+    judge = compare if language is RUST else partial(packages_diff.compare, library, old, new)
+    found = judge(_side(old, was), _side(new, now))
     changes = found.changes
     if arguments["paths"]:
         chosen = {path for each in arguments["paths"] for path in _meant(each, was, now)}
-        changes = [each for each in changes if _concerns(each, chosen)]
+        changes = [each for each in changes if _concerns(each, chosen, language)]
     counts = Counter(each.verdict for each in changes)
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
     page = paged(changes, arguments["cursor"], scope, PER_PAGE)
@@ -128,12 +135,12 @@ def _meant(path: str, *indexes: Index) -> set[str]:
     return found
 
 
-def _concerns(change: Change, chosen: set[str]) -> bool:
+def _concerns(change: Change, chosen: set[str], language: Language) -> bool:
     """Whether a change is of a chosen item, its members, or, docs aside, of an owner."""
     paths = [path for path in (change.path, change.now) if path]
-    if any(path == each or path.startswith(f"{each}::") for path in paths for each in chosen):
+    if any(language.holds(each, path) for path in paths for each in chosen):
         return True
-    owners = any(each.startswith(f"{path}::") for path in paths for each in chosen)
+    owners = any(language.holds(path, each) for path in paths for each in chosen)
     return owners and change.verdict != "docs-only"
 
 

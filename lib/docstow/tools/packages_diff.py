@@ -1,0 +1,100 @@
+"""What changed between two versions of a package, for the tool ``diff_versions``.
+
+This room knows which sources can be compared. It does not know how they are, nor how the answer
+looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from docstow.errors import DocstowError
+from docstow.languages import PYTHON
+
+if TYPE_CHECKING:
+    from docstow.diff import Change, Difference, Side
+    from docstow.diff.packages import PackageChange
+    from docstow.library import Library, Stowed
+    from docstow.model import Document
+    from docstow.packages.python_diff import Breakage
+
+_TYPED = (
+    "signatures of TypeScript are compared as texts: a changed one counts as breaking, whatever "
+    "has changed in it"
+)
+_DOCUMENTS = (
+    "only the documents of both versions were at hand; where both are installed in projects of "
+    "this server, their sources are compared as well"
+)
+
+
+def compare(library: Library, before: Stowed, after: Stowed, old: Side, new: Side) -> Difference:
+    """Compare two versions by their documents, and of Python by their sources where they are here.
+
+    Args:
+        library: knows where packages are installed.
+        before: the older version.
+        after: the newer one.
+        old: what the older one is made of.
+        new: the same of the newer.
+    """
+    from docstow.diff import CLASSES, Difference
+    from docstow.diff.bump import bump
+    from docstow.diff.packages import compare
+
+    changes: list[Change] = list(compare(old.documents, new.documents))
+    notices = [_TYPED]
+    if before.snapshot.revision.source.kind == PYTHON.kind:
+        breakages = _by_source(library, before, after)
+        notices = [_DOCUMENTS] if breakages is None else []
+        known = {each.path for each in changes if each.verdict == CLASSES[0]}
+        further = _public(breakages or (), [*new.documents, *old.documents])
+        changes += [each for each in further if each.path not in known]
+        changes.sort(key=lambda each: (CLASSES.index(each.verdict), each))
+    step = bump(_numbers(before.version), _numbers(after.version), changes)
+    return Difference(changes, step, notices)
+
+
+def _by_source(library: Library, before: Stowed, after: Stowed) -> list[Breakage] | None:
+    """What griffe finds; None where one of the versions is not installed here."""
+    from docstow.packages.python_diff import breaking_changes
+
+    if library.installed is None:
+        return None
+    sides = [library.installed.at(each.snapshot) for each in (before, after)]
+    roots = [each.package.files_root for each in sides if each is not None]
+    found: list[Breakage] = []
+    for name in before.snapshot.facts.get("import_names", ()):
+        if len(roots) < len(sides) or roots[0] is None or roots[1] is None:
+            return None
+        try:
+            found += breaking_changes(str(name), roots[0], roots[1])
+        except DocstowError:
+            return None
+    return found
+
+
+def _public(
+    breakages: Iterable[Breakage], documents: Sequence[Document]
+) -> Iterable[PackageChange]:
+    """Those of public items, under the paths that users write."""
+    from docstow.diff.packages import PackageChange
+
+    known = {each.path: each for each in reversed(documents)}
+    targets = {str(each.attributes.get("target")): each for each in known.values()}
+    for each in breakages:
+        path = each.path.partition("(")[0].removesuffix(".__init__")
+        document = known.get(path) or targets.get(path)
+        if document is not None:
+            rule = each.kind.lower().replace("_", "-")
+            yield PackageChange(
+                document.path, document.kind, rule, each.before, each.after, found="breaking"
+            )
+
+
+def _numbers(version: str) -> str:
+    """The first three numbers, as which the size of a step is judged."""
+    numbers = [str(int(each)) for each in re.findall(r"\d+", version)[:3]]
+    return ".".join([*numbers, *["0"] * (3 - len(numbers))])

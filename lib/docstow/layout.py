@@ -5,9 +5,11 @@ This room knows what one row means. It does not know Parquet files, stores or wh
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +97,24 @@ def tabulate(
 def _blocks(document: Document) -> list[chunk.Block]:
     """The code blocks of a document; one that names no language is in the document's own."""
     language = str(document.attributes.get("language", "rust"))
-    return chunk.examples(document.text, default_language=language)
+    if language != "python":
+        return chunk.examples(document.text, default_language=language)
+    # What is indented in a docstring is as often a list as it is code.
+    return [
+        block if block.language else replace(block, language=_guessed(block.code))
+        for block in chunk.examples(document.text, default_language="")
+    ]
+
+
+def _guessed(code: str) -> str:
+    """``python`` where it can be read as that, else ``text``."""
+    if ">>> " in code:
+        return "python"
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "text"
+    return "python"
 
 
 def _passages(row: int, document: Document) -> list[Passage]:

@@ -55,7 +55,8 @@ def test_the_documents_of_a_package(tmp_path: Path) -> None:
     surface = Surfaces(garden(tmp_path, OLD)).of("garden")
     at = {"language": "python", "file": "garden/_beds.py"}
     wanted = {"garden", "garden.plant", "garden.Bed.water"}
-    assert [each for each in documents(surface) if each.path in wanted] == [
+    found = sorted(documents(surface), key=lambda each: each.path)
+    assert [each for each in found if each.path in wanted] == [
         Document(
             "garden",
             "module",
@@ -115,3 +116,15 @@ def test_what_breaks_between_two_versions(tmp_path: Path) -> None:
     assert breaking_changes("garden", old, old) == []
     with pytest.raises(UnreadableInput):
         breaking_changes("orchard", old, new)
+
+
+def test_sources_that_are_links_out_of_the_package_are_not_compared(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("def secret(key): ...\n")
+    old, new = garden(tmp_path / "old", OLD), garden(tmp_path / "new", OLD)
+    (old / "garden" / "leak.py").symlink_to(outside)
+    (new / "garden" / "leak.py").write_text("def other(): ...\n")
+    assert breaking_changes("garden", old, new) == []
+    (old / "garden" / "leak.py").unlink()
+    (old / "garden" / "leak.py").write_text(outside.read_text())
+    assert [each.path for each in breaking_changes("garden", old, new)] == ["garden.leak.secret"]

@@ -177,8 +177,8 @@ def _broken(old: ast.arguments, new: ast.arguments) -> Iterator[tuple[str, str]]
             yield "parameter-kind-changed", name
         elif "keyword-only" not in (each.kind, other.kind) and other.place != each.place:
             yield "parameter-moved", name
-    for gathered, other in ((old.vararg, new.vararg), (old.kwarg, new.kwarg)):
-        if gathered is not None and other is None:
+    for gathered, left in ((old.vararg, new.vararg), (old.kwarg, new.kwarg)):
+        if gathered is not None and left is None:
             yield "parameter-removed", f"*{gathered.arg}"
     for name, added in now.items():
         if name not in was and added.required:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import email
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from docstow.errors import DocstowError
 from docstow.model import Document
+from docstow.packages import stowed_facts
 from docstow.packages.boundary import Boundary
 from docstow.packages.python_surface import PythonSurface
-from docstow.packages.surface import Symbol
+from docstow.packages.surface import Home, Symbol
 
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
@@ -24,41 +26,83 @@ _DOCTEST = re.compile(r"(?:^[ \t]*>>> .*\n?(?:^[ \t]*\S.*\n?)*)+", re.MULTILINE)
 def documents(surface: PythonSurface) -> Iterator[Document]:
     """The package's README, its public modules, what they mean for others, and those's members.
 
+    Modules and classes know all their names, so that code can be checked by the documents alone.
+
     Args:
         surface: of an installed package.
     """
+    made = list(_told(surface))
+    homes: dict[Home, str] = {}
+    for each in made:
+        if each.attributes.get("line"):
+            home = (str(each.attributes["file"]), int(each.attributes["line"]), each.title)
+            homes.setdefault(home, each.path)
+    owners = (each.path for each in made if each.kind in stowed_facts.PYTHON_OWNERS)
+    everything = {path: surface.everything(path) for path in owners}
+    for each in stowed_facts.with_names(made, homes, everything):
+        symbol = surface.symbol(each.path) if each.kind == "class" else None
+        heirs = surface.heirs(symbol) if symbol is not None else []
+        yield replace(each, attributes={**each.attributes, "heirs": heirs}) if heirs else each
+
+
+def _told(surface: PythonSurface) -> Iterator[Document]:
     url = ""
     if (readme := _readme(surface)) is not None:
         url = readme.url
         yield readme
     modules = [each for each in surface.modules() if "._" not in f".{each}"]
     modules.sort(key=lambda each: (each.count("."), each))
-    seen: set[tuple[str, int, str]] = set()
-    left = _MOST_DOCUMENTS
+    made = _Made(surface, url)
     for module in modules:
         symbol = surface.symbol(module)
-        if symbol is None or symbol.kind != "module":
-            continue
-        yield _document(symbol, module.rpartition(".")[0], url)
-        for made in _below(surface, module, seen, url):
-            left -= 1
-            yield made
-            if left <= 0:
-                return
+        if symbol is not None and symbol.kind == "module":
+            yield _document(symbol, module.rpartition(".")[0], url)
+            yield from made.below(symbol)
+    # A class may have come from another one's module; what it inherits is told of the other.
+    for own in (True, False):
+        for owner in made.classes:
+            yield from made.below(owner, own=own)
 
 
-def _below(
-    surface: PythonSurface, owner: str, seen: set[tuple[str, int, str]], url: str
-) -> Iterator[Document]:
-    for name, symbol in (surface.members(owner) or {}).items():
-        home = (symbol.file, symbol.line, name)
-        if symbol.kind in {"module", "re-export"} or home in seen or name.startswith("_"):
-            continue
-        seen.add(home)
-        made = surface.symbol(f"{symbol.path}.__init__") if symbol.kind == "class" else None
-        yield _document(symbol, owner, url, made.signature if made else "")
-        if symbol.kind in {"class", "enum"}:
-            yield from _below(surface, symbol.path, seen, url)
+class _Made:
+    """What has a document already: each definition once.
+
+    Args:
+        surface: of the package.
+        url: where a person reads of it.
+    """
+
+    def __init__(self, surface: PythonSurface, url: str) -> None:
+        #: Those whose members are still to be told; it grows while it is gone through.
+        self.classes: list[Symbol] = []
+        self._surface = surface
+        self._url = url
+        self._seen: set[tuple[str, int, str]] = set()
+        self._left = _MOST_DOCUMENTS
+
+    def below(self, owner: Symbol, *, own: bool = False) -> Iterator[Document]:
+        """The public names of a module or class that have none; of a class perhaps its own only."""
+        for name, symbol in (self._surface.members(owner.path) or {}).items():
+            home = (symbol.file, symbol.line, name)
+            if symbol.kind in {"module", "re-export"} or home in self._seen or name.startswith("_"):
+                continue
+            if self._left <= 0 or (own and _home(symbol).rpartition(".")[0] != _home(owner)):
+                continue
+            self._seen.add(home)
+            self._left -= 1
+            made = self._constructor(symbol) if symbol.kind == "class" else ""
+            yield _document(symbol, owner.path, self._url, made)
+            if symbol.kind in {"class", "enum"}:
+                self.classes.append(symbol)
+
+    def _constructor(self, symbol: Symbol) -> str:
+        made = self._surface.symbol(f"{symbol.path}.__init__")
+        return made.signature if made is not None else ""
+
+
+def _home(symbol: Symbol) -> str:
+    """The path under which it is written."""
+    return symbol.target or symbol.path
 
 
 def _document(symbol: Symbol, parent: str, url: str, constructor: str = "") -> Document:
@@ -71,6 +115,8 @@ def _document(symbol: Symbol, parent: str, url: str, constructor: str = "") -> D
         attributes["deprecated"] = symbol.deprecated
     if symbol.target:
         attributes["target"] = symbol.target
+    if symbol.parameters is not None:
+        attributes["parameters"] = stowed_facts.packed(symbol.parameters)
     title = symbol.path.rpartition(".")[2]
     return Document(
         symbol.path,

@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from docstow.index import Index
     from docstow.library import Library, Stowed
 
+#: What code blocks of a language are marked with.
+_JAVASCRIPT = ("javascript", "js", "jsx")
+_SPELLINGS = {
+    "python": ("python", "py", "python3", "pycon"),
+    "typescript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
+    "javascript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
+}
+
 
 def tools(library: Library) -> list[Tool]:
     """The tool, bound to a library."""
@@ -78,7 +86,8 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     found, embedder = library.current(_documented(library, arguments, languages))
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
-    examples = search_examples(index, embedder, query, limit=limit, languages=languages)
+    spellings = [each for language in languages for each in _SPELLINGS.get(language, (language,))]
+    examples = search_examples(index, embedder, query, limit=limit, languages=spellings)
     results = [_result(index, example) for example in examples]
     answer = provenance(found) | paged(
         results, arguments["cursor"], found.snapshot.id, arguments["k"]

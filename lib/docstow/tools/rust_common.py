@@ -22,7 +22,7 @@ CRATE = Parameter("crate", "string", "", required=True, max_length=64)
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
 VERSION = Parameter("version", "string", "", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", "", default="")
-LANGUAGE = Parameter("language", "string", "", default="", choices=("", *LANGUAGES), max_length=20)
+LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
@@ -48,8 +48,15 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
 
 
 def spoken_in(arguments: Mapping[str, Any]) -> Language:
-    """The language whose packages are meant."""
-    return LANGUAGES[arguments.get("language") or RUST.name]
+    """The language whose packages are meant.
+
+    Raises:
+        InvalidParameter: there is no such language.
+    """
+    name = (arguments.get("language") or RUST.name).strip().lower()
+    if name not in LANGUAGES:
+        raise InvalidParameter("language", f"must be one of {', '.join(LANGUAGES)}, not {name!r}")
+    return LANGUAGES[name]
 
 
 def locked(lockfile: str, name: str) -> Locked | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from servers import s3
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", REPOSITORY.parent / "shared"))
@@ -18,3 +21,10 @@ def corpus() -> Path:
     if not (folder / "index.json").is_file():
         pytest.skip("the corpus of real rustdoc JSON is not beside this checkout")
     return folder
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[s3.Bucket]:
+    """An empty bucket for a module's tests, each of which keeps to a prefix of its own."""
+    with s3.bucket() as made:
+        yield made

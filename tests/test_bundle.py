@@ -43,17 +43,11 @@ from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import load
 from prose_store import ProseStore, page
 from servers.docs_rs import DocsRs
-from stores import bucket
+from servers.s3 import Bucket
 
 STORES = Path(__file__).resolve().parent / "fixtures" / "stores"
 SECRET = "Bearer open-sesame-7291"
 STOWED_BY_0_1_0 = "540d98bde5eb551d7f1eb3608137298aad906ad99c119144703451ef8ac4e786"
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
 
 
 @contextlib.contextmanager
@@ -159,11 +153,11 @@ def asked(runtime: Runtime) -> list[Any]:
 
 
 def test_there_and_back_by_way_of_a_bucket(
-    filled: Path, whole: Path, moto: str, tmp_path: Path
+    filled: Path, whole: Path, bucket: Bucket, tmp_path: Path
 ) -> None:
     with opened(filled) as runtime:
         expected = asked(runtime)
-    with opened(f"s3://docstow/{tmp_path.name}", moto) as there:
+    with opened(bucket.at(tmp_path.name), bucket.endpoint) as there:
         done = bring_in(there, whole)
         assert [each.skipped for each in done] == [""] * 4
         assert asked(there) == expected

@@ -18,12 +18,12 @@ from docstow.cards import Card, card_key, make
 from docstow.catalog import SHARDS, Catalog
 from docstow.errors import StoreError
 from docstow.model import CRATE, File, Head, Revision, Snapshot, Source
-from docstow.objects import Entry, ObjectStore, Stored, Unchanged, connect
+from docstow.objects import Entry, ObjectStore, Stored, Unchanged
 from docstow.records import encode_head, head_key
 from docstow.runtime import SAMPLE, Runtime
 from docstow.settings import load
-from servers import s3
 from servers.clock import Clock
+from servers.s3 import Bucket
 
 #: Names whose cards are all in one shard.
 SHARD = 3
@@ -35,23 +35,13 @@ NEIGHBOURS = [
 KEY = f"catalog/{SHARD:02d}.json.gz"
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        with s3.moto() as endpoint:
-            connect(endpoint=endpoint).create_bucket(Bucket="docstow")
-            yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     """Opens one store, each time as a newcomer to whom nothing is known from before."""
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}
-    if request.param == "moto":
-        flags["store"] = f"s3://docstow/{tmp_path.name}"
-        flags["s3_endpoint"] = request.getfixturevalue("moto")
+    if request.param == "bucket":
+        there: Bucket = request.getfixturevalue("bucket")
+        flags["store"], flags["s3_endpoint"] = there.at(tmp_path.name), there.endpoint
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(contextlib.closing(Runtime(load(flags, {}))))
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,7 +29,7 @@ from docstow.jobs import (
     without_secrets,
 )
 from docstow.objects import DirectoryStore, ObjectStore, open_store
-from stores import bucket
+from servers.s3 import Bucket
 
 SOURCE = "0123456789abcdef" * 4
 OTHER = "f" * 64
@@ -49,18 +48,12 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path)
-    endpoint = request.getfixturevalue("moto")
-    return open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint, region="us-east-1")
+    there: Bucket = request.getfixturevalue("bucket")
+    return open_store(there.at(tmp_path.name), endpoint=there.endpoint, region="us-east-1")
 
 
 @pytest.fixture

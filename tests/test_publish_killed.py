@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import pytest
 
 from docstow.audit import verify
 from docstow.model import Recipe, Revision, Source
-from docstow.objects import connect, open_store
+from docstow.objects import open_store
 from docstow.snapshots import BlobCache, Snapshots
-from servers import s3
+from servers.s3 import Bucket
 
 SOURCE = Source("crate", "tokio", "1.24.2")
 RECIPE = Recipe("r", "c", "w", "m")
@@ -86,22 +85,13 @@ print(count["after"], count["step"])
 """
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        with s3.moto() as endpoint:
-            connect(endpoint=endpoint).create_bucket(Bucket="docstow")
-            yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """Address and endpoint of an empty store."""
     if request.param == "directory":
         return str(tmp_path / "store"), ""
-    return f"s3://docstow/{tmp_path.name}", request.getfixturevalue("moto")
+    there: Bucket = request.getfixturevalue("bucket")
+    return there.at(tmp_path.name), there.endpoint
 
 
 def publish_in_child(

@@ -20,23 +20,17 @@ from docstow.origins import pushed
 from docstow.pushes import DEFAULT, Pushed
 from docstow.runtime import Runtime
 from docstow.settings import load
-from stores import bucket
+from servers.s3 import Bucket
 
 TEXT = "# Tides\n\nHigh water is at noon.\n"
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}
-    if request.param == "moto":
-        flags["store"] = f"s3://docstow/{tmp_path.name}"
-        flags["s3_endpoint"] = request.getfixturevalue("moto")
+    if request.param == "bucket":
+        there: Bucket = request.getfixturevalue("bucket")
+        flags["store"], flags["s3_endpoint"] = there.at(tmp_path.name), there.endpoint
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(contextlib.closing(Runtime(load(flags, {}))))
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,23 +17,17 @@ from docstow.objects import DirectoryStore, ObjectStore, open_store
 from docstow.pins import Pins
 from docstow.records import decode_head, encode_head, head_key
 from docstow.registry import REGISTERED, Registry
-from stores import bucket
+from servers.s3 import Bucket
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path)
-    endpoint = request.getfixturevalue("moto")
-    return open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint, region="us-east-1")
+    there: Bucket = request.getfixturevalue("bucket")
+    return open_store(there.at(tmp_path.name), endpoint=there.endpoint, region="us-east-1")
 
 
 @pytest.fixture

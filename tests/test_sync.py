@@ -29,8 +29,8 @@ from docstow.snapshots import BlobCache, Snapshots
 from docstow.sync import Sync
 from docstow.work import Work
 from servers.forge import Forge, Repository, commit
+from servers.s3 import Bucket
 from servers.site import Site
-from stores import bucket
 
 ROOT = "https://docs.example"
 
@@ -148,23 +148,17 @@ class Bench:
         return {each.path.rpartition("/")[2]: each.text.split("\n")[-1] for each in documents}
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
-
-
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(open_store(str(tmp_path / "store")), tmp_path / "cache")
 
 
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     place, endpoint = str(tmp_path / "store"), ""
-    if request.param == "moto":
-        endpoint = request.getfixturevalue("moto")
-        place = f"s3://docstow/{tmp_path.name}"
+    if request.param == "bucket":
+        there: Bucket = request.getfixturevalue("bucket")
+        place, endpoint = there.at(tmp_path.name), there.endpoint
     store = open_store(place, endpoint=endpoint, region="us-east-1")
     return Bench(store, tmp_path / "cache")
 

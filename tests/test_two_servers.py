@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from stores import bucket
+from servers.s3 import bucket
 
 FRESHNESS_S = 2.0
 
@@ -50,12 +50,12 @@ class Server:
 
 @contextlib.contextmanager
 def servers(folder: Path) -> Iterator[tuple[Server, Server]]:
-    with bucket() as endpoint, contextlib.ExitStack() as closing:
+    with bucket() as there, contextlib.ExitStack() as closing:
         made = []
         for name in ("one", "two"):
             environment = {
-                "DOCSTOW_STORE": "s3://docstow/shared",
-                "DOCSTOW_S3_ENDPOINT": endpoint,
+                "DOCSTOW_STORE": there.at("shared"),
+                "DOCSTOW_S3_ENDPOINT": there.endpoint,
                 "DOCSTOW_CACHE": str(folder / name),
                 "DOCSTOW_FRESHNESS_S": str(FRESHNESS_S),
             }

@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,25 +37,19 @@ from docstow.tidy import drop_cards, tidy
 from docstow.touched import Touched
 from docstow.upkeep import Upkeep
 from servers import s3
-from stores import bucket
+from servers.s3 import Bucket
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 RECIPE = Recipe("r", "c", "w", "m")
 AT_ONCE = timedelta(0)
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[str]:
-    with bucket() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(params=["directory", "moto"])
+@pytest.fixture(params=["directory", "bucket"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path / "store")
-    endpoint = request.getfixturevalue("moto")
-    return open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+    there: Bucket = request.getfixturevalue("bucket")
+    return open_store(there.at(tmp_path.name), endpoint=there.endpoint)
 
 
 def crate(number: int | str, kind: str = "crate") -> Source:
@@ -378,9 +372,9 @@ def test_sixteen_who_publish_one_crate_while_others_sweep(
 
 
 @pytest.mark.parametrize("lost", range(8))
-def test_the_answer_to_each_write_is_lost(moto: str, tmp_path: Path, lost: int) -> None:
+def test_the_answer_to_each_write_is_lost(bucket: Bucket, tmp_path: Path, lost: int) -> None:
     """The write lands, the client never hears of it: publish, evict, sweep and stow again."""
-    forward, writes = s3.forward(moto), 0
+    forward, writes = s3.forward(bucket.endpoint), 0
 
     def respond(request: s3.Request) -> s3.Answer:
         nonlocal writes
@@ -392,7 +386,7 @@ def test_the_answer_to_each_write_is_lost(moto: str, tmp_path: Path, lost: int) 
         return answer
 
     with s3.serve(respond) as endpoint:
-        flaky = open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+        flaky = open_store(bucket.at(tmp_path.name), endpoint=endpoint)
         stow(flaky, tmp_path, crate(1), "one")
         stow(flaky, tmp_path, crate(1), "two")
         assert text_of(flaky, tmp_path, crate(1)) == "two"
@@ -400,13 +394,13 @@ def test_the_answer_to_each_write_is_lost(moto: str, tmp_path: Path, lost: int) 
         sweep(flaky, grace=AT_ONCE)
         sweep(flaky, grace=AT_ONCE)
         stow(flaky, tmp_path, crate(1), "two")
-    plain = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+    plain = open_store(bucket.at(tmp_path.name), endpoint=bucket.endpoint)
     assert text_of(plain, tmp_path, crate(1)) == "two"
     assert upkeep(plain, tmp_path).verify().faults == ()
 
 
-def test_a_bucket_that_turns_read_only_goes_on_answering(moto: str, tmp_path: Path) -> None:
-    forward, read_only = s3.forward(moto), threading.Event()
+def test_a_bucket_that_turns_read_only_goes_on_answering(bucket: Bucket, tmp_path: Path) -> None:
+    forward, read_only = s3.forward(bucket.endpoint), threading.Event()
 
     def respond(request: s3.Request) -> s3.Answer:
         if read_only.is_set() and request.method in ("PUT", "DELETE", "POST"):
@@ -414,7 +408,7 @@ def test_a_bucket_that_turns_read_only_goes_on_answering(moto: str, tmp_path: Pa
         return forward(request)
 
     with s3.serve(respond) as endpoint:
-        store = open_store(f"s3://docstow/{tmp_path.name}", endpoint=endpoint)
+        store = open_store(bucket.at(tmp_path.name), endpoint=endpoint)
         stow(store, tmp_path, crate(1))
         read_only.set()
         touched = Touched(store)
@@ -460,22 +454,22 @@ def test_a_thousand_heads_take_two_requests_each(tmp_path: Path) -> None:
     assert verified.requests <= 2000 + 10
 
 
-def test_listing_pages_do_not_matter(moto: str, tmp_path: Path) -> None:
-    plain = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+def test_listing_pages_do_not_matter(bucket: Bucket, tmp_path: Path) -> None:
+    plain = open_store(bucket.at(tmp_path.name), endpoint=bucket.endpoint)
     for number in range(5):
         stow(plain, tmp_path, crate(number))
-    paged = S3Store(connect(endpoint=moto), "docstow", tmp_path.name, page_size=2)
+    paged = S3Store(connect(endpoint=bucket.endpoint), bucket.name, tmp_path.name, page_size=2)
     assert len(inventory.take(paged).blobs) == 10
     assert audit.verify(paged).faults == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX stand for a full disk")
 def test_a_cache_whose_disk_is_full_is_told_and_leaves_nothing_half_done(
-    moto: str, tmp_path: Path
+    bucket: Bucket, tmp_path: Path
 ) -> None:
     import resource
 
-    store = open_store(f"s3://docstow/{tmp_path.name}", endpoint=moto)
+    store = open_store(bucket.at(tmp_path.name), endpoint=bucket.endpoint)
     snapshot = stow(store, tmp_path, crate(1))
     reader = opened(store, tmp_path / "reader")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -31,18 +31,12 @@ from docstow.sqs import SqsQueue
 from docstow.work import OUT_OF_TIME, Work
 from servers import loopback
 from servers.docs_rs import DocsRs
+from servers.s3 import Bucket
 from servers.sqs import Queues
-from stores import bucket
 
 JSON = "/crate/stowage/0.1.0/json"
 SOURCE = Source("crate", "stowage", "0.1.0")
 PLENTY_S = 900.0
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    with bucket() as address:
-        yield address
 
 
 @pytest.fixture
@@ -58,16 +52,16 @@ class Cloud:
     """A bucket and a queue, and processes on them.
 
     Args:
-        endpoint: of moto's server.
+        bucket: with the queues' server.
         folder: for caches; its name is the bucket's prefix and the queue's name.
         upstream: docs.rs.
     """
 
-    def __init__(self, endpoint: str, folder: Path, upstream: DocsRs) -> None:
-        self.queues = Queues.create(endpoint, folder.name.replace("[", "").replace("]", ""))
+    def __init__(self, bucket: Bucket, folder: Path, upstream: DocsRs) -> None:
+        self.queues = Queues.create(bucket.queues, folder.name.replace("[", "").replace("]", ""))
         self.flags: dict[str, Any] = {
-            "store": f"s3://docstow/{folder.name}",
-            "s3_endpoint": endpoint,
+            "store": bucket.at(folder.name),
+            "s3_endpoint": bucket.endpoint,
             "queue_url": self.queues.url,
             "dead_letter_url": self.queues.dead,
             "docs_rs_url": upstream.url,
@@ -97,8 +91,8 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(endpoint: str, tmp_path: Path, upstream: DocsRs) -> Iterator[Cloud]:
-    with contextlib.closing(Cloud(endpoint, tmp_path, upstream)) as made:
+def cloud(bucket: Bucket, tmp_path: Path, upstream: DocsRs) -> Iterator[Cloud]:
+    with contextlib.closing(Cloud(bucket, tmp_path, upstream)) as made:
         yield made
 
 
@@ -483,8 +477,8 @@ def test_busy_is_raised_while_another_holds_the_lease(cloud: Cloud) -> None:
         cloud.runtime.work.handle(Message(STOW, job_of(cloud.runtime).id))
 
 
-def test_the_queue_tells_that_it_cannot_be_used(endpoint: str) -> None:
-    queue = SqsQueue(f"{endpoint}/123456789012/absent")
+def test_the_queue_tells_that_it_cannot_be_used(bucket: Bucket) -> None:
+    queue = SqsQueue(f"{bucket.queues}/123456789012/absent")
     with pytest.raises(DocstowError, match="cannot be used"):
         queue.send(Message(STOW, "a"))
 

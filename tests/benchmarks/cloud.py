@@ -1,7 +1,7 @@
 """``make simulate``: the real functions on a store that is far away and a queue that is careless.
 
 The handlers of ``functions/ingest`` and ``functions/mcp`` run under the real runtime client, each
-in a process of its own, against moto behind :class:`servers.weather.Weather`. Messages come twice
+in a process of its own, on a bucket behind :class:`servers.weather.Weather`. Messages come twice
 and out of order, processes are killed at their work and started again. Everything that goes wrong
 is drawn from a seed. What is printed are figures; that nothing is lost, mixed or done for nothing
 is asserted here and in ``test_cloud.py``.
@@ -36,9 +36,9 @@ from docstow.settings import load
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
+from servers.s3 import Bucket, bucket
 from servers.sqs import Queues, record
 from servers.weather import FAR, KINDS, STORM, Climate, Weather
-from stores import bucket
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", ROOT.parent / "shared"))
@@ -99,8 +99,8 @@ class Cloud:
     """A store, a queue, an upstream, and functions between them.
 
     Args:
-        endpoint: of moto.
-        weather: before it.
+        bucket: with the queues' server.
+        weather: before them.
         upstream: docs.rs.
         name: of the part of the bucket and of the queue.
         folder: of caches.
@@ -110,7 +110,7 @@ class Cloud:
 
     def __init__(
         self,
-        endpoint: str,
+        bucket: Bucket,
         weather: Weather,
         upstream: DocsRs,
         name: str,
@@ -122,10 +122,10 @@ class Cloud:
         self.weather = weather
         self.upstream = upstream
         self.folder = folder / name
-        self.queues = Queues.create(endpoint, name)
+        self.queues = Queues.create(bucket.queues, name)
         self._seed = seed
         near = {
-            "store": f"s3://docstow/{name}",
+            "store": bucket.at(name),
             "docs_rs_url": upstream.url,
             "crates_index_url": upstream.index_url,
             "upstream_interval_s": "0",
@@ -139,7 +139,7 @@ class Cloud:
             load(
                 {
                     **near,
-                    "s3_endpoint": endpoint,
+                    "s3_endpoint": bucket.endpoint,
                     "queue_url": self.queues.url,
                     "dead_letter_url": self.queues.dead,
                     "cache": str(self.folder / "cache"),
@@ -150,8 +150,8 @@ class Cloud:
         far = {
             **near,
             "s3_endpoint": weather.url,
-            "queue_url": self.queues.url.replace(endpoint, weather.url),
-            "dead_letter_url": self.queues.dead.replace(endpoint, weather.url),
+            "queue_url": self.queues.url.replace(bucket.queues, weather.url),
+            "dead_letter_url": self.queues.dead.replace(bucket.queues, weather.url),
         }
         self._environment = {f"DOCSTOW_{key.upper()}": value for key, value in far.items()}
 
@@ -370,13 +370,13 @@ def clouds(folder: Path, crates: Path, *, seed: int, climate: Climate) -> Iterat
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     with (
         contextlib.ExitStack() as stack,
-        bucket() as endpoint,
+        bucket() as there,
         DocsRs(crates) as upstream,
-        Weather(endpoint, seed=seed, climate=climate) as weather,
+        Weather(there, seed=seed, climate=climate) as weather,
     ):
 
         def make(name: str, lease_s: float = 1.0) -> Cloud:
-            made = Cloud(endpoint, weather, upstream, name, folder, seed=seed, lease_s=lease_s)
+            made = Cloud(there, weather, upstream, name, folder, seed=seed, lease_s=lease_s)
             stack.callback(made.close)
             return made
 

@@ -22,8 +22,8 @@ from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import LambdaRuntime
+from servers.s3 import bucket
 from servers.sqs import Queues, record
-from stores import bucket
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CRATES = ("one", "two", "three", "four", "five", "six", "seven", *(f"many-{n}" for n in range(12)))
@@ -100,11 +100,11 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         place = folder / "crates" / name / "0.1.0"
         place.mkdir(parents=True)
         shutil.copy(SAMPLE, place / "rustdoc.json.zst")
-    with bucket() as endpoint, DocsRs(folder / "crates") as upstream:
-        queues = Queues.create(endpoint, "jobs")
+    with bucket() as there, DocsRs(folder / "crates") as upstream:
+        queues = Queues.create(there.queues, "jobs")
         settings = {
-            "store": "s3://docstow/function",
-            "s3_endpoint": endpoint,
+            "store": there.at("function"),
+            "s3_endpoint": there.endpoint,
             "queue_url": queues.url,
             "dead_letter_url": queues.dead,
             "docs_rs_url": upstream.url,

@@ -6,15 +6,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import pytest
 
 from docstow.access import token_digest
 from docstow.runtime import SAMPLE
-from servers import s3
 from servers.docs_rs import DocsRs
 from servers.gateway import TOKEN, body_of, event
 from servers.lambda_runtime import LambdaRuntime
+from servers.s3 import bucket
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -25,19 +24,10 @@ def function(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaRuntime
     place = folder / "crates" / "stowage" / "0.1.0"
     place.mkdir(parents=True)
     shutil.copy(SAMPLE, place / "rustdoc.json.zst")
-    credentials = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
-    with s3.moto() as endpoint, DocsRs(folder / "crates") as upstream:
-        boto3.client(
-            "s3",
-            endpoint_url=endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="k",
-            aws_secret_access_key="s",
-        ).create_bucket(Bucket="stow")
+    with bucket() as there, DocsRs(folder / "crates") as upstream:
         environment = {
-            **credentials,
-            "DOCSTOW_STORE": "s3://stow/docs",
-            "DOCSTOW_S3_ENDPOINT": endpoint,
+            "DOCSTOW_STORE": there.at("docs"),
+            "DOCSTOW_S3_ENDPOINT": there.endpoint,
             "DOCSTOW_DOCS_RS_URL": upstream.url,
             "DOCSTOW_CRATES_INDEX_URL": upstream.index_url,
             "DOCSTOW_UPSTREAM_INTERVAL_S": "0",

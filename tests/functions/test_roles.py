@@ -26,11 +26,9 @@ from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import LambdaRuntime
 from servers.sqs import Queues
-from stores import bucket
 from test_template import prefixes, statements
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BUCKET = "docstow"
 #: What a listing says of the age of everything but upkeep's own objects.
 LONG_AGO = (datetime.now(UTC) - timedelta(days=100)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
@@ -41,7 +39,7 @@ class Gate:
 
     Attributes:
         role: its name in the template.
-        upstream: who answers.
+        bucket: whose servers answer.
         queues: names of the queues by their names in the template.
         used: for each action the resources that were used, as the template spells them.
         refused: what was not let through.
@@ -49,25 +47,26 @@ class Gate:
     """
 
     role: str
-    upstream: str
+    bucket: s3.Bucket
     queues: dict[str, str]
     used: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     refused: list[str] = field(default_factory=list)
     aged: bool = False
 
     def respond(self, request: s3.Request) -> s3.Answer:
-        if f"/{BUCKET}/probes/" in request.path:
-            return s3.forward(self.upstream)(request)  # AWS is not asked whether it is S3
+        forward = s3.forward(self.bucket.endpoint, self.bucket.queues)
+        if f"/{self.bucket.name}/probes/" in request.path:
+            return forward(request)  # AWS is not asked whether it is S3
         action, resource = self._asked(request)
         granted = self._granted(action, resource)
         if not granted:
             self.refused.append(f"{action} {resource}")
             return s3.fault(403, "AccessDenied")
         self.used[action] |= granted
-        answer = s3.forward(self.upstream)(request)
+        answer = forward(request)
         if self.aged and action == "s3:ListBucket":
             answer.body = re.sub(
-                rb"(<Key>(?!upkeep/)[^<]*</Key><LastModified>)[^<]*",
+                rb"(<Key>(?!upkeep(?:/|%2F))[^<]*</Key><LastModified>)[^<]*",
                 rb"\g<1>" + LONG_AGO.encode(),
                 answer.body,
             )
@@ -85,7 +84,7 @@ class Gate:
             return f"sqs:{action}", self.queues[url.rpartition("/")[2]]
         parts = urlsplit(request.path)
         name, _, key = unquote(parts.path).lstrip("/").partition("/")
-        assert name == BUCKET
+        assert name == self.bucket.name
         if not key:
             assert "list-type" in parse_qs(parts.query), request.path
             return "s3:ListBucket", "Bucket"
@@ -118,7 +117,7 @@ class Deployed:
     gates: dict[str, Gate]
     functions: dict[str, LambdaRuntime]
     queues: Queues
-    endpoint: str
+    bucket: s3.Bucket
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         answer = self.functions["Mcp"].invoke(event("POST", f"/mcp/tools/{tool}", arguments))
@@ -137,18 +136,18 @@ def deployed(tmp_path: Path) -> Iterator[Deployed]:
         place.mkdir(parents=True)
         shutil.copy(SAMPLE, place / "rustdoc.json.zst")
     with contextlib.ExitStack() as stack:
-        endpoint = stack.enter_context(bucket())
+        there = stack.enter_context(s3.bucket())
         upstream = stack.enter_context(DocsRs(tmp_path / "crates"))
-        queues = Queues.create(endpoint, "jobs")
+        queues = Queues.create(there.queues, "jobs")
         gates, functions = {}, {}
         for name in ("Mcp", "Ingest", "Upkeep"):
-            gate = Gate(f"{name}Role", endpoint, {"jobs": "Queue", "jobs-dead": "DeadLetters"})
+            gate = Gate(f"{name}Role", there, {"jobs": "Queue", "jobs-dead": "DeadLetters"})
             address = stack.enter_context(s3.serve(gate.respond))
             settings = {
-                "store": f"s3://{BUCKET}",
+                "store": there.at(),
                 "s3_endpoint": address,
-                "queue_url": queues.url.replace(endpoint, address),
-                "dead_letter_url": queues.dead.replace(endpoint, address),
+                "queue_url": queues.url.replace(there.queues, address),
+                "dead_letter_url": queues.dead.replace(there.queues, address),
                 "docs_rs_url": upstream.url,
                 "crates_index_url": upstream.index_url,
                 "upstream_interval_s": "0",
@@ -162,7 +161,7 @@ def deployed(tmp_path: Path) -> Iterator[Deployed]:
             handler = f"functions/{name.lower()}/handler.handler"
             gates[name] = gate
             functions[name] = stack.enter_context(LambdaRuntime(handler, REPOSITORY, environment))
-        yield Deployed(gates, functions, queues, endpoint)
+        yield Deployed(gates, functions, queues, there)
 
 
 def ask(deployed: Deployed) -> None:
@@ -198,7 +197,7 @@ def keep_up(deployed: Deployed) -> None:
     deployed.gates["Upkeep"].aged = True
     first = deployed.functions["Upkeep"].invoke({})
     assert {"crate/one/0.1.0", "crate/two/0.1.0"} <= set(first["evicted"])
-    store = open_store(f"s3://{BUCKET}", endpoint=deployed.endpoint, region="us-east-1")
+    store = open_store(deployed.bucket.at(), endpoint=deployed.bucket.endpoint, region="us-east-1")
     ledger = store.get("upkeep/dead.json")
     assert ledger is not None
     dead = json.loads(ledger.body)

@@ -14,8 +14,8 @@ from docstow.objects import DirectoryStore
 from docstow.registry import Registry
 from servers.gateway import schedule_event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
+from servers.s3 import bucket
 from servers.sqs import Queues
-from stores import bucket
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -32,8 +32,8 @@ def test_a_round_sends_what_is_due_and_loads_nothing_heavy(tmp_path: Path) -> No
     store = DirectoryStore(tmp_path / "store")
     source, _ = Registry(store).create("site", "https://docs.example/", refresh_hours=24)
     (tmp_path / "asked.py").write_text(_LOADED)
-    with bucket() as endpoint:
-        queues = Queues.create(endpoint, "due")
+    with bucket() as there:
+        queues = Queues.create(there.queues, "due")
         environment = {
             "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY}/lib",
             "DOCSTOW_STORE": str(tmp_path / "store"),

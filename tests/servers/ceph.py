@@ -25,6 +25,7 @@ PROGRAMS = (
     "radosgw-admin",
     "radosgw",
 )
+USER = "testing"  #: also its key and its secret
 CLUSTER, DISK = "11111111-2222-3333-4444-555555555555", "99999999-2222-3333-4444-555555555555"
 DAEMONS = ("mon.a", "osd.0", "client.admin")
 
@@ -108,8 +109,8 @@ def _start(folder: Path) -> str:
     run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", DISK)
     run("ceph-osd", "-i", "0")
     run("radosgw", "-n", "client.admin")
-    user = ["--uid=testing", "--display-name=testing"]
-    run("radosgw-admin", "user", "create", *user, "--access-key=testing", "--secret-key=testing")
+    names = ("uid", "display-name", "access-key", "secret-key")
+    run("radosgw-admin", "user", "create", *(f"--{name}={USER}" for name in names))
     return f"http://127.0.0.1:{port}"
 
 

@@ -1,19 +1,27 @@
-"""S3 servers on loopback: moto's, a proxy that meddles with it, and one that ignores conditions."""
+"""Buckets for tests, a proxy that meddles with their server, and a server that ignores conditions.
+
+Tests that need S3 take a :func:`bucket`: on moto's server, or on the one that
+``DOCSTOW_TEST_S3_ENDPOINT`` names.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import http.client
+import os
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from moto.server import ThreadedMotoServer
+import pytest
+
+from docstow.objects import connect
 
 
 @dataclass
@@ -42,10 +50,15 @@ class Lost(Exception):
 
 Respond = Callable[[Request], Answer]
 
+#: The server that tests use instead of moto's.
+NAMED = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT", "")
+
 
 @contextlib.contextmanager
 def moto() -> Iterator[str]:
     """The address of moto's own server."""
+    from moto.server import ThreadedMotoServer  # a second, which most tests need not wait for
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
@@ -53,6 +66,54 @@ def moto() -> Iterator[str]:
         yield f"http://{host}:{port}"
     finally:
         server.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket of the tests' own.
+
+    Attributes:
+        name: of the bucket.
+        endpoint: of its server.
+        queues: address of a server of SQS: moto's, whoever has the bucket.
+    """
+
+    name: str
+    endpoint: str
+    queues: str
+
+    def at(self, prefix: str = "") -> str:
+        """The setting of a store in a part of it, or in the whole."""
+        return f"s3://{self.name}/{prefix}".rstrip("/")
+
+
+@contextlib.contextmanager
+def bucket() -> Iterator[Bucket]:
+    """A new, empty bucket, which is removed afterwards.
+
+    It is on moto's server. Where ``DOCSTOW_TEST_S3_ENDPOINT`` names another one it is there, and
+    the credentials are those of the environment.
+    """
+    with moto() as own, pytest.MonkeyPatch.context() as patch:
+        if not NAMED:
+            patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+            patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        with created(NAMED or own) as name:
+            yield Bucket(name, NAMED or own, own)
+
+
+@contextlib.contextmanager
+def created(endpoint: str) -> Iterator[str]:
+    """The name of a new bucket on a server, which is removed with all that it holds."""
+    client, name = connect(endpoint=endpoint), f"docstow-test-{uuid.uuid4().hex}"
+    client.create_bucket(Bucket=name)
+    try:
+        yield name
+    finally:
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=name):
+            for entry in page.get("Contents", ()):
+                client.delete_object(Bucket=name, Key=entry["Key"])
+        client.delete_bucket(Bucket=name)
 
 
 class _Server(ThreadingHTTPServer):
@@ -113,12 +174,14 @@ def serve(respond: Respond) -> Iterator[str]:
         thread.join()
 
 
-def forward(upstream: str) -> Respond:
-    """Pass a request on to ``upstream`` and its answer back."""
-    host = urlsplit(upstream).netloc
+def forward(upstream: str, queues: str = "") -> Respond:
+    """Pass a request on to ``upstream``, or to ``queues`` what is for SQS, and the answer back."""
 
     def respond(request: Request) -> Answer:
-        connection = http.client.HTTPConnection(host, timeout=30)
+        target = urlsplit(queues if "x-amz-target" in request.headers else upstream)
+        secure = target.scheme == "https"
+        connect_to = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = connect_to(target.netloc, timeout=30)
         headers = {n: v for n, v in request.headers.items() if n not in ("expect", "connection")}
         try:
             connection.request(request.method, request.path, request.body, headers)

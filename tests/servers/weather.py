@@ -1,6 +1,6 @@
-"""A cloud's weather between clients and moto: latency, refusals, lost answers; and what it costs.
+"""A cloud's weather before a bucket: latency, refusals, lost answers; and what it costs.
 
-``with Weather(upstream, seed=1) as weather:`` gives ``weather.url``, an S3 and SQS server that is
+``with Weather(bucket, seed=1) as weather:`` gives ``weather.url``, an S3 and SQS server that is
 as far away and as moody as :class:`Climate` says, and ``weather.meter``, which counts requests.
 What meets whom is drawn from the seed, the request's name and how often that came before, so that
 no thread's haste changes it.
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from servers.s3 import Answer, Lost, Request, fault, forward, serve
+from servers.s3 import Answer, Bucket, Lost, Request, fault, forward, serve
 
 KINDS = ("GET", "LIST", "HEAD", "PUT", "DELETE")
 
@@ -81,20 +81,20 @@ class Meter:
 
 
 class Weather:
-    """A proxy before moto's server; a context manager.
+    """A proxy before a bucket's servers; a context manager.
 
     Args:
-        upstream: moto's address.
+        bucket: whose servers answer.
         seed: of everything that goes wrong.
         climate: may be changed at any time.
     """
 
-    def __init__(self, upstream: str, *, seed: int = 1, climate: Climate = FAR) -> None:
+    def __init__(self, bucket: Bucket, *, seed: int = 1, climate: Climate = FAR) -> None:
         self.climate = climate
         self.meter = Meter()
         self.url = ""
         self._seed = seed
-        self._forward = forward(upstream)
+        self._forward = forward(bucket.endpoint, bucket.queues)
         self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._stack = ExitStack()

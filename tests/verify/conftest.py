@@ -27,6 +27,9 @@ CRATES = (
     *("parking_lot", "rand", "rayon", "regex", "reqwest", "semver", "serde", "serde_json"),
     *("sha2", "smallvec", "tempfile", "thiserror", "time", "tokio", "tracing"),
     *("tracing-subscriber", "url", "uuid", "walkdir"),
+    *("bitflags", "crossbeam", "either", "env_logger", "fastrand", "futures-util", "hashbrown"),
+    *("http-body-util", "hyper", "hyper-util", "lazy_static", "log", "memchr", "num-traits"),
+    *("proc-macro2", "quote", "syn", "tar", "tokio-util"),
 )
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTIONS = frozenset({"function", "method"})
+_POINTERS = frozenset({("std", "sync", "Arc"), ("std", "rc", "Rc"), ("std", "boxed", "Box")})
+#: Kinds that no path leads through.
+_VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
 _PRIMITIVES = frozenset(
     {
         *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
@@ -104,6 +107,11 @@ class _Checker:
 
     def imports(self) -> None:
         """Check every leaf of every ``use``."""
+        self._scope.values |= {
+            name
+            for name, paths in self._scope.imports.items()
+            if paths == {(name, name)} and self._is_value(name)
+        }
         for leaf in self._scope.leaves:
             path: Segments | None = leaf.path
             same = {(path[0], path[0])} if path else set()  # ``use log::{log, Level}``
@@ -116,6 +124,13 @@ class _Checker:
                 path = path[1:]
             if path:
                 self._check(path, leaf.node)
+
+    def _is_value(self, name: str) -> bool:
+        """Whether a crate has only macros or functions of its own name."""
+        if name in STANDARD or self._crates.crate(name) is None:
+            return False
+        found = look_up((name, name), self._crates).found
+        return bool(found) and all(each.kind in _VALUES for each in found)
 
     def _check(self, path: Segments, node: Node) -> Answer | None:
         """Look a path up and note what is found; nothing is noted of the standard library."""
@@ -130,9 +145,14 @@ class _Checker:
         return answer
 
     def _note(self, node: Node, name: str, answer: Answer) -> None:
+        message = answer.message
         for found in answer.found[:1]:
             used = self._features.setdefault(found.names.package, {})
-            used.update(dict.fromkeys(found.names.index.features(found.row)))
+            needed = found.names.index.features(found.row)
+            used.update(dict.fromkeys(needed))
+            extra = [each for each in needed if each not in found.names.defaults]
+            if extra and answer.status == "ok":
+                message = f"needs feature{'s' * (len(extra) > 1)} {', '.join(extra)}"
         place = node.start_point
         self._findings.append(
             Finding(
@@ -140,7 +160,7 @@ class _Checker:
                 column=place.column + 1,
                 name=name,
                 status=answer.status,
-                message=answer.message,
+                message=message,
                 suggestions=answer.suggestions,
                 path=answer.found[0].path if answer.found else answer.looked_in,
                 package=answer.names.package if answer.names else "",
@@ -325,8 +345,18 @@ class _Checker:
             arguments = node.child_by_field_name("type_arguments")
             first = arguments.named_children[0] if arguments and arguments.named_children else None
             return Type(path[0], None, self._annotated(first) if first is not None else None)
+        if self._holds(path):
+            arguments = node.child_by_field_name("type_arguments")
+            held = arguments.named_children if arguments is not None else []
+            return self._annotated(held[0]) if len(held) == 1 else None
         absolute = self._absolute(node) if len(path) > 1 else self._named(path)
         return self._type_at(absolute)
+
+    def _holds(self, path: Segments) -> bool:
+        """Whether a path means a pointer, whose methods are those of what it points to."""
+        if path == ("Box",):
+            return "Box" not in self._scope.imports and "Box" not in self._scope.declared
+        return (self._scope.expand(path) or ()) in _POINTERS
 
     def _named(self, path: Segments) -> Segments | None:
         """A single name, only where an import says what it is."""
@@ -382,10 +412,17 @@ class _Checker:
             held = arguments.named_children if arguments is not None else []
             inner = self._type(held[0], known) if len(held) == 1 else None
             return Type("Option" if path == ("Some",) else "Result", None, inner)
+        if path[-1] == "new" and len(path) > 1 and self._holds(path[:-1]):
+            arguments = node.child_by_field_name("arguments")
+            held = arguments.named_children if arguments is not None else []
+            return self._type(held[0], known) if len(held) == 1 else None
         absolute = self._absolute(function) if len(path) > 1 else self._named(path)
         if absolute is None or absolute[0] in STANDARD:
             return None
         found = [each for each in look_up(absolute, self._crates).found if each.kind in _FUNCTIONS]
+        if not found and absolute[-1] == "default":
+            owner = self._type_at(absolute[:-1])
+            return owner if owner is not None and self._has(owner, "Default") else None
         return returned(found[0]) if len(found) == 1 else None
 
     def _given_by_method(self, function: Node, known: dict[str, Type | None]) -> Type | None:
@@ -408,11 +445,11 @@ class _Checker:
         method = self._inherent(owner, name)
         if method is not None:
             return returned(method)
-        return owner if name == "clone" and self._clones(owner) else None
+        return owner if name == "clone" and self._has(owner, "Clone") else None
 
-    def _clones(self, owner: Type) -> bool:
+    def _has(self, owner: Type, trait: str) -> bool:
         return owner.crate is not None and any(
-            each.endswith("::Clone") for each in owner.crate.traits(owner.name)
+            each.endswith(f"::{trait}") for each in owner.crate.traits(owner.name)
         )
 
     def _inherent(self, owner: Type, name: str) -> Found | None:
@@ -489,7 +526,7 @@ class _Checker:
             len(types) == 1
             and not owner.crate.find(whole)
             and not owner.crate.hides(owner.name, name)
-            and not owner.crate.derefs(owner.name)
+            and not owner.crate.may_deref(owner.name, name)
             and not self._by_trait(name)
             and member_is_absent(types[0], name, self._crates)
         )

@@ -120,12 +120,25 @@ class CrateNames:
         """Whether a module, type or trait may have a name that its docs do not show."""
         if name.startswith("_") or self.by_platform or name.lower() in _ELSEWHERE:
             return True
-        return owner in self._foreign_globs or name in self._passed_on or self._unseen(name)
+        if owner in self._foreign_globs or name in self._passed_on or self._unseen(name):
+            return True
+        return bool(self._unseen_features) and self._speaks_of(name)
+
+    def _speaks_of(self, name: str) -> bool:
+        """Whether the docs link to a name that no item has: they were made without its feature."""
+        if name in self._titles:
+            return False
+        written = re.compile(rf"\[`(?:\w+::)*{re.escape(name)}!?(?:\(\))?`\]")
+        return any(name in text and written.search(text) for text in self.index.passages["text"])
 
     def shows(self, path: str) -> bool:
         """Whether the crate's own examples use a path: it may be hidden, but it is there."""
         whole = re.compile(rf"(?<![\w:]){re.escape(path)}(?!\w)")
         return any(path in code and whole.search(code) for code in self.index.examples["code"])
+
+    @cached_property
+    def _titles(self) -> frozenset[str]:
+        return frozenset(str(title) for title in self.index.columns["title"])
 
     @cached_property
     def _passed_on(self) -> frozenset[str]:
@@ -225,6 +238,15 @@ class CrateNames:
             for predicate, target in self._relations_of.get(path, ())
             if predicate == DEREFS_TO
         ]
+
+    def may_deref(self, path: str, name: str) -> bool:
+        """Whether a type may have a name from what it dereferences to."""
+        for target in self.derefs(path):
+            traits = target.removeprefix("dyn ").split(" + ") if target.startswith("dyn ") else [""]
+            known = [std_traits().get(each) for each in traits]
+            if any(members is None or name in members for members in known):
+                return True
+        return False
 
     def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
         """Whether a trait, named by any crate's path, brings a member; None where unknown."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from docstow.verify.findings import Status
 from docstow.verify.nearest import likeness
@@ -95,7 +95,7 @@ def _missing(
         if (meant := _aliased(found)) is not None:
             return look_up((*meant.split("::"), *path[end:]), crates, by_trait, hops - 1)
         if any(each.kind in OPAQUE for each in found):
-            return _elsewhere(found, path[end:], names, crates, hops)
+            return _elsewhere(found, path[end:], names, crates, by_trait, hops)
         return _absent(found, path, end, crates, by_trait)
     return NOT_CHECKED
 
@@ -118,16 +118,50 @@ def _aliased(found: tuple[Found, ...]) -> str | None:
 
 
 def _elsewhere(
-    found: Sequence[Found], rest: Segments, names: CrateNames, crates: Crates, hops: int
+    found: Sequence[Found],
+    rest: Segments,
+    names: CrateNames,
+    crates: Crates,
+    by_trait: Callable[[str], bool],
+    hops: int,
 ) -> Answer:
-    """Below a re-export it is the other crate that answers, if it is at hand in that version."""
+    """Below a re-export it is the other crate that answers.
+
+    That a name is there is believed of any version; that it is not, only of the version which the
+    crate's own docs were made with, or a later one that is compatible.
+    """
     for each in found:
         target = names.re_exports.get(each.path)
         if each.kind == "re-export" and target and target.split("::")[0] not in STANDARD:
-            answer = look_up((*target.split("::"), *rest), crates, hops=hops - 1)
+            answer = look_up((*target.split("::"), *rest), crates, by_trait, hops - 1)
             if answer.status == "ok":
                 return answer
+            if answer.status == "unknown" and len(found) == 1 and _meant(target, names, answer):
+                shown = tuple(_seen_through(one, target, each.path) for one in answer.suggestions)
+                message = answer.message
+                for one, other in zip(answer.suggestions, shown, strict=True):
+                    message = message.replace(f" {one}.", f" {other}.").replace(
+                        f" {one}?", f" {other}?"
+                    )
+                return replace(answer, suggestions=shown, message=message)
     return NOT_CHECKED
+
+
+def _meant(target: str, names: CrateNames, answer: Answer) -> bool:
+    """Whether the crate that was asked is the one that a re-export leads to."""
+    from docstow.versions import Version
+
+    external = names.index.snapshot.facts.get("externals", {}).get(target.split("::")[0], {})
+    version, asked = external.get("version", ""), answer.names
+    if not version or asked is None or asked.root != target.split("::")[0]:
+        return False
+    wanted, given = Version.parse(version), Version.parse(asked.version)
+    return given >= wanted and version.split(".")[0] == asked.version.split(".")[0] != "0"
+
+
+def _seen_through(path: str, target: str, here: str) -> str:
+    """A path of another crate as the crate that shows it has it."""
+    return f"{here}{path[len(target) :]}" if f"{path}::".startswith(f"{target}::") else path
 
 
 def _absent(

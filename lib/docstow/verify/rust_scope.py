@@ -42,12 +42,15 @@ class Scope:
         globs: paths whose names are all brought in.
         declared: names that the code defines itself.
         leaves: every import, in order.
+        values: imports that bear their crate's name and are a macro or function: in a path the
+            name is the crate still.
     """
 
     imports: dict[str, set[Segments]] = field(default_factory=dict)
     globs: list[Segments] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
     leaves: list[Import] = field(default_factory=list)
+    values: set[str] = field(default_factory=set)
 
     def expand(self, path: Segments) -> Segments | None:
         """A path with its first name replaced by what was imported; None where nobody knows.
@@ -67,7 +70,8 @@ class Scope:
                 return None
             (target,) = found
             if target == (first, first):
-                return None  # ``use log::log``: whether the crate or the macro is meant
+                # ``use log::log``: whether the crate or what it has of that name is meant.
+                return path if len(path) > 1 and first in self.values else None
             if target[0] == first or target[:1] == ("",):
                 return (*(target[1:] if target[0] == "" else target), *path[1:])
             path = (*target, *path[1:])

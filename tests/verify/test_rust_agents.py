@@ -1,0 +1,99 @@
+"""Rust as coding agents write it: right code raises no alarm, their usual mistakes are found.
+
+The mistakes of ``rust_agents.txt`` are names of earlier versions, of sibling crates, of other
+modules, and names that merely sound right.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from docstow.runtime import Runtime
+from docstow.tools.packages_crates import StowedCrates
+from docstow.verify import rust_code
+from docstow.verify.findings import Finding, Verdict
+from verify.snippets import load
+from verify.test_rates import alarms, measured, no_alarm, wrong
+
+#: Crates whose examples are current; hyper's still has one of a client that it gave up.
+CURRENT = (
+    *("anyhow", "bytes", "clap", "crossbeam", "csv", "flate2", "futures", "http", "itertools"),
+    *("parking_lot", "rand", "rayon", "regex", "reqwest", "semver", "serde", "syn", "tempfile"),
+    *("thiserror", "time", "tokio", "tokio_util", "tracing", "tracing_subscriber", "uuid"),
+)
+LONGEST = 40
+
+
+@pytest.fixture(scope="module")
+def check(crates: StowedCrates) -> Check:
+    return Check(crates)
+
+
+class Check:
+    def __init__(self, crates: StowedCrates) -> None:
+        self._crates = crates
+
+    def __call__(self, code: str) -> Verdict:
+        return rust_code.verify(code, self._crates)
+
+    def one(self, code: str, name: str) -> Finding:
+        (found,) = [each for each in self(code).findings if each.name == name]
+        return found
+
+
+def test_the_suite_is_as_large_as_it_says() -> None:
+    snippets = load("rust_agents")
+    assert len(snippets) >= 55
+    assert sum(len(each.broken) for each in snippets) >= 55
+
+
+def test_what_agents_write(check: Check) -> None:
+    assert alarms(load("rust_agents"), check) == []
+    found, first = measured("rust_agents", check)
+    assert found >= 0.9
+    assert first >= 0.8
+
+
+def test_examples_of_many_crates(rust_runtime: Runtime, check: Check) -> None:
+    codes = []
+    for name in CURRENT:
+        stowed = rust_runtime.library.ensure(name.replace("_", "-"))
+        examples = rust_runtime.library.index(stowed).examples
+        pairs = zip(examples["language"], examples["code"], strict=True)
+        own = {str(code) for language, code in pairs if language == "rust"}
+        codes += [(name, code) for code in sorted(own, key=len, reverse=True)[:LONGEST]]
+    no_alarm("rust", codes, check)
+
+
+def test_a_feature_that_must_be_turned_on_is_told(check: Check) -> None:
+    found = check.one("use tokio::sync::mpsc;", "tokio::sync::mpsc")
+    assert (found.status, found.message) == ("ok", "needs feature sync")
+
+
+def test_what_docs_link_to_but_were_made_without_is_not_judged(check: Check) -> None:
+    assert check.one("use clap::crate_version;", "clap::crate_version").status == "not_checked"
+
+
+def test_a_macro_that_bears_its_crates_name_hides_no_path(check: Check) -> None:
+    code = "use uuid::{Uuid, uuid};\nfn f() { let u = Uuid::generate_v4(); }"
+    assert [each.name for each in wrong(check(code))] == ["uuid::Uuid::generate_v4"]
+
+
+def test_below_a_re_export_the_other_crate_answers(check: Check) -> None:
+    found = check.one("use hyper::header::ACCEPTS;", "hyper::header::ACCEPTS")
+    assert (found.status, found.suggestions[0]) == ("unknown", "hyper::header::ACCEPT")
+
+
+def test_methods_are_seen_through_a_shared_pointer(check: Check) -> None:
+    code = """
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+async fn f(other: Arc<Semaphore>) {
+    let permits = Arc::new(Semaphore::new(3));
+    permits.acquires_owned().await;
+    other.close();
+    other.shut();
+    println!("{}", Arc::strong_count(&other));
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [6, 8]

@@ -4,7 +4,7 @@ The handlers of ``functions/ingest`` and ``functions/mcp`` run under the real ru
 in a process of its own, on a bucket behind :class:`servers.weather.Weather`. Messages come twice
 and out of order, processes are killed at their work and started again. Everything that goes wrong
 is drawn from a seed. What is printed are figures; that nothing is lost, mixed or done for nothing
-is asserted here and in ``test_cloud.py``.
+is asserted here.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def load(language: str) -> list[Snippet]:
     """The snippets of a language: ``=== title``, code, then ``--- right => wrong => wanted``."""
     text = (HERE / f"{language}.txt").read_text(encoding="utf-8")
     found = []
-    for part in text.split("=== ")[1:]:
+    for part in f"\n{text}".split("\n=== ")[1:]:
         title, _, rest = part.partition("\n")
         code, *changes = rest.split("\n--- ")
         found.append(Snippet(title, f"{code}\n", tuple(_broken(title, code, c) for c in changes)))

@@ -86,10 +86,11 @@ def test_python(python_resolver: PythonResolver) -> None:
     def verify(code: str) -> Verdict:
         return python_code.verify(code, python_resolver)
 
-    assert alarms(load("python"), verify) == []
-    found, first = measured("python", verify)
-    assert found >= 0.8  # modules with __getattr__ cannot be known: pydantic, flask, sqlalchemy
-    assert first >= 0.7
+    for suite in ("python", "python_agents"):
+        assert alarms(load(suite), verify) == []
+        found, first = measured(suite, verify)
+        assert found >= 0.9
+        assert first >= 0.7
 
 
 def test_typescript(node_resolver: NodeResolver) -> None:
@@ -100,6 +101,17 @@ def test_typescript(node_resolver: NodeResolver) -> None:
     found, first = measured("typescript", verify)
     assert found >= 0.9
     assert first >= 0.85
+
+
+def test_typescript_as_agents_write_it(node_resolver: NodeResolver) -> None:
+    def verify(code: str) -> Verdict:
+        return javascript_code.verify(code, node_resolver)
+
+    assert len(load("typescript_agents")) >= 55
+    assert alarms(load("typescript_agents"), verify) == []
+    found, first = measured("typescript_agents", verify)
+    assert found >= 0.9
+    assert first >= 0.8
 
 
 #: Crates whose examples use one another; their docs have no outdated ones.

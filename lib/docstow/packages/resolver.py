@@ -28,6 +28,11 @@ NODE_MODULES = frozenset(
     }
 )
 
+#: The package that declares them.
+_TYPES = "@types/node"
+#: Of these it takes what it does not show: typed arrays of the language, generated protocols.
+_NOT_SHOWN = frozenset({"buffer", "inspector"})
+
 
 class PythonResolver:
     """The Python packages of a project.
@@ -78,7 +83,9 @@ class NodeResolver:
         self._surfaces: dict[str, NodeSurface | None] = {}
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a module specifier."""
+        """The package of a module specifier; of Node's own modules the one that declares them."""
+        if self.is_standard(imported):
+            return self._builtin(imported)
         package = self._scan.importing(imported, "typescript")
         surface = self._surface(package) if package is not None else None
         if package is None or surface is None:
@@ -88,6 +95,24 @@ class NodeResolver:
     def is_standard(self, imported: str) -> bool:
         """Whether it is a module of Node itself."""
         return imported.startswith("node:") or imported.partition("/")[0] in NODE_MODULES
+
+    def _builtin(self, imported: str) -> Installed | None:
+        """A module of Node itself, unless a package of its name may be meant."""
+        from docstow.packages.node_surface import NodeSurface
+
+        package = self._scan.importing(_TYPES, "typescript")
+        if package is None or self._scan.importing(imported, "typescript") is not None:
+            return None
+        if not package.installed or package.problem or not package.files_root:
+            return None
+        if imported.removeprefix("node:").partition("/")[0] in _NOT_SHOWN:
+            return None
+        if imported not in self._surfaces:
+            self._surfaces[imported] = NodeSurface(
+                package, self._scan.boundary, self._named, self._installed, builtin=imported
+            )
+        surface = self._surfaces[imported]
+        return Installed(_TYPES, package.version, surface) if surface is not None else None
 
     def _named(self, name: str) -> NodeSurface | None:
         package = self._scan.importing(name, "typescript")

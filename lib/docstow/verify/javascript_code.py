@@ -90,10 +90,12 @@ class _Checker:
         source = name.specifier
         if _OWN.match(source) or source in self._scope.augmented:
             return None
-        if self._names.resolver.is_standard(source):
-            return None
-        if self._names.resolver.package_for(source) is None:
-            self._missing.setdefault(_package_of(source))
+        resolver = self._names.resolver
+        if resolver.is_standard(source) and not self._typed:
+            return None  # what runs has the last word there, not what declares its types
+        if resolver.package_for(source) is None:
+            if not resolver.is_standard(source):
+                self._missing.setdefault(_package_of(source))
             return None
         return self._names.look_up(name.path, source)
 
@@ -143,7 +145,7 @@ class _Checker:
             return None
         match node.type:
             case "identifier":
-                return self._variable(text_of(node), depth)
+                return self._variable(node, depth)
             case "parenthesized_expression" | "non_null_expression":
                 return self._type(node.named_children[0], depth + 1)
             case "await_expression":
@@ -158,13 +160,18 @@ class _Checker:
                 return self._given(node, depth)
         return None
 
-    def _variable(self, name: str, depth: int) -> _Made | None:
-        if self._scope.declared.get(name) != 1:
+    def _variable(self, node: Node, depth: int) -> _Made | None:
+        name = text_of(node)
+        if name in self._scope.narrowed:
             return None
-        if name in self._scope.annotations:
-            annotation = self._scope.annotations[name]
+        annotation = self._scope.annotation(node)
+        if annotation is not None:
+            if annotation.type == "generic_type":
+                annotation = annotation.named_children[0]
             named = self._name(annotation)
             return self._instance(named, {"class", "interface"}) if named is not None else None
+        if self._scope.declared.get(name) != 1:
+            return None
         value = self._scope.values.get(name)
         return self._type(value, depth + 1) if value is not None else None
 
@@ -190,9 +197,16 @@ class _Checker:
         if answer is None or answer.symbol is None or not answer.whole or name is None:
             return None
         arguments = node.child_by_field_name("arguments")
-        bare = arguments is not None and not arguments.named_children
+        passed = (
+            [each for each in arguments.named_children if each.type != "comment"]
+            if arguments
+            else []
+        )
+        spread = any(each.type == "spread_element" for each in passed)
+        bare = arguments is not None and not passed
         bare = bare and node.child_by_field_name("type_arguments") is None
-        given = output(answer.symbol.signature, bare=bare)
+        count = None if arguments is None or spread else len(passed)
+        given = output(answer.symbol.signature, bare=bare, count=count)
         if given is None:
             return None
         if given.name == "this":
@@ -285,20 +299,35 @@ def _given_to_all(name: Name, answer: Answer) -> bool:
     return below in _EVERYWHERE or below.startswith(("_", "$"))
 
 
+_ASKING = frozenset({"if_statement", "while_statement", "ternary_expression"})
+
+
 def _is_asked(node: Node) -> bool:
-    """Whether the code only asks if it is there: ``if (x.y)``, ``typeof x.y``, ``x.y && …``."""
-    outer = node.parent
+    """Whether the code only asks if it is there: ``if (x.y)``, ``typeof x.y``, ``x.y && …``.
+
+    What is called at once is not asked for, unless it is beside: ``x.y && x.y()``.
+    """
+    called = node.parent is not None and node.parent.child_by_field_name("function") == node
+    inner, outer = node, node.parent
     while outer is not None:
-        if outer.type in {"if_statement", "ternary_expression", "while_statement"}:
-            return True
         if outer.type == "unary_expression" and text_of(outer).startswith(("typeof", "delete")):
             return True
+        if outer.type in _ASKING:
+            condition = outer.child_by_field_name("condition")
+            return condition != inner or not called or _is_mentioned(node, outer)
         if outer.type == "binary_expression" and re.search(r"&&|\|\||\?\?", text_of(outer)):
-            return True
-        if outer.type.endswith("statement") or outer.type in {"statement_block", "class_body"}:
+            if not called or _is_mentioned(node, outer):
+                return True
+        elif outer.type.endswith("statement") or outer.type in {"statement_block", "class_body"}:
             return False
-        outer = outer.parent
+        inner, outer = outer, outer.parent
     return False
+
+
+def _is_mentioned(node: Node, around: Node) -> bool:
+    """Whether a member is spoken of there otherwise than by a call."""
+    member = re.escape(text_of(node.named_children[-1]))
+    return bool(re.search(rf"\b{member}\b(?!\s*[(<])", text_of(around)))
 
 
 def _package_of(specifier: str) -> str:

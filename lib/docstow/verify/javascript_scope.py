@@ -6,6 +6,7 @@ for one scope: a name that is declared twice anywhere stands for nothing certain
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +33,21 @@ class Name:
         return Name(self.specifier, (*self.names, name))
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A place where a name is declared.
+
+    Attributes:
+        at: the name.
+        within: of a parameter its function.
+        annotation: the declared type of a parameter.
+    """
+
+    at: Node
+    within: Node | None = None
+    annotation: Node | None = None
+
+
 @dataclass(slots=True)
 class Scope:
     """The names of a file.
@@ -44,6 +60,8 @@ class Scope:
         annotations: declared types, by name.
         patched: members that the code itself assigns.
         augmented: modules that the code adds to.
+        narrowed: names that the code asks whether they are something more.
+        bound: by name where it is declared, as a parameter or otherwise.
     """
 
     imports: dict[str, Name] = field(default_factory=dict)
@@ -53,10 +71,34 @@ class Scope:
     annotations: dict[str, Node] = field(default_factory=dict)
     patched: set[str] = field(default_factory=set)
     augmented: set[str] = field(default_factory=set)
+    narrowed: set[str] = field(default_factory=set)
+    bound: dict[str, list[Bound]] = field(default_factory=dict)
 
     def imported(self, name: str) -> Name | None:
         """What an imported name stands for, if nothing else can."""
         return self.imports.get(name) if self.declared.get(name) == 1 else None
+
+    def annotation(self, use: Node) -> Node | None:
+        """The declared type of the variable or parameter that an identifier certainly means."""
+        name = text_of(use)
+        if self.declared.get(name) == 1:
+            return self.annotations.get(name)
+        every = self.bound.get(name, ())
+        around = [
+            (each.within.end_byte - each.within.start_byte, place, each.within)
+            for place, each in enumerate(every)
+            if each.within is not None and _contains(each.within, use)
+        ]
+        if not around:
+            return None
+        _, place, function = min(around, key=lambda each: each[:2])
+        alone = all(
+            number == place
+            or each.within not in {None, function}
+            or not _contains(function, each.at)
+            for number, each in enumerate(every)
+        )
+        return every[place].annotation if alone else None
 
 
 @lru_cache(maxsize=2)
@@ -151,7 +193,45 @@ def scope(root: Node) -> Scope:
                 _namespace(found, node.child_by_field_name("name"))
             case "assignment_expression" | "augmented_assignment_expression" | "update_expression":
                 _assigned(found, node)
+            case "call_expression" | "binary_expression":
+                _narrowed(found, node)
     return found
+
+
+#: Functions that are said to end here unless something holds, by how they are named.
+_ASSERTS = re.compile(
+    r"(?:^|\.)(?:assert|invariant|ensure|expect|must|check|verify|require|is)\w*$", re.IGNORECASE
+)
+
+
+def _contains(outer: Node, inner: Node) -> bool:
+    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
+
+
+def _narrowed(found: Scope, node: Node) -> None:
+    """Take in what ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell of ``x``."""
+    if node.type == "call_expression":
+        arguments = node.child_by_field_name("arguments")
+        asked = arguments.named_children if arguments is not None else []
+    elif text_of(node.child_by_field_name("operator")) in {"instanceof", "in"}:
+        asked = node.named_children
+    else:
+        return
+    if node.type == "binary_expression" or _is_condition(node):
+        found.narrowed.update(text_of(each) for each in asked if each.type == "identifier")
+
+
+def _is_condition(call: Node) -> bool:
+    """Whether what follows may depend on a call; one that stands alone may assert something."""
+    outer = call.parent
+    while outer is not None and outer.type in {"parenthesized_expression", "unary_expression"}:
+        outer = outer.parent
+    if outer is not None and outer.type == "expression_statement":
+        return bool(_ASSERTS.search(text_of(call.child_by_field_name("function"))))
+    return outer is not None and outer.type in {
+        *("if_statement", "while_statement", "do_statement", "for_statement"),
+        *("ternary_expression", "binary_expression", "switch_case"),
+    }
 
 
 def _namespace(found: Scope, name: Node | None) -> None:
@@ -171,8 +251,14 @@ def _assigned(found: Scope, node: Node) -> None:
         _declare(found, target)
 
 
-def _declare(found: Scope, pattern: Node | None) -> None:
-    """Every name that a pattern binds."""
+def _declare(found: Scope, pattern: Node | None, bound: Bound | None = None) -> None:
+    """Every name that a pattern binds.
+
+    Args:
+        found: where they are added.
+        pattern: an identifier, or what is taken apart.
+        bound: of a parameter that is one name.
+    """
     if pattern is None:
         return
     if pattern.type in {
@@ -182,6 +268,7 @@ def _declare(found: Scope, pattern: Node | None) -> None:
     }:
         name = text_of(pattern)
         found.declared[name] = found.declared.get(name, 0) + 1
+        found.bound.setdefault(name, []).append(bound or Bound(pattern))
         return
     if pattern.type in {"member_expression", "subscript_expression"}:
         return
@@ -195,9 +282,14 @@ def _declare(found: Scope, pattern: Node | None) -> None:
 
 def _parameter(found: Scope, node: Node) -> None:
     pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
-    _declare(found, pattern)
-    if pattern is not None and pattern.type == "identifier" and annotation is not None:
-        found.annotations[text_of(pattern)] = annotation.named_children[0]
+    function = node.parent.parent if node.parent is not None else None
+    if pattern is None or pattern.type != "identifier" or function is None:
+        _declare(found, pattern)
+        return
+    type_ = annotation.named_children[0] if annotation and annotation.named_children else None
+    _declare(found, pattern, Bound(pattern, function, type_))
+    if type_ is not None:
+        found.annotations[text_of(pattern)] = type_
 
 
 def _variable(found: Scope, node: Node) -> None:
@@ -255,6 +347,7 @@ def _add_loaded(found: Scope, name: Node, source: str) -> bool:
 
 def _bind(found: Scope, local: str, name: Name, node: Node) -> None:
     found.declared[local] = found.declared.get(local, 0) + 1
+    found.bound.setdefault(local, []).append(Bound(node))
     found.imports[local] = name
     found.places.append((name, node))
 

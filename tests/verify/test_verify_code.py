@@ -10,9 +10,11 @@ import pytest
 
 from docstow.errors import InvalidParameter
 from docstow.packages.projects import Projects
+from docstow.packages.resolver import PythonResolver
 from docstow.runtime import Runtime
 from docstow.tools.packages_verify import verify_code_tool
 from docstow.tools.registry import Toolbox
+from docstow.verify import python_code
 
 LOCK = """
 [[package]]
@@ -101,3 +103,14 @@ def test_what_cannot_be_is_refused(rust_runtime: Runtime) -> None:
         call(rust_runtime, code="12 + 3")
     with pytest.raises(InvalidParameter, match="root"):
         call(rust_runtime, code="import httpx", root="/etc")
+
+
+def test_variables_made_of_one_another_take_no_time(python_resolver: PythonResolver) -> None:
+    """Each is worked out once, though there are 4 ** 40 ways through these."""
+    lines = ["import click", "a = click.Group('a')"]
+    lines += ["def f(a, b):"]
+    for _ in range(40):
+        lines += ["    a = a.get(b)", "    b = b.get(a)", "    a = b.put(a)", "    b = a.put(b)"]
+    lines += ["a.add_comand(None)"]
+    found = python_code.verify("\n".join(lines), python_resolver)
+    assert [each.name for each in found.problems()] == ["click.Group.add_comand"]

@@ -67,6 +67,7 @@ class _Checker:
         self._called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
         self._uncertain = 0
         self._instances = Instances(names, self.dotted)
+        self._variables: dict[tuple[int, str], Made | None] = {}
 
     def verdict(self) -> Verdict:
         return Verdict(in_order(self._findings), tuple(self._missing))
@@ -116,8 +117,14 @@ class _Checker:
         if found is None:
             return None
         owner, bindings = found
-        made = {self._bound(each, owner, depth + 1) for each in bindings}
-        return made.pop() if len(made) == 1 else None
+        place = (id(owner), name)
+        if place not in self._variables:
+            # A name that is made of itself is nothing certain. Each is worked out once: of many
+            # that are made of one another there are more ways than can be walked.
+            self._variables[place] = None
+            made = {self._bound(each, owner, depth + 1) for each in bindings}
+            self._variables[place] = made.pop() if len(made) == 1 else None
+        return self._variables[place]
 
     def _bound(self, binding: object, scope: Scope, depth: int) -> Made | None:
         match binding:

@@ -50,6 +50,7 @@ class Instances:
     def __init__(self, names: Names, dotted: Callable[[ast.expr, Scope], str | None]) -> None:
         self._names = names
         self._dotted = dotted
+        self._heirs: dict[str, bool] = {}
 
     def called(self, path: str) -> Made | None:
         """What a call of a dotted path gives."""
@@ -105,10 +106,14 @@ class Instances:
     def _has_heirs(self, symbol: Symbol, package: Installed) -> bool:
         """Whether its own module derives classes from it: a value may well be one of those."""
         path = symbol.target or symbol.path
-        module, _, name = path.rpartition(".")
-        heir = re.compile(rf"^class \w+\(.*\b{re.escape(name)}\b", re.DOTALL)
-        members = package.surface.members(module) or {}
-        return any(each.kind == "class" and heir.match(each.signature) for each in members.values())
+        if path not in self._heirs:
+            module, _, name = path.rpartition(".")
+            heir = re.compile(rf"^class \w+\(.*\b{re.escape(name)}\b", re.DOTALL)
+            members = (package.surface.members(module) or {}).values()
+            self._heirs[path] = any(
+                each.kind == "class" and heir.match(each.signature) for each in members
+            )
+        return self._heirs[path]
 
     def _returned(self, symbol: Symbol, package: Installed, owner: str) -> Made | None:
         """What a function's own annotation says that it gives."""

@@ -198,9 +198,10 @@ def scope(root: Node) -> Scope:
     return found
 
 
-#: Functions that are said to end here unless something holds, by how they are named.
+#: Functions that ask or assert what something is, by how they are named.
 _ASSERTS = re.compile(
-    r"(?:^|\.)(?:assert|invariant|ensure|expect|must|check|verify|require|is)\w*$", re.IGNORECASE
+    r"(?:^|\.)(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$",
+    re.IGNORECASE,
 )
 
 
@@ -222,11 +223,11 @@ def _narrowed(found: Scope, node: Node) -> None:
 
 
 def _is_condition(call: Node) -> bool:
-    """Whether what follows may depend on a call; one that stands alone may assert something."""
+    """Whether what follows may depend on a call; one that stands alone may assert it, or be kept."""
     outer = call.parent
     while outer is not None and outer.type in {"parenthesized_expression", "unary_expression"}:
         outer = outer.parent
-    if outer is not None and outer.type == "expression_statement":
+    if outer is not None and outer.type in {"expression_statement", "variable_declarator"}:
         return bool(_ASSERTS.search(text_of(call.child_by_field_name("function"))))
     return outer is not None and outer.type in {
         *("if_statement", "while_statement", "do_statement", "for_statement"),

@@ -223,7 +223,7 @@ def _narrowed(found: Scope, node: Node) -> None:
 
 
 def _is_condition(call: Node) -> bool:
-    """Whether what follows may depend on a call; one that stands alone may assert it, or be kept."""
+    """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
     outer = call.parent
     while outer is not None and outer.type in {"parenthesized_expression", "unary_expression"}:
         outer = outer.parent

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: What readers of packages are called in a recipe; a change of one makes new snapshots.
 _NAME = re.compile(r"[A-Za-z]\w+")
-READERS = {"python": "python/1", "node": "node/1"}
+READERS = {"python": "python/2", "node": "node/2"}
 
 
 @dataclass(frozen=True, slots=True)

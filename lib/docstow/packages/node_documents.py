@@ -7,12 +7,13 @@ It does not know how names are found.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from docstow.errors import DocstowError
 from docstow.model import Document
-from docstow.packages import node_manifest
+from docstow.packages import node_manifest, stowed_facts
 from docstow.packages.node_surface import Definition, NodeSurface
-from docstow.packages.surface import Symbol
+from docstow.packages.surface import Home, Symbol
 
 _MOST_MODULES = 100
 _MOST_MEMBERS = 20_000
@@ -21,15 +22,38 @@ _LONGEST_README = 1_000_000
 #: What has members that are read about by themselves.
 _OWNERS = ("class", "interface", "enum", "module", "constant", "type")
 
-Home = tuple[str, int, str]
-
 
 def documents(surface: NodeSurface) -> Iterator[Document]:
     """The package's own page, its modules, what they export, and the members of those.
 
+    Modules and classes know all their names, so that code can be checked by the documents alone.
+
     Args:
         surface: of an installed package.
     """
+    made = list(_told(surface))
+    homes: dict[Home, str] = {}
+    for each in made:
+        if each.kind not in ("page", "module") and (home := surface.home(each.path)):
+            homes.setdefault(home, each.path)
+    # What only belongs to something of a module is not looked into any further.
+    modules = {each.path for each in made if each.kind == "module"}
+    owners = [
+        each.path
+        for each in made
+        if each.kind == "module" or (each.kind in _OWNERS and each.parent in modules)
+    ]
+    everything = {path: surface.everything(path) for path in owners}
+    for each in stowed_facts.with_names(made, homes, everything):
+        whole = each.path == surface.name and each.kind != "page"
+        facts = {"beside": surface.beside()} if whole else {}
+        if "parameters" in each.attributes and (through := surface.through(each.path)):
+            facts["through"] = list(through)
+        # What its names come from says more than where it is written.
+        yield replace(each, attributes={**facts, **each.attributes})
+
+
+def _told(surface: NodeSurface) -> Iterator[Document]:
     readme = _readme(surface)
     if readme is not None:
         yield readme
@@ -96,6 +120,8 @@ def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
         attributes["deprecated"] = symbol.deprecated
     if symbol.target:
         attributes["target"] = symbol.target
+    if symbol.parameters is not None:
+        attributes["parameters"] = stowed_facts.packed(symbol.parameters)
     title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
     return Document(
         symbol.path,

@@ -19,7 +19,7 @@ from docstow.packages.node_files import Folder, NodeFiles
 from docstow.packages.node_members import NodeMembers
 from docstow.packages.node_names import NodeNames
 from docstow.packages.node_things import Space, Thing
-from docstow.packages.surface import Symbol
+from docstow.packages.surface import Everything, Home, Symbol
 from docstow.readers.typescript_source import Declaration
 
 #: How many modules and things are looked into for paths to choose suggestions from.
@@ -182,6 +182,46 @@ class NodeSurface:
             return None
         found = node_symbols.place(thing)
         return found[0].unit.path if found is not None else None
+
+    def everything(self, path: str) -> Everything:
+        """All names of a module, class or object, and which other packages they come from."""
+        self._gather()
+        thing = self._thing(path)
+        if thing is None:
+            return Everything({}, certain=False)
+        members = self._members.of(thing)
+        folders = [space.unit.folder for space, _ in thing.declared]
+        folders += [space.unit.folder for space, _ in thing.members]
+        folders += [space.unit.folder for space in (*thing.spaces, *members.spaces)]
+        names: dict[str, Home | None] = dict.fromkeys(("prototype",))
+        for name in dict.fromkeys((*members.fields, *self._member_names(thing), "default")):
+            inner = self._members.member(thing, name)
+            if inner is None:
+                continue
+            folders += [space.unit.folder for space, _ in members.fields.get(name, ())]
+            place = node_symbols.place(inner)
+            names[name] = (str(place[0].unit.path), place[1], name) if place else None
+        return Everything(names, self.certain(path), self._others(folders))
+
+    def through(self, path: str) -> tuple[str, ...]:
+        """``name version`` of other packages that a definition comes from."""
+        thing = self._thing(path)
+        spaces = (space for space, _ in (*thing.declared, *thing.members)) if thing else ()
+        return self._others([space.unit.folder for space in spaces])
+
+    def _others(self, folders: Iterable[Folder]) -> tuple[str, ...]:
+        return tuple(sorted({_version(e) for e in folders if e.name != self.package.name}))
+
+    def home(self, path: str) -> Home | None:
+        """What tells the definition of a path from others."""
+        thing = self._thing(path)
+        place = node_symbols.place(thing) if thing is not None else None
+        name = path.rpartition(".")[2]
+        return (str(place[0].unit.path), place[1], name) if place is not None else None
+
+    def beside(self) -> list[str]:
+        """Names of the packages of the project, any of which may have added to this one."""
+        return sorted({each.name for each in self._installed() if each.ecosystem == "node"})
 
     def definitions(self, path: str) -> Iterator[Definition]:
         """The public names of a module, class or object that belong to this package.
@@ -346,6 +386,10 @@ class NodeSurface:
             end = next((end for end in _ENDS if after.endswith(end)), "")
             if stem.startswith(before):
                 yield stem + (end if after == end else after)
+
+
+def _version(folder: Folder) -> str:
+    return f"{folder.name} {folder.manifest.get('version', '')}"
 
 
 def _is_alike(space: Space, homes: set[Path]) -> bool:

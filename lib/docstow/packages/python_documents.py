@@ -40,9 +40,13 @@ def documents(surface: PythonSurface) -> Iterator[Document]:
     owners = (each.path for each in made if each.kind in stowed_facts.PYTHON_OWNERS)
     everything = {path: surface.everything(path) for path in owners}
     for each in stowed_facts.with_names(made, homes, everything):
-        symbol = surface.symbol(each.path) if each.kind == "class" else None
-        heirs = surface.heirs(symbol) if symbol is not None else []
-        yield replace(each, attributes={**each.attributes, "heirs": heirs}) if heirs else each
+        symbol = surface.symbol(each.path) if each.kind not in ("page", "module") else None
+        facts = {} if symbol is None else {"through": list(surface.through(symbol))}
+        if symbol is not None and each.kind == "class":
+            facts["heirs"] = surface.heirs(symbol)
+        # What its names come from says more than where it is written.
+        new = {name: told for name, told in facts.items() if told}
+        yield replace(each, attributes={**new, **each.attributes})
 
 
 def _told(surface: PythonSurface) -> Iterator[Document]:

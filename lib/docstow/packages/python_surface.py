@@ -7,16 +7,18 @@ is on disk is looked at once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from docstow.packages import python_every
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
 from docstow.packages.python_calls import parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
 from docstow.packages.python_names import ModuleView, Names, Outside, Seen, View
-from docstow.packages.surface import Symbol, SymbolKind
+from docstow.packages.surface import Everything, Home, Symbol, SymbolKind
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Definition
 
@@ -120,6 +122,45 @@ class PythonSurface:
                 return reason
         return ""
 
+    def everything(self, path: str) -> Everything:
+        """All names of a module or class, and which other packages they come from."""
+        names: dict[str, None] = {}
+        roots, asked = {_root(path)}, False
+        for view in self._views(path):
+            if isinstance(view, ModuleView):
+                found = python_every.of_module(view.names, view.module)
+                names |= dict.fromkeys(found.names)
+                asked = asked or found.asked
+                roots |= {_root(each) for each in (view.path, *found.stars)}
+            elif isinstance(view, View) and view.definition.kind == "class":
+                names |= dict.fromkeys(python_every.of_class(view))
+                roots |= {_root(each.path) for each in view.names.lineage(view).classes}
+            elif isinstance(view, View):
+                roots.add(_root(view.path))
+        homes: dict[str, Home | None] = {}
+        for name in names:
+            symbol = self.symbol(f"{path}.{name}") if not name.startswith("__") else None
+            known = symbol is not None and symbol.file and symbol.line
+            homes[name] = (symbol.file, symbol.line, name) if symbol and known else None
+        certain = self.certain(path) and not asked
+        return Everything(homes, certain, self._through(roots))
+
+    def through(self, symbol: Symbol) -> tuple[str, ...]:
+        """``name version`` of the package that a definition comes from, if it is another."""
+        return self._through({_root(symbol.target or symbol.path)})
+
+    def _through(self, roots: set[str]) -> tuple[str, ...]:
+        others = (self._siblings(each) for each in roots - {*self.package.import_names})
+        versions = {f"{e.package.name} {e.package.version}" for e in others if e and e is not self}
+        return tuple(sorted(versions))
+
+    def heirs(self, symbol: Symbol) -> list[str]:
+        """Signatures of the classes that a class's own module derives from it."""
+        module, _, name = (symbol.target or symbol.path).rpartition(".")
+        heir = re.compile(rf"^class \w+\(.*\b{re.escape(name)}\b", re.DOTALL)
+        members = (self.members(module) or {}).values()
+        return [e.signature for e in members if e.kind == "class" and heir.match(e.signature)]
+
     def names(self) -> Iterator[str]:
         """Public paths, those of the entry modules first, with the members of their classes."""
         for entry in self.package.import_names:
@@ -172,6 +213,10 @@ class PythonSurface:
             docstring=text,
             target=module.name if module.name != path else "",
         )
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def _main(views: list[View]) -> View:

@@ -12,7 +12,15 @@ from typing import Literal, Protocol
 
 from docstow.readers.call_parameters import Parameter, ParameterKind
 
-__all__ = ["Parameter", "ParameterKind", "Surface", "Symbol", "SymbolKind"]
+__all__ = [
+    "Everything",
+    "Home",
+    "Parameter",
+    "ParameterKind",
+    "Surface",
+    "Symbol",
+    "SymbolKind",
+]
 
 SymbolKind = Literal[
     "module",
@@ -58,6 +66,26 @@ class Symbol:
     deprecated: str = ""
     target: str = ""
     parameters: tuple[Parameter, ...] | None = None
+
+
+#: What tells a definition from others: its file, its line, its name.
+Home = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All names of a module or class, for who keeps them where its files are not.
+
+    Attributes:
+        names: those that can be written from outside without an underscore before them, each with
+            its definition's home; None where nothing says it.
+        certain: whether there are no others.
+        through: ``name version`` of other packages that have a say in it.
+    """
+
+    names: Mapping[str, Home | None]
+    certain: bool
+    through: tuple[str, ...] = ()
 
 
 class Surface(Protocol):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.errors import DocstowError, InvalidParameter
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.packages_crates import StowedCrates
+from docstow.tools.packages_stowed import StowedPackages
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
 from docstow.verify import messages
@@ -126,12 +127,16 @@ def _run(
             best = ", ".join(crates.guessed)
             notices.append(f"nobody said which versions are used; best stowed ones: {best}")
     else:
-        resolver = _resolver(language, scan)
-        verdict = _verify_installed(code, language, resolver, said)
+        lockfile = "" if arguments["root"] else arguments["lockfile"]
+        stowed = StowedPackages(library, snapshots, language, versions, lockfile)
+        resolver = _resolver(language, scan) if wants_root else stowed
+        verdict = stowed.explained(_verify_installed(code, language, resolver, said))
         notices += [problem] if problem and verdict.missing else []
+        notices += stowed.notices.values()
     if said is not None:
         notices.append("read as an error message; send the code itself to have all of it checked")
-    notices += _missing(verdict.missing, language, scanned=scan is not None)
+    if language == "rust" or wants_root:
+        notices += _missing(verdict.missing, language, scanned=scan is not None)
     return Answer(_shown(verdict, language, notices, arguments))
 
 
@@ -202,7 +207,10 @@ def _missing(names: Sequence[str], language: str, *, scanned: bool) -> list[str]
     elif scanned:
         call = "install them, or look at scan_packages for what is"
     else:
-        call = "give root, a project whose environment has them: docstow serve --root DIR"
+        call = (
+            "give root, a project whose environment has them: docstow serve --root DIR; or "
+            f'versions {{"{names[0]}": "<version>"}} or lockfile text, for what is stowed'
+        )
     return [f"no local version of {shown}; {call}"]
 
 

@@ -118,8 +118,7 @@ class Names:
 
     def _missing(self, package: Installed, owner: Symbol, parent: str, name: str) -> Answer:
         surface = package.surface
-        special = name.startswith("__") and name.endswith("__")
-        if special or not surface.certain(parent):
+        if name.startswith("_") or not surface.certain(parent):
             return Answer("not_checked", owner, package=package)
         suggestions = self.suggest(package, parent, name, owner.kind)
         message = absent(package, owner.kind, parent, name, suggestions)

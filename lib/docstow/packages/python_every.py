@@ -1,0 +1,67 @@
+"""All names of a Python module or class that can be written from outside.
+
+This room knows where names come from: files, stars, bases, metaclasses. It does not follow a name
+to what it means.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from docstow.packages.python_files import ModuleFiles
+from docstow.packages.python_known import CLASS_NAMES, ENUM_NAMES
+from docstow.packages.python_names import ModuleView, Names, View
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All names of a module that do not begin with an underscore.
+
+    Attributes:
+        names: those of stars included.
+        stars: the modules of which it imports all.
+        asked: whether names that it has not are asked of a function of its own.
+    """
+
+    names: tuple[str, ...]
+    stars: tuple[str, ...]
+    asked: bool
+
+
+def of_module(names: Names, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> Every:
+    """All names of a module."""
+    if module.name in trail:
+        return Every((), (), asked=False)
+    found: dict[str, None] = dict.fromkeys(names.files.children(module.name))
+    through: dict[str, None] = {}
+    for layer in module.layers:
+        facts = names.files.facts(module.name, layer)
+        found |= dict.fromkeys(facts.names if facts is not None else ())
+    asked = "__getattr__" in found
+    for star in names.stars(module):
+        through[star.path] = None
+        if isinstance(star, ModuleView):
+            inner = of_module(star.names, star.module, trail | {module.name})
+            asked = asked or inner.asked
+            through |= dict.fromkeys(inner.stars)
+            exported = (each for each in inner.names if star.names.exported(star.module, each))
+            found |= dict.fromkeys(exported)
+    return Every(tuple(each for each in found if each[:1] != "_"), tuple(through), asked)
+
+
+def of_class(view: View) -> list[str]:
+    """All names of a class, and ``__new__`` if it or a base of it says how instances are made."""
+    lineage = view.names.lineage(view)
+    found: dict[str, None] = {}
+    for owner in lineage.classes:
+        if (body := owner.definition.body) is not None:
+            found |= dict.fromkeys((*body.names, *sorted(body.mentioned)))
+    bases = [each for each in lineage.known if each is not object]
+    made = "__new__" in found or any("__new__" in vars(each) for each in bases)
+    for known in bases:
+        found |= dict.fromkeys(dir(known))
+        found |= dict.fromkeys(sorted(ENUM_NAMES) if issubclass(known, enum.Enum) else ())
+    found |= dict.fromkeys(sorted(CLASS_NAMES))
+    plain = [each for each in found if each[:1] != "_"]
+    return [*plain, "__new__"] if made else plain

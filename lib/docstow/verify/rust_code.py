@@ -15,25 +15,15 @@ from docstow.verify.nearest import nearest
 from docstow.verify.rust_names import STANDARD, TYPES, Crates, Found
 from docstow.verify.rust_paths import Answer, explain, look_up, member_is_absent
 from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments, scope, segments
-from docstow.verify.rust_types import WRAPPERS, Type, parser, returned, signature, text_of
-from docstow.verify.std_names import PRELUDE, std_traits
+from docstow.verify.rust_types import Type, parser, signature, text_of
+from docstow.verify.rust_values import FUNCTIONS, Values
+from docstow.verify.rust_view import View
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTIONS = frozenset({"function", "method"})
-_POINTERS = frozenset({("std", "sync", "Arc"), ("std", "rc", "Rc"), ("std", "boxed", "Box")})
 #: Kinds that no path leads through.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
-_PRIMITIVES = frozenset(
-    {
-        *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
-        *("i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
-    }
-)
-#: Methods of Option and Result that give what they hold, and those that give the same again.
-_OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "unwrap_or"})
-_SAME = frozenset({"map_err", "context", "with_context", "or_else", "inspect_err", "or"})
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 _DEEPEST = 400
 #: Macros whose arguments are expressions as a function's are.
@@ -90,10 +80,9 @@ def look_up_all(paths: Sequence[tuple[Segments, int]], crates: Crates) -> Verdic
     return Verdict(in_order(findings), tuple(missing))
 
 
-class _Checker:
+class _Checker(Values, View):
     def __init__(self, names: Scope, crates: Crates) -> None:
-        self._scope = names
-        self._crates = crates
+        super().__init__(names, crates)
         self._findings: list[Finding] = []
         self._row = 0
         self._missing: dict[str, None] = {}
@@ -215,43 +204,6 @@ class _Checker:
         absolute = self._absolute(node)
         return self._check(absolute, node) if absolute is not None else None
 
-    def _absolute(self, node: Node) -> Segments | None:
-        """The path that a node means, the crate's name first; None where it is not certain."""
-        if node.has_error:
-            return None
-        path = segments(node)
-        if path is None or not path:
-            return None
-        first = path[0]
-        if first in LOCAL_ROOTS:
-            return None
-        if first in self._scope.imports:
-            return self._rooted(self._scope.expand(path))
-        if first in self._scope.declared or (first in _PRIMITIVES):
-            return None
-        if first == "":
-            return self._rooted(path[1:])
-        if len(path) > 1 and (first[0].islower() or first[0] == "_"):
-            return self._rooted(path) if not self._scope.globs or self._is_crate(first) else None
-        return self._through_globs(path)
-
-    def _is_crate(self, name: str) -> bool:
-        return self._crates.crate(name) is not None
-
-    def _rooted(self, path: Segments | None) -> Segments | None:
-        return path if path and path[0] not in LOCAL_ROOTS else None
-
-    def _through_globs(self, path: Segments) -> Segments | None:
-        """A name that one glob, and no other, brings in."""
-        fitting: set[Segments] = set()
-        for base in self._scope.globs:
-            absolute = self._scope.expand(base) if base and base[0] not in LOCAL_ROOTS else None
-            if absolute is None or absolute[0] in STANDARD or not self._is_crate(absolute[0]):
-                return None
-            if look_up((*absolute, path[0]), self._crates).found:
-                fitting.add((*absolute, *path))
-        return fitting.pop() if len(fitting) == 1 else None
-
     def _attribute(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else None
         if attribute is None or attribute.has_error or not attribute.named_children:
@@ -333,135 +285,6 @@ class _Checker:
             elif value is not None:
                 known[text_of(pattern)] = self._type(value, before)
 
-    def _annotated(self, node: Node) -> Type | None:
-        """The type that an annotation in the code names."""
-        if node.type == "reference_type":
-            target = node.child_by_field_name("type")
-            return self._annotated(target) if target is not None else None
-        path = segments(node)
-        if path is None:
-            return None
-        if path in {("Option",), ("Result",)} and path[0] not in self._scope.imports:
-            arguments = node.child_by_field_name("type_arguments")
-            first = arguments.named_children[0] if arguments and arguments.named_children else None
-            return Type(path[0], None, self._annotated(first) if first is not None else None)
-        if self._holds(path):
-            arguments = node.child_by_field_name("type_arguments")
-            held = arguments.named_children if arguments is not None else []
-            return self._annotated(held[0]) if len(held) == 1 else None
-        absolute = self._absolute(node) if len(path) > 1 else self._named(path)
-        return self._type_at(absolute)
-
-    def _holds(self, path: Segments) -> bool:
-        """Whether a path means a pointer, whose methods are those of what it points to."""
-        if path == ("Box",):
-            return "Box" not in self._scope.imports and "Box" not in self._scope.declared
-        return (self._scope.expand(path) or ()) in _POINTERS
-
-    def _named(self, path: Segments) -> Segments | None:
-        """A single name, only where an import says what it is."""
-        if path[0] in self._scope.imports:
-            return self._rooted(self._scope.expand(path))
-        if path[0] in self._scope.declared:
-            return None
-        return self._through_globs(path) if path[0][:1].isupper() else None
-
-    def _type_at(self, absolute: Segments | None) -> Type | None:
-        if absolute is None or absolute[0] in STANDARD:
-            return None
-        for found in look_up(absolute, self._crates).found:
-            if found.kind in TYPES:
-                return Type(found.path, found.names)
-        return None
-
-    def _type(self, node: Node, known: dict[str, Type | None]) -> Type | None:
-        """The type of an expression, where it is certain."""
-        match node.type:
-            case "identifier":
-                return known.get(text_of(node))
-            case "reference_expression" | "parenthesized_expression" | "try_expression":
-                inner = node.child_by_field_name("value") or node.named_children[-1]
-                given = self._type(inner, known)
-                if node.type != "try_expression":
-                    return given
-                return given.inner if given and given.name in {"Option", "Result"} else None
-            case "await_expression":
-                given = self._type(node.named_children[0], known)
-                return given.inner if given and given.name == "Future" else None
-            case "struct_expression":
-                name = node.child_by_field_name("name")
-                return self._annotated(name) if name is not None else None
-            case "call_expression":
-                return self._given(node, known)
-        return None
-
-    def _given(self, node: Node, known: dict[str, Type | None]) -> Type | None:
-        """What a call gives back."""
-        function = node.child_by_field_name("function")
-        if function is None:
-            return None
-        if function.type == "generic_function":
-            function = function.child_by_field_name("function") or function
-        if function.type == "field_expression":
-            return self._given_by_method(function, known)
-        path = segments(function)
-        if path is None:
-            return None
-        if path in {("Some",), ("Ok",)}:
-            arguments = node.child_by_field_name("arguments")
-            held = arguments.named_children if arguments is not None else []
-            inner = self._type(held[0], known) if len(held) == 1 else None
-            return Type("Option" if path == ("Some",) else "Result", None, inner)
-        if path[-1] == "new" and len(path) > 1 and self._holds(path[:-1]):
-            arguments = node.child_by_field_name("arguments")
-            held = arguments.named_children if arguments is not None else []
-            return self._type(held[0], known) if len(held) == 1 else None
-        absolute = self._absolute(function) if len(path) > 1 else self._named(path)
-        if absolute is None or absolute[0] in STANDARD:
-            return None
-        found = [each for each in look_up(absolute, self._crates).found if each.kind in _FUNCTIONS]
-        if not found and absolute[-1] == "default":
-            owner = self._type_at(absolute[:-1])
-            return owner if owner is not None and self._has(owner, "Default") else None
-        return returned(found[0]) if len(found) == 1 else None
-
-    def _given_by_method(self, function: Node, known: dict[str, Type | None]) -> Type | None:
-        value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
-        if value is None or field is None:
-            return None
-        owner, name = self._type(value, known), text_of(field)
-        if owner is None:
-            return None
-        if owner.name in WRAPPERS:
-            if owner.name == "Future":
-                return None
-            if name in _SAME:
-                return owner
-            if name == "ok":
-                return Type("Option", None, owner.inner)
-            if name in {"ok_or", "ok_or_else"}:
-                return Type("Result", None, owner.inner)
-            return owner.inner if name in _OPENED else None
-        method = self._inherent(owner, name)
-        if method is not None:
-            return returned(method)
-        return owner if name == "clone" and self._has(owner, "Clone") else None
-
-    def _has(self, owner: Type, trait: str) -> bool:
-        return owner.crate is not None and any(
-            each.endswith(f"::{trait}") for each in owner.crate.traits(owner.name)
-        )
-
-    def _inherent(self, owner: Type, name: str) -> Found | None:
-        if owner.crate is None:
-            return None
-        found = [
-            each
-            for each in owner.crate.find(f"{owner.name}::{name}")
-            if each.kind == "method" and each.parent == owner.name
-        ]
-        return found[0] if len(found) == 1 else None
-
     # -- calls -------------------------------------------------------------------------------
 
     def _call(self, node: Node, known: dict[str, Type | None]) -> None:
@@ -487,7 +310,7 @@ class _Checker:
         if absolute is None or absolute[0] in STANDARD:
             return
         answer = look_up(absolute, self._crates)
-        functions = [each for each in answer.found if each.kind in _FUNCTIONS]
+        functions = [each for each in answer.found if each.kind in FUNCTIONS]
         if len(functions) == 1 == len(answer.found):
             self._arity(functions[0], given, function, by_path=True)
 
@@ -540,51 +363,6 @@ class _Checker:
         answer = Answer("unknown", (), message, suggestions, owner.crate, owner.name)
         self._note(field, whole, answer)
 
-    def _by_trait(self, name: str) -> bool:
-        """Whether a trait that is in view may bring a name to types that do not have it."""
-        if name in self._scope.declared or not self._scope.leaves:
-            return True  # without any import, those that it needs are left out
-        if any(name in std_traits().get(trait, ()) for trait in PRELUDE):
-            return True
-        targets = [path for paths in self._scope.imports.values() for path in paths]
-        targets += [leaf.path for leaf in self._scope.leaves if leaf.alias == "_"]
-        return any(self._may_bring(path, name) for path in targets) or any(
-            self._glob_may_bring(path, name) for path in self._scope.globs
-        )
-
-    def _may_bring(self, path: Segments, name: str) -> bool:
-        if path[-1][:1].islower() and path[0] not in LOCAL_ROOTS:
-            return False  # traits are written as types are
-        absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
-        if absolute is None or absolute[0] in LOCAL_ROOTS:
-            return path[-1][:1].isupper()
-        if absolute[0] in STANDARD:
-            return name in std_traits().get(absolute[-1], ())
-        found = look_up(absolute, self._crates).found
-        if not found:
-            return True
-        for each in found:
-            if each.kind == "trait":
-                if each.names.trait_has(each.path, name, self._crates) is not False:
-                    return True
-            elif each.kind == "re-export" and each.names.may_be_trait(each.path, self._crates):
-                return True
-        return False
-
-    def _glob_may_bring(self, path: Segments, name: str) -> bool:
-        absolute = self._scope.expand(path) if path and path[0] not in LOCAL_ROOTS else None
-        if absolute is None:
-            return True
-        if absolute[0] in STANDARD:
-            return any(name in members for members in std_traits().values())
-        names = self._crates.crate(absolute[0])
-        if names is None:
-            return True
-        return any(
-            each.rpartition("::")[2] == name and owner.kind == "trait"
-            for owner, each in _trait_members(names.find(names.root))
-        )
-
     # -- literals ----------------------------------------------------------------------------
 
     def _literal(self, node: Node) -> None:
@@ -620,17 +398,6 @@ class _Checker:
             )
             answer = Answer("unknown", (), message, suggestions, owner.names, owner.path)
             self._note(label, whole, answer)
-
-
-def _trait_members(found: tuple[Found, ...]) -> Iterator[tuple[Found, str]]:
-    """All members of all traits of a crate."""
-    for root in found[:1]:
-        columns = root.names.index.columns
-        for row, kind in enumerate(columns["kind"]):
-            if kind == "trait":
-                owner = Found(root.names, row)
-                for each in root.names.members(owner.path):
-                    yield owner, each.path
 
 
 def _forget(pattern: Node, known: dict[str, Type | None]) -> None:

@@ -102,6 +102,7 @@ class Names:
     def __init__(self, files: PythonFiles, others: Callable[[str], Names | None]) -> None:
         self.files = files
         self._others = others
+        self._known_answers: dict[str, frozenset[str] | None] = {}
         self._lineages: dict[tuple[Layer, str], Lineage] = {}
 
     def resolve(self, path: str, trail: Trail = ()) -> list[Seen]:
@@ -139,10 +140,39 @@ class Names:
             for star in self.stars(module):
                 if isinstance(star, ModuleView) and star.names.exported(star.module, name):
                     views += star.names.in_module(star.module, name, trail)
-        if not views and name in MODULE_NAMES and module.layers:
+        if not views and module.layers and self._is_made(module, name, trail):
             made = Definition(name, "attribute", 0, 0, signature=name)
             views = [View(self, module.name, module.layers[-1], f"{module.name}.{name}", made)]
         return _unique(views)
+
+    def _answered(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
+        """The names that a module has others answer for; None where that cannot be read."""
+        if module.name not in self._known_answers:
+            self._known_answers[module.name] = None
+            self._known_answers[module.name] = self._read_answers(module, trail)
+        return self._known_answers[module.name]
+
+    def _read_answers(self, module: ModuleFiles, trail: Trail) -> frozenset[str] | None:
+        names: set[str] = set()
+        for layer in module.layers:
+            facts = self.files.facts(module.name, layer)
+            names |= facts.answers if facts else frozenset()
+            for maker in facts.delegates if facts else ():
+                views = self.in_module(module, maker, trail)
+                source = next((each for each in views if isinstance(each, View)), None)
+                there = source.names.files.facts(source.module, source.layer) if source else None
+                known = there.makers.get(source.definition.name) if there and source else None
+                if known is None:
+                    return None
+                names |= known
+        return frozenset(names)
+
+    def _is_made(self, module: ModuleFiles, name: str, trail: Trail) -> bool:
+        """Whether a module has a name that no statement of it binds."""
+        if name in MODULE_NAMES:
+            return True
+        answered = self._answered(module, trail) or ()
+        return name in answered or f"{module.name}:{name}" in answered
 
     def _is_own_module(self, views: list[Seen], module: ModuleFiles, name: str) -> bool:
         """Whether all that is known is that it is imported from outside, as itself."""
@@ -337,6 +367,8 @@ class Names:
                 return f"{layer.path.name} cannot be read"
             if facts.opened:
                 return facts.opened
+        if self._answered(module) is None:
+            return "it defines __getattr__"
         for star in self.stars(module):
             if not isinstance(star, ModuleView):
                 return f"it imports all names of {star.path}"

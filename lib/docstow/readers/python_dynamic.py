@@ -69,6 +69,16 @@ class _Walker(ast.NodeVisitor):
         self._text = text
         self._classes: list[str] = []
         self._depth = 0
+        self._unread: set[str] = set()
+
+    def visit_Module(self, node: ast.Module) -> None:
+        # Functions that never look at their only argument: it may be a namespace.
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1:
+                used = {use.id for use in ast.walk(each) if isinstance(use, ast.Name)}
+                if each.args.args[0].arg not in used:
+                    self._unread.add(each.name)
+        self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._classes.append(node.name)
@@ -81,11 +91,32 @@ class _Walker(ast.NodeVisitor):
         if node.name == "__setstate__":
             # What is restored was there before.
             return
+        if node.name in {"__getattr__", "__dir__"} and not self._classes and not self._depth:
+            # What it keeps are names that it answers for; that is read elsewhere.
+            for each in ast.walk(node):
+                if isinstance(each, ast.Global):
+                    self.visit_Global(each)
+            return
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
+
+    def visit_For(self, node: ast.For) -> None:
+        # for name in ["a", "b"]: globals()[name] = …
+        names = [literal(each) for each in getattr(node.iter, "elts", ())]
+        keys = [
+            each
+            for each in ast.walk(node)
+            if isinstance(each, ast.Subscript) and _is_namespace(each.value)
+        ]
+        outside = not self._depth and not self._classes
+        by_name = keys and all(dotted(each.slice) == dotted(node.target) for each in keys)
+        if names and all(names) and outside and by_name:
+            self._found.names.update(names)
+            return
+        self.generic_visit(node)
 
     def visit_Global(self, node: ast.Global) -> None:
         self._found.names.update(node.names)
@@ -134,6 +165,8 @@ class _Walker(ast.NodeVisitor):
             if self._is_own_dict(owner) and method not in _LOOKS:
                 self._open_class("its __dict__ is written")
         if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
+            return
+        if name in self._unread and any(map(_is_namespace, node.args)):
             return
         if not self._depth and _hands_over_name(node, name):
             self._found.opened = self._found.opened or f"it hands its name to {name}"
@@ -189,7 +222,7 @@ class _Walker(ast.NodeVisitor):
 def _hands_over_name(node: ast.Call, name: str) -> bool:
     """Whether a module gives its own name to a function that may replace it."""
     given = any(dotted(each) == "__name__" for each in node.args)
-    return given and not re.search(r"log|version|attach", name, re.IGNORECASE)
+    return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
 
 
 def _is_namespace(node: ast.AST) -> bool:

@@ -117,6 +117,9 @@ class ModuleFacts:
         exports: ``__all__``; None where there is none or it cannot be read.
         opened: why further names may appear; empty where none can.
         lines: number of lines.
+        answers: further names that the module's ``__getattr__`` answers for.
+        delegates: functions that make what answers for further names, as the module names them.
+        makers: its own functions of that kind, with the names (or ``module:name``) they know.
     """
 
     name: str
@@ -126,3 +129,6 @@ class ModuleFacts:
     exports: tuple[str, ...] | None
     opened: str
     lines: int
+    answers: frozenset[str] = frozenset()
+    delegates: tuple[str, ...] = ()
+    makers: Mapping[str, frozenset[str]] = field(default_factory=dict)

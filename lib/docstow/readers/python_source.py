@@ -57,10 +57,11 @@ def read(body: bytes, name: str, *, package: bool) -> ModuleFacts:
     opened = scope.opened or found.opened
     for each in found.names - scope.names.keys():
         scope.names[each] = [Definition(each, "attribute", 0, 0)]
+    delegates: tuple[str, ...] = ()
+    answers: frozenset[str] = frozenset()
     if opened == _GETATTR and (answered := python_lazy.compared(tree)) is not None:
-        opened = found.opened
-        for each in answered - scope.names.keys():
-            scope.names[each] = [Definition(each, "attribute", 0, 0)]
+        opened, delegates = found.opened, answered.makers
+        answers = answered.names
     if lazy := python_lazy.attached(tree, name):
         opened = "" if opened == _GETATTR else opened
         for each, (module, imported) in lazy.items():
@@ -74,6 +75,9 @@ def read(body: bytes, name: str, *, package: bool) -> ModuleFacts:
         exports=None if scope.exports is None else tuple(dict.fromkeys(scope.exports)),
         opened=opened,
         lines=len(scope.source.lines),
+        answers=answers,
+        delegates=delegates,
+        makers=python_lazy.makers(tree) if "AttributeError" in text else {},
     )
 
 

@@ -22,7 +22,7 @@ _ASKS = re.compile(
 )
 #: What is caught or expected where a name may well be missing.
 _CAUGHT = re.compile(
-    r"Import|ModuleNotFound|Attribute|Type|Exception|Warning|raises|warns|suppress"
+    r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|Errors\b"
 )
 
 #: What takes code that is meant to fail.
@@ -231,14 +231,16 @@ class _Checker:
         if isinstance(node, ast.ImportFrom):
             if node.level or not node.module:
                 return
-            paths = [f"{node.module}.{each.name}" for each in node.names if each.name != "*"]
-            paths = paths or [node.module]
+            named = [(each, f"{node.module}.{each.name}") for each in node.names]
+            paths = [(each, node.module if each.name == "*" else path) for each, path in named]
         else:
-            paths = [each.name for each in node.names]
-        for path in paths:
+            paths = [(each, each.name) for each in node.names]
+        for each, path in paths:
             answer = self._look_up(path)
             if answer is not None:
-                self._note(node, path, answer)
+                # A comment at the statement speaks of all its lines.
+                ignored = node.lineno in self._ignored
+                self._note(node if ignored or each.lineno == node.lineno else each, path, answer)
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """Check a chain of attributes; True where nothing is left to look at below it."""

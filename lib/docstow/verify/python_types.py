@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from docstow.packages.surface import Symbol
     from docstow.verify.python_scopes import Scope
 
+_ANNOTATED = frozenset({"typing.Annotated", "typing_extensions.Annotated"})
 _SELVES = frozenset({"Self", "typing.Self", "typing_extensions.Self", "t.Self", "te.Self"})
 
 
@@ -93,6 +94,10 @@ class Instances:
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             parsed = _expression(annotation.value)
             return self.annotated(parsed, scope) if parsed is not None else None
+        match annotation:
+            case ast.Subscript(value=value, slice=ast.Tuple(elts=[first, *_])):
+                annotated = self._dotted(value, scope) in _ANNOTATED
+                return self.annotated(first, scope) if annotated else None
         path = self._dotted(annotation, scope)
         if path is None or self._names.resolver.is_standard(path):
             return None

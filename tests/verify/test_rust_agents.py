@@ -61,7 +61,9 @@ def test_examples_of_many_crates(rust_runtime: Runtime, check: Check) -> None:
         examples = rust_runtime.library.index(stowed).examples
         pairs = zip(examples["language"], examples["code"], strict=True)
         own = {str(code) for language, code in pairs if language == "rust"}
-        codes += [(name, code) for code in sorted(own, key=lambda code: (-len(code), code))[:LONGEST]]
+        codes += [
+            (name, code) for code in sorted(own, key=lambda code: (-len(code), code))[:LONGEST]
+        ]
     no_alarm("rust", codes, check)
 
 

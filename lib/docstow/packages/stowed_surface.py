@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from docstow.index import Index
 from docstow.languages import PYTHON
 from docstow.packages import stowed_facts
 from docstow.packages.surface import Symbol, SymbolKind
+
+if TYPE_CHECKING:
+    from docstow.index import Index
 
 #: What every object and function of JavaScript has of itself.
 _OF_ALL = frozenset(

@@ -40,48 +40,19 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument("--version", action="version", version=f"docstow {__version__}")
     commands = words.add_subparsers(required=True, metavar="COMMAND")
 
-    serve = commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP"))
-    serve.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
-    serve.add_argument(
-        "--pre-ingest",
-        nargs="?",
-        const="50",
-        metavar="FILE|N",
-        help="stow the most used crates in the background: so many, or those of a list",
-    )
-    serve.set_defaults(command="serve")
-
+    _add_serve(commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP")))
     _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
     _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
     _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
     _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
-
     _add_bundles(commands, common)
     _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
-
     _add_jobs(commands.add_parser("jobs", help="ingests and syncs, done and to be done"), common)
-    model = commands.add_parser("model", help="models by choice")
-    verbs = model.add_subparsers(required=True, metavar="VERB")
-    fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
-    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
-    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
-    fetch.set_defaults(command="fetch_model")
-
-    token = commands.add_parser("token", help="credentials for callers")
-    acts = token.add_subparsers(required=True, metavar="VERB")
-    made = acts.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
-    made.add_argument("name", metavar="NAME", help="whom it is for")
-    made.add_argument("--scope", choices=access.SCOPES, default=access.READ)
-    made.set_defaults(command="new_token")
-
-    call = commands.add_parser(
-        "call", parents=[common], **_help("call a tool and print its answer")
+    _add_model(commands.add_parser("model", help="models by choice"), common)
+    _add_token(commands.add_parser("token", help="credentials for callers"), common)
+    _add_call(
+        commands.add_parser("call", parents=[common], **_help("call a tool and print its answer"))
     )
-    call.add_argument("tool", metavar="TOOL")
-    call.add_argument(
-        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
-    )
-    call.set_defaults(command="call")
     return words
 
 
@@ -99,6 +70,42 @@ class _Help(TypedDict):
 
 def _help(text: str) -> _Help:
     return _Help(help=text, description=f"{text[:1].upper()}{text[1:]}.")
+
+
+def _add_serve(words: argparse.ArgumentParser) -> None:
+    words.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    words.add_argument(
+        "--pre-ingest",
+        nargs="?",
+        const="50",
+        metavar="FILE|N",
+        help="stow the most used crates in the background: so many, or those of a list",
+    )
+    words.set_defaults(command="serve")
+
+
+def _add_model(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
+    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
+    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
+    fetch.set_defaults(command="fetch_model")
+
+
+def _add_token(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    made = verbs.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
+    made.add_argument("name", metavar="NAME", help="whom it is for")
+    made.add_argument("--scope", choices=access.SCOPES, default=access.READ)
+    made.set_defaults(command="new_token")
+
+
+def _add_call(words: argparse.ArgumentParser) -> None:
+    words.add_argument("tool", metavar="TOOL")
+    words.add_argument(
+        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
+    )
+    words.set_defaults(command="call")
 
 
 def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

@@ -58,6 +58,7 @@ HEAVY = {
     "tree-sitter-javascript",
     "tree-sitter-rust",
     "tree-sitter-typescript",
+    "typeshed-client",
     "uvicorn",
 }
 
@@ -79,6 +80,8 @@ PRUNED = (
     "zstandard/_cffi*",
     "zstandard/backend_cffi.py",
 )
+#: Stubs are what this library is there for.
+STUBS = "typeshed_client"
 PRUNED_FROM_ZIP = ("docstow/bundled/*.onnx", "docstow/bundled/tokenizer.json", "docstow/sample")
 #: The services that a store, a queue and their credentials are reached by.
 SERVICES = {"s3", "sqs", "sso", "sso-oidc", "sts"}
@@ -197,6 +200,7 @@ def prune(kind: str, into: Path) -> None:
     """Remove tests, stubs, tools and the services of AWS that are never called."""
     patterns = PRUNED + (PRUNED_FROM_ZIP if kind == "zip" else ())
     doomed = [path for pattern in patterns for path in into.glob(pattern)]
+    doomed = [path for path in doomed if path.relative_to(into).parts[0] != STUBS]
     services = (into / "botocore" / "data").iterdir()
     doomed += [each for each in services if each.is_dir() and each.name not in SERVICES]
     for path in doomed:

@@ -73,11 +73,13 @@ def test_tests_stubs_and_services_that_are_not_called_go(tmp_path: Path) -> None
         put(tmp_path / path)
     endpoints = put(tmp_path / "botocore/data/endpoints.json")
     stub = put(tmp_path / "numpy/core.pyi")
+    read = put(tmp_path / "typeshed_client/typeshed/json.pyi")
     pack.prune("image", tmp_path)
     left = ["botocore/data/s3/2006-03-01/service.py", "numpy/core.py", "numpy/testing/__init__.py"]
     assert names(tmp_path) == [left[0], "docstow/sample/x.py", *left[1:]]
     assert endpoints.exists()
     assert not stub.exists()
+    assert read.exists()
     pack.prune("zip", tmp_path)
     assert names(tmp_path) == left
 

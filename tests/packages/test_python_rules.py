@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docstow.readers import python_source
 from packages.python_environment import Surfaces
 
 
@@ -109,3 +110,37 @@ def test_packages_that_import_each_other_end(tmp_path: Path) -> None:
     assert made.of("a").symbol("a.y") is not None
     looped = made.of("a").symbol("a.x")
     assert looped is None or looped.kind == "re-export"
+
+
+def test_overloads_that_alone_say_how_something_is_called(tmp_path: Path) -> None:
+    text = (
+        "from typing import overload\nclass A:\n    @overload\n    def f(self, a): ...\n"
+        "    @overload\n    def f(self, *, b): ...\n"
+    )
+    made = surfaces(tmp_path, {"mod.py": "", "mod.pyi": text, "own.py": text})
+    told, own = made.of("mod").symbol("mod.A.f"), made.of("own").symbol("own.A.f")
+    assert told is not None
+    assert own is not None
+    assert [[each.name for each in one] for one in told.overloads] == [["a"], ["b"]]
+    assert (told.parameters, own.overloads) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("test", "older", "newer"),
+    [
+        ("sys.version_info >= (3, 12)", "else", "if"),
+        ("sys.version_info < (3, 12)", "if", "else"),
+        ('sys.version_info >= (3, 12) and sys.platform == "linux"', "else", "both"),
+        ('not (sys.version_info >= (3, 12)) or sys.platform == "linux"', "if", "both"),
+        ("sys.version_info >= (3,)", "both", "both"),
+        ("sys.version_info >= (3, 12, 1)", "both", "both"),
+        ('sys.platform == "linux"', "both", "both"),
+    ],
+)
+def test_branches_that_ask_for_a_version_are_decided(test: str, older: str, newer: str) -> None:
+    body = f"import sys\nif {test}:\n    def a(): ...\nelse:\n    def b(): ...\n".encode()
+    for version, holds in (((3, 11), older), ((3, 12), newer)):
+        facts = python_source.read(body, "m", package=False, version=version)
+        wanted = {"if": {"sys", "a"}, "else": {"sys", "b"}, "both": {"sys", "a", "b"}}[holds]
+        assert facts.names.keys() == wanted
+        assert any(each.conditional for (each,) in facts.names.values()) == (holds == "both")

@@ -18,6 +18,7 @@ _PLAIN = frozenset(
     {
         *("staticmethod", "classmethod", "abstractmethod", "override", "final", "no_type_check"),
         *("lru_cache", "cache", "contextmanager", "asynccontextmanager", "deprecated"),
+        *("overload", "type_check_only"),
     }
 )
 _PLAIN_MODULES = frozenset(
@@ -36,11 +37,28 @@ def parameters(view: View) -> tuple[Parameter, ...] | None:
         return _constructor(view)
     if view.definition.kind != "function" or view.definition.parameters is None:
         return None
+    return _received(view, view.definition.parameters)
+
+
+def overloads(view: View) -> tuple[tuple[Parameter, ...], ...]:
+    """What each overload of it may pass; empty where there are none or that is not certain."""
+    if view.several or view.definition.conditional:
+        return ()
+    if view.definition.kind == "class":
+        lineage = view.names.lineage(view)
+        maker = None if lineage.blurred else _maker(lineage)
+        return overloads(maker) if maker is not None else ()
+    found = [_received(view, each) for each in view.definition.overloads]
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == len(found) else ()
+
+
+def _received(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...] | None:
+    """Parameters of a function without its receiver, unless a decorator may change them."""
     parts = [each.name.rpartition(".") for each in view.definition.decorators]
     if not all(last in _PLAIN and module in _PLAIN_MODULES for module, _, last in parts):
         return None
     names = {last for _, _, last in parts}
-    given = view.definition.parameters
     if view.owner is None or "staticmethod" in names:
         return given
     if given and given[0].kind in {"positional", "positional_only"}:
@@ -52,17 +70,11 @@ def _constructor(view: View) -> tuple[Parameter, ...] | None:
     lineage = view.names.lineage(view)
     if lineage.blurred or any(issubclass(each, enum.Enum) for each in lineage.known):
         return None
-    makers = [
-        (owner, name)
-        for owner in lineage.classes
-        for name in ("__init__", "__new__")
-        if owner.definition.body and name in owner.definition.body.names
-    ]
     for owner in lineage.classes:
         body = owner.definition.body
-        own = [name for maker, name in makers if maker is owner]
-        if own:
-            return _written(owner, own, makers)
+        if body is not None and not _MAKING.isdisjoint(body.names):
+            maker = _maker(lineage)
+            return parameters(maker) if maker is not None else None
         names = [each.name for each in owner.definition.decorators]
         for each in names:
             if each.rpartition(".")[2] in _MAKERS:
@@ -74,25 +86,28 @@ def _constructor(view: View) -> tuple[Parameter, ...] | None:
     return () if all(each in _EMPTY for each in lineage.known) else None
 
 
+_MAKING = frozenset({"__init__", "__new__"})
 #: Last names of decorators that make a constructor.
 _MAKERS = frozenset({"dataclass", "define", "frozen", "mutable", "s", "attrs", "attributes"})
 _EMPTY = frozenset({object})
 
 
-def _written(
-    owner: View, own: Sequence[str], makers: Sequence[tuple[View, str]]
-) -> tuple[Parameter, ...] | None:
-    """The parameters of the ``__init__`` or ``__new__`` that answers, if it alone does."""
-    others = [name for _, name in makers if name != own[0]]
-    if len(own) > 1 or others or owner.definition.body is None:
+def _maker(lineage: Lineage) -> View | None:
+    """The ``__init__`` or ``__new__`` that answers, if it alone does."""
+    makers = [
+        (owner, name, owner.definition.body.names[name])
+        for owner in lineage.classes
+        for name in sorted(_MAKING)
+        if owner.definition.body and name in owner.definition.body.names
+    ]
+    if len({name for _, name, _ in makers}) != 1:
         return None
-    ways = owner.definition.body.names[own[0]]
+    owner, name, ways = makers[0]
     if len(ways) > 1 or ways[0].kind != "function" or ways[0].conditional:
         return None
-    made = View(
-        owner.names, owner.module, owner.layer, f"{owner.path}.{own[0]}", ways[0], owner=owner
+    return View(
+        owner.names, owner.module, owner.layer, f"{owner.path}.{name}", ways[0], owner=owner
     )
-    return parameters(made)
 
 
 def _synthesized(

@@ -58,17 +58,19 @@ class ModuleFiles:
     native: bool
 
 
+#: A file, the module's name, the version for which branches were decided.
+_Key = tuple[str, str, tuple[int, int] | None]
+
+
 class _Remembered:
     """Facts by file, for as long as the file is the same; those used last are kept."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._facts: OrderedDict[tuple[str, str], tuple[int, int, ModuleFacts | None]] = (
-            OrderedDict()
-        )
+        self._facts: OrderedDict[_Key, tuple[int, int, ModuleFacts | None]] = OrderedDict()
         self._size = 0
 
-    def get(self, key: tuple[str, str], status: os.stat_result) -> tuple[ModuleFacts | None] | None:
+    def get(self, key: _Key, status: os.stat_result) -> tuple[ModuleFacts | None] | None:
         with self._lock:
             found = self._facts.get(key)
             if found is None or found[:2] != (status.st_mtime_ns, status.st_size):
@@ -76,7 +78,7 @@ class _Remembered:
             self._facts.move_to_end(key)
             return (found[2],)
 
-    def put(self, key: tuple[str, str], status: os.stat_result, facts: ModuleFacts | None) -> None:
+    def put(self, key: _Key, status: os.stat_result, facts: ModuleFacts | None) -> None:
         with self._lock:
             if earlier := self._facts.pop(key, None):
                 self._size -= earlier[1]
@@ -96,10 +98,14 @@ class PythonFiles:
     Args:
         root: ``site-packages``, or the ``src`` of a checkout.
         boundary: what may be opened.
+        version: of Python, by which branches of files are decided; None: all of them count.
     """
 
-    def __init__(self, root: Path, boundary: Boundary) -> None:
+    def __init__(
+        self, root: Path, boundary: Boundary, version: tuple[int, int] | None = None
+    ) -> None:
         self._root = root
+        self._version = version
         self._boundary = boundary
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
@@ -123,7 +129,7 @@ class PythonFiles:
 
     def facts(self, module: str, layer: Layer) -> ModuleFacts | None:
         """What a file binds; None where it cannot be read."""
-        key = (str(layer.path), module)
+        key = (str(layer.path), module, self._version)
         try:
             status = layer.path.stat()
         except OSError:
@@ -133,7 +139,7 @@ class PythonFiles:
         facts = None
         with suppress(DocstowError):
             body = self._boundary.read(layer.path, most=_LARGEST)
-            facts = python_source.read(body, module, package=layer.package)
+            facts = python_source.read(body, module, package=layer.package, version=self._version)
         _remembered.put(key, status, facts)
         return facts
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from docstow.packages import python_every
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
-from docstow.packages.python_calls import parameters
+from docstow.packages.python_calls import overloads, parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
 from docstow.packages.python_names import ModuleView, Names, Outside, Seen, View
 from docstow.packages.surface import Everything, Home, Symbol, SymbolKind
@@ -32,6 +32,7 @@ class PythonSurface:
         package: an installed one.
         boundary: what may be opened.
         siblings: the surface of another package of the environment, by its first import name.
+        files: its modules, where they are found in another way than below its root.
     """
 
     def __init__(
@@ -39,10 +40,11 @@ class PythonSurface:
         package: Package,
         boundary: Boundary,
         siblings: Callable[[str], PythonSurface | None] = lambda _: None,
+        files: PythonFiles | None = None,
     ) -> None:
         self.package = package
         root = package.files_root or boundary.root
-        self.files = PythonFiles(root, boundary)
+        self.files = files or PythonFiles(root, boundary)
         self._siblings = siblings
         self._resolver = Names(self.files, self._other)
 
@@ -245,6 +247,7 @@ def _defined(path: str, views: list[View]) -> Symbol:
         deprecated=source.definition.deprecated or typed.definition.deprecated,
         target=source.path if source.path != path else "",
         parameters=given,
+        overloads=overloads(source) if given is None and source.layer.role == "stub" else (),
     )
 
 

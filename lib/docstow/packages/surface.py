@@ -54,6 +54,7 @@ class Symbol:
         target: where it is defined, if elsewhere than at ``path``: ``fastapi.routing.APIRouter``.
         parameters: of a call of it (a class is called as its constructor is); None where they
             cannot be known: overloads, decorators, metaclasses, synthesized constructors.
+        overloads: the same of each overload, where overloads alone say it and that is certain.
     """
 
     path: str
@@ -66,6 +67,7 @@ class Symbol:
     deprecated: str = ""
     target: str = ""
     parameters: tuple[Parameter, ...] | None = None
+    overloads: tuple[tuple[Parameter, ...], ...] = ()
 
 
 #: What tells a definition from others: its file, its line, its name.

@@ -58,6 +58,7 @@ class Definition:
         deprecated: reason, if it says that it is.
         decorators: the outermost first.
         parameters: all, ``self`` included; None where overloads alone say them.
+        overloads: those of each overload, where they alone say them.
         value: of an attribute the dotted name that it is another name of; of an import ``public``
             where ``X as X`` says that it is meant for others.
         target: of an import the module, absolute; with :attr:`imported` the name in it.
@@ -75,6 +76,7 @@ class Definition:
     deprecated: str = ""
     decorators: tuple[Decorator, ...] = ()
     parameters: tuple[Parameter, ...] | None = None
+    overloads: tuple[tuple[Parameter, ...], ...] = ()
     value: str = ""
     target: str = ""
     imported: str = ""

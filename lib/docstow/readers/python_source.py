@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from docstow.errors import UnreadableInput
-from docstow.readers import python_lazy
+from docstow.readers import python_lazy, python_versions
+from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_dynamic import Dynamics, dynamics
 from docstow.readers.python_facts import ClassBody, Definition, Field, ModuleFacts
 from docstow.readers.python_signature import (
@@ -38,19 +39,24 @@ _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match
 _CERTAIN_BLOCKS = (ast.With,)
 
 
-def read(body: bytes, name: str, *, package: bool) -> ModuleFacts:
+def read(
+    body: bytes, name: str, *, package: bool, version: python_versions.Version | None = None
+) -> ModuleFacts:
     """Read one file.
 
     Args:
         body: the file.
         name: of the module, dotted.
         package: whether the file is an ``__init__``, which decides what relative imports mean.
+        version: of Python; branches that ask for it are decided. None: all of them count.
 
     Raises:
         UnreadableInput: it is no Python that this interpreter can parse.
     """
     text = decode(body)
     tree = parse(text, name)
+    if version is not None:
+        python_versions.decide(tree, version)
     found = dynamics(tree, text)
     scope = _Scope(Source(text), name if package else name.rpartition(".")[0], found)
     scope.take(tree.body)
@@ -138,7 +144,7 @@ class _Scope:
         self.fields: list[Field] = []
         self.exports: list[str] | None = None
         self.opened = ""
-        self._overloads: dict[str, list[str]] = {}
+        self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
 
     def take(self, body: Sequence[ast.stmt], *, conditional: bool = False) -> None:
         """Read statements, those of branches included."""
@@ -189,18 +195,19 @@ class _Scope:
         overloads = self._overloads.setdefault(node.name, [])
         overloaded = "overload" in last
         if overloaded:
-            overloads.append(signature)
+            overloads.append((signature, parameters(node.args)))
         is_property = any("property" in each for each in last) and bool(self.owner)
         made = Definition(
             name=node.name,
             kind="property" if is_property else "function",
             line=line,
             end_line=node.end_lineno or line,
-            signature="\n".join([*overloads, *([] if overloaded else [signature])]),
+            signature="\n".join([*(each for each, _ in overloads), *[signature][overloaded:]]),
             docstring=text,
             deprecated="" if overloaded else deprecation(node, text),
             decorators=above,
             parameters=None if overloaded else parameters(node.args),
+            overloads=tuple(each for _, each in overloads) if overloaded else (),
             conditional=conditional,
         )
         if not overloaded:

@@ -100,7 +100,7 @@ class Boundary:
             with os.fdopen(descriptor, "rb") as file:
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
-                    raise UnreadableInput(f"{shown} is not a file that can be read; name a file.")
+                    raise UnreadableInput(f"{shown} is a folder or device, not a file.")
                 if self.inside(path, base) != real or not os.path.samestat(status, real.lstat()):
                     raise _outside(path)
                 body = file.read(most + 1)

@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -33,6 +33,11 @@ _NOT_OFFERED = STRAY | {
 }
 
 
+_MODULES = (".py", ".pyi", ".so", ".pyd")
+_DEEPEST_NAMESPACE = 3
+_MOST_NAMESPACES = 40
+
+
 def checkout(
     site: Path, files: Sequence[str], info: Path | None, boundary: Boundary
 ) -> tuple[str, list[str]] | None:
@@ -46,13 +51,14 @@ def checkout(
 
     Returns:
         A folder, absolute but not yet known to be inside, and names; no names where all of the
-        folder's are meant. None if it is not editable.
+        folder's are meant, no folder where names stand for folders of other names. None if it is
+        not editable.
     """
     for name in files:
         text = _text(site / name, boundary)
         mapped = _mapping(text) if name.endswith(".py") else {}
         if mapped:
-            return _of_mapping(mapped)
+            return _of_mapping(mapped) or ("", list(mapped))
         if name.endswith(".pth"):
             for line in text.splitlines():
                 place = line.strip()
@@ -63,17 +69,37 @@ def checkout(
 
 
 def offered(folder: Path, distribution: str) -> tuple[str, ...]:
-    """The import names of a checkout's folder, the distribution's namesake first."""
-    found = []
+    """The import names of a checkout's folder, the distribution's namesake first.
+
+    Where it has no modules of its own, those in its namespaces.
+    """
+    found, others = _offered(folder, _NOT_OFFERED)
+    for _ in range(_DEEPEST_NAMESPACE):
+        if found:
+            break
+        below = {
+            name: _offered(folder.joinpath(*name.split(".")), ())
+            for name in others[:_MOST_NAMESPACES]
+        }
+        found = [f"{name}.{each}" for name, (some, _) in below.items() for each in some]
+        others = [f"{name}.{each}" for name, (_, more) in below.items() for each in more]
+    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _offered(folder: Path, skipped: Collection[str]) -> tuple[list[str], list[str]]:
+    """The modules and packages of a folder, and its folders that are none themselves."""
+    found: list[str] = []
+    others: list[str] = []
     with contextlib.suppress(OSError), os.scandir(folder) as listed:
         for entry in listed:
-            stem = entry.name.removesuffix(".py")
-            if stem in _NOT_OFFERED or not stem.isidentifier():
+            stem = entry.name.partition(".")[0] if entry.name.endswith(_MODULES) else entry.name
+            if stem in skipped or not stem.isidentifier():
                 continue
-            is_folder = stem == entry.name and entry.is_dir(follow_symlinks=False)
-            if stem != entry.name or (is_folder and _is_package(Path(entry.path))):
+            if stem != entry.name:
                 found.append(stem)
-    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+            elif entry.is_dir(follow_symlinks=False):
+                (found if _is_package(Path(entry.path)) else others).append(stem)
+    return sorted(set(found)), sorted(others)
 
 
 def _sources(folder: Path, boundary: Boundary) -> str:

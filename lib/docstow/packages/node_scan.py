@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,13 +24,19 @@ from docstow.packages.places import shown
 _LARGEST = 2 * 1024 * 1024
 _LONGEST_SUMMARY = 300
 _MOST = 20_000
+#: Parts of a path; a store of links and nested packages need a few dozen.
+_DEEPEST = 120
 _STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
+#: What Yarn calls the package of each folder of its store; a link beside it has the name.
+_YARNS = "package"
 _WRITTEN = {
     ".package-lock.json": "npm",
     ".yarn-integrity": "yarn",
     ".yarn-state.yml": "yarn",
     ".modules.yaml": "pnpm",
 }
+#: Names that a registry takes, those of its first years included.
+_NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
 
 
 class Modules:
@@ -66,7 +73,7 @@ class Modules:
             following = waiting if deep else self._waiting
             for place, linked in self._entries(folder, following):
                 # What a store's links lead to is in the store too.
-                if linked and stored:
+                if linked and stored and not _is_own(place):
                     continue
                 if len(self._seen) >= _MOST:
                     self._problem(folder, f"more than {_MOST} packages; the others are left out")
@@ -97,16 +104,27 @@ class Modules:
                     if not each.startswith(".")
                 )
             elif name in _STORES and not linked:
-                self.manager = self.manager or _STORES[name]
-                following += [
-                    (inner / "node_modules", True)
+                inner_folders = [
+                    inner
                     for each, inner, is_link in self._listed(place)
                     if not is_link and each != "node_modules"
                 ]
+                by_yarn = any((inner / _YARNS).is_dir() for inner in inner_folders[:1])
+                self.manager = self.manager or ("yarn" if by_yarn else _STORES[name])
+                following += [(inner / "node_modules", True) for inner in inner_folders]
             elif not name.startswith("."):
                 yield place, linked
 
     def _listed(self, folder: Path) -> list[tuple[str, Path, bool]]:
+        if folder.is_symlink():
+            real = self._real(folder, linked=True)
+            if real is None or str(real) in self._seen:
+                return []
+            self._seen.add(str(real))
+            folder = real
+        if len(folder.parts) > _DEEPEST:
+            self._problem(folder, "packages are nested too deep to be looked into; install again")
+            return []
         try:
             with os.scandir(folder) as listed:
                 entries = sorted(listed, key=lambda entry: entry.name)
@@ -131,7 +149,10 @@ class Modules:
             real = self._boundary.inside(place)
             status = real.stat()
         except Forbidden:
-            self._problem(place, "the link leads out of the root, or in a circle")
+            self._problem(
+                place,
+                "the link leads out of the root, or in a circle; give a --root that holds both",
+            )
             return None
         except OSError:
             self._problem(place, "the link leads nowhere; install again")
@@ -154,13 +175,13 @@ class Modules:
             self._problem(place, fact["problem"])
             return None
         # A link to a folder outside any node_modules is a member of the workspace.
-        member = "node_modules" not in real.relative_to(self._boundary.root).parts
+        member = "node_modules" not in shown(real, self._boundary).split("/")
         # It is imported by the name of its place: an alias has another one than its manifest.
         scope = place.parent.name
         imported = f"{scope}/{place.name}" if scope.startswith("@") else place.name
         return Package(
             ecosystem="node",
-            name=fact["name"] or imported,
+            name=fact["name"] if _NAME.fullmatch(fact["name"]) else imported,
             version=fact["version"],
             location=shown(place, self._boundary),
             import_names=(imported,),
@@ -176,8 +197,10 @@ class Modules:
         try:
             body = self._boundary.read(folder / "package.json", most=_LARGEST)
             manifest = json.loads(body.decode("utf-8-sig", "replace"))
+        except Forbidden:
+            return {"problem": "its package.json leads out of the root; install again"}
         except DocstowError as error:
-            return {"problem": error.message}
+            return {"problem": f"{error.message.rstrip('.')}; install again"}
         except (ValueError, RecursionError):
             return {"problem": "its package.json is not JSON; install again"}
         if not isinstance(manifest, dict):
@@ -192,6 +215,15 @@ class Modules:
 
     def _problem(self, place: Path, reason: str) -> None:
         self.problems.append(Problem(shown(place, self._boundary), reason))
+
+
+def _is_own(place: Path) -> bool:
+    """Whether a link of Yarn's store leads to the package that it stands for there."""
+    try:
+        *above, name = place.readlink().parts
+    except (OSError, ValueError):
+        return False
+    return name == _YARNS and set(above) == {".."}
 
 
 def _string(value: object) -> str:

@@ -7,6 +7,7 @@ environments are, nor which distributions a project asks for. No code of a packa
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from docstow.packages.places import shown
 _LARGEST_METADATA = 4 * 1024 * 1024
 _LARGEST_RECORD = 32 * 1024 * 1024
 _LONGEST_SUMMARY = 300
+#: Names of distributions; letters of all alphabets, as registries of companies have them.
+_NAME = re.compile(r"\w(?:[\w.-]*\w)?")
 
 
 class Site:
@@ -46,7 +49,11 @@ class Site:
         """Its distributions; of one that is there twice the one installed last."""
         found: dict[str, tuple[float, Package]] = {}
         try:
+            self._boundary.inside(self._folder)
             entries = sorted(each.name for each in self._folder.iterdir())
+        except Forbidden:
+            self._problem(self._folder, "it leads out of the root; give a --root that holds it")
+            return []
         except OSError as error:
             self._problem(self._folder, f"it cannot be listed: {error.strerror}")
             return []
@@ -72,7 +79,9 @@ class Site:
         if entry.endswith(".egg-info"):
             return self._read(info, "PKG-INFO" if info.is_dir() else "", self._egg_info)
         if entry.endswith(".egg"):
-            return self._read(info, "EGG-INFO/PKG-INFO", self._egg)
+            if info.is_dir():
+                return self._read(info, "EGG-INFO/PKG-INFO", self._egg)
+            return self._read(info, "", self._zipped)
         if entry.endswith(".egg-link"):
             return self._read(info, "", self._egg_link)
         return None
@@ -88,7 +97,7 @@ class Site:
             self._problem(info, f"it has no {metadata}: half installed; install it again")
             return None
         except OSError as error:
-            self._problem(info, f"it cannot be read: {error.strerror}")
+            self._problem(info, f"it cannot be read: {error.strerror}; install it again")
             return None
         if reason := fact.get("problem"):
             self._problem(info, reason)
@@ -101,15 +110,23 @@ class Site:
             self.requested.add(folded(fact["name"]))
         root, names, problem = self._folder, tuple(fact["names"]), ""
         place = fact.get("checkout")
-        if place:
+        if place == "":
+            problem = "its modules have other names than their folders; install it without -e"
+            self._problem(info, problem)
+        elif place is not None:
             try:
                 root = self._boundary.inside(Path(place))
                 # What is in a checkout changes, and nothing of its installation with it.
                 names = names or editable.offered(root, fact["name"])
+                if not root.is_dir():
+                    problem = "its checkout is not there; install it again"
             except Forbidden:
                 problem = "its checkout is outside the root; give a --root that holds both"
+            except OSError as error:
+                problem = f"its checkout cannot be read: {error.strerror}; install it again"
+            if problem:
                 self._problem(info, problem)
-        location = root if place and not problem else self._folder
+        location = root if not problem else self._folder
         return Package(
             ecosystem="python",
             name=fact["name"],
@@ -120,7 +137,7 @@ class Site:
             language="python",
             summary=fact["summary"],
             installed=True,
-            editable=bool(place),
+            editable=place is not None,
             problem=problem,
             files_root=None if problem else root,
             info_root=info if info.name.endswith(".dist-info") else None,
@@ -133,7 +150,7 @@ class Site:
             record = self._boundary.read(info / "RECORD", most=_LARGEST_RECORD)
             paths = tuple(recorded(record.decode("utf-8", "replace")))
         except DocstowError:
-            fact["problem"] = "it has no RECORD that can be read: half installed"
+            fact["problem"] = "it has no RECORD that can be read: half installed; install it again"
         namespaces = self._lines(info / "namespace_packages.txt")
         names = import_names(paths, fact["name"], namespaces)
         if not paths:
@@ -163,11 +180,16 @@ class Site:
         names = self._lines(info / "EGG-INFO" / "top_level.txt")
         return fact | {"names": names, "checkout": str(info)}
 
+    def _zipped(self, info: Path) -> dict[str, Any]:
+        name, version = _named(info.name)
+        problem = "it is a zipped egg, which is not read; install it with pip, which unpacks it"
+        return {"name": name, "version": version, "summary": "", "names": [], "problem": problem}
+
     def _egg_link(self, info: Path) -> dict[str, Any]:
         place = next(iter(self._lines(info)), "")
         folder = self._boundary.inside(Path(place)) if Path(place).is_absolute() else None
         if folder is None:
-            return {"problem": "it does not say where its checkout is"}
+            return {"problem": "it does not say where its checkout is; install it again"}
         for found in sorted(folder.glob("*.egg-info")):
             fact = self._metadata(found / "PKG-INFO", found.name)
             names = self._lines(found / "top_level.txt")
@@ -177,12 +199,12 @@ class Site:
     def _metadata(self, path: Path, entry: str) -> dict[str, Any]:
         body = self._boundary.read(path, most=_LARGEST_METADATA)
         fields = dict(_fields(body.decode("utf-8", "replace")))
-        stem = entry.rpartition(".")[0]
-        name, _, version = stem.partition("-")
+        name, version = _named(entry)
+        told = fields.get("name", "")
         summary = fields.get("summary", "")
         return {
-            "name": fields.get("name") or name,
-            "version": fields.get("version") or version.partition("-")[0],
+            "name": told if _NAME.fullmatch(told) else name,
+            "version": fields.get("version") or version,
             "summary": "" if summary == "UNKNOWN" else summary[:_LONGEST_SUMMARY],
         }
 
@@ -209,12 +231,18 @@ def _caught(make: Any, info: Path) -> dict[str, Any]:
     try:
         fact: dict[str, Any] = make(info)
     except Forbidden:
-        return {"problem": "it leads out of the root"}
+        return {"problem": "it leads out of the root; install it again, or give a --root with both"}
     except DocstowError as error:
-        return {"problem": error.message}
+        return {"problem": f"{error.message.rstrip('.')}; install it again"}
     except OSError as error:
-        return {"problem": f"it cannot be read: {error.strerror}"}
+        return {"problem": f"it cannot be read: {error.strerror}; install it again"}
     return fact | {"names": list(fact["names"])} if "names" in fact else fact
+
+
+def _named(entry: str) -> tuple[str, str]:
+    """Name and version of a distribution, as the name of what was installed of it says them."""
+    name, _, version = entry.rpartition(".")[0].partition("-")
+    return name, version.partition("-")[0]
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:

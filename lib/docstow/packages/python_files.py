@@ -109,6 +109,7 @@ class PythonFiles:
         self._boundary = boundary
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
+        self._states: dict[Path, os.stat_result] = {}
 
     def module(self, name: str) -> ModuleFiles | None:
         """The files of a module; None where there are none."""
@@ -131,9 +132,10 @@ class PythonFiles:
         """What a file binds; None where it cannot be read."""
         key = (str(layer.path), module, self._version)
         try:
-            status = layer.path.stat()
+            status = self._states.get(layer.path) or layer.path.stat()
         except OSError:
             return None
+        self._states[layer.path] = status
         if known := _remembered.get(key, status):
             return known[0]
         facts = None

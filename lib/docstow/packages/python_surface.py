@@ -47,6 +47,8 @@ class PythonSurface:
         self.files = files or PythonFiles(root, boundary)
         self._siblings = siblings
         self._resolver = Names(self.files, self._other)
+        self._symbols: dict[str, Symbol | None] = {}
+        self._classes: dict[str, list[str]] = {}
 
     @property
     def resolver(self) -> Names:
@@ -75,6 +77,11 @@ class PythonSurface:
 
     def symbol(self, path: str) -> Symbol | None:
         """What a dotted path means, seen through re-exports and base classes."""
+        if path not in self._symbols:
+            self._symbols[path] = self._look(path)
+        return self._symbols[path]
+
+    def _look(self, path: str) -> Symbol | None:
         views = self._views(path)
         modules = [each for each in views if isinstance(each, ModuleView)]
         if modules:
@@ -160,8 +167,10 @@ class PythonSurface:
         """Signatures of the classes that a class's own module derives from it."""
         module, _, name = (symbol.target or symbol.path).rpartition(".")
         heir = re.compile(rf"^class \w+\(.*\b{re.escape(name)}\b", re.DOTALL)
-        members = (self.members(module) or {}).values()
-        return [e.signature for e in members if e.kind == "class" and heir.match(e.signature)]
+        if module not in self._classes:
+            members = (self.members(module) or {}).values()
+            self._classes[module] = [each.signature for each in members if each.kind == "class"]
+        return [signature for signature in self._classes[module] if heir.match(signature)]
 
     def names(self) -> Iterator[str]:
         """Public paths, those of the entry modules first, with the members of their classes."""

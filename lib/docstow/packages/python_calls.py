@@ -9,7 +9,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
-from docstow.packages.python_names import Lineage, Outside, View
+from docstow.packages.python_lineage import Lineage
+from docstow.packages.python_views import Outside, View
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Field
 
@@ -115,7 +116,7 @@ def _synthesized(
 ) -> tuple[Parameter, ...] | None:
     found = owner.names.in_scope(owner, decorator)
     path = found[0].path if found else ""
-    if path == "dataclasses.dataclass" and isinstance(found[0], Outside):
+    if path == "dataclasses.dataclass":
         return _dataclass(view, lineage)
     if path.split(".")[0] in {"attr", "attrs"} and owner is view and len(lineage.classes) == 1:
         return (

@@ -9,86 +9,24 @@ from __future__ import annotations
 
 import builtins
 import enum
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
 
 from docstow.packages.python_files import Layer, ModuleFiles, PythonFiles
-from docstow.packages.python_known import (
-    CLASS_NAMES,
-    ENUM_NAMES,
-    HARMLESS,
-    MADE_NAMES,
-    METACLASSES,
-    MODULE_NAMES,
-    known_class,
+from docstow.packages.python_known import CLASS_NAMES, ENUM_NAMES, MADE_NAMES, MODULE_NAMES
+from docstow.packages.python_lineage import Lineage, trace
+from docstow.packages.python_views import (
+    ModuleView,
+    Outside,
+    Seen,
+    Trail,
+    View,
+    doubted,
+    unique,
+    view_step,
 )
 from docstow.readers.python_facts import Definition, ModuleFacts
 
 _DEEPEST = 40
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleView:
-    """A module."""
-
-    names: Names
-    module: ModuleFiles
-
-    @property
-    def path(self) -> str:
-        """Its dotted name."""
-        return self.module.name
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One file's definition of something.
-
-    Attributes:
-        names: of the package that has it.
-        module: dotted.
-        layer: the file.
-        path: canonical: where it is defined.
-        definition: what is written there.
-        several: other branches define it otherwise.
-        owner: the class in which it is defined.
-    """
-
-    names: Names
-    module: str
-    layer: Layer
-    path: str
-    definition: Definition
-    several: bool = False
-    owner: View | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """Something of a package that is not here, or of the standard library."""
-
-    path: str
-
-
-Seen = ModuleView | View | Outside
-Trail = tuple[tuple[int, str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """A class and its bases, nearest first.
-
-    Attributes:
-        classes: those whose source is known.
-        known: those of the standard library that are known.
-        unknown: why there may be more names; empty where there are no others.
-        blurred: why it cannot be said how it is called: a base, metaclass or decorator is unknown.
-    """
-
-    classes: tuple[View, ...]
-    known: tuple[type, ...]
-    unknown: str
-    blurred: str
 
 
 class Names:
@@ -115,7 +53,7 @@ class Names:
         views: list[Seen] = [ModuleView(home, module)]
         for position, segment in enumerate(rest, 1):
             outside = [each for each in views if isinstance(each, Outside)]
-            views = _unique(step for view in views for step in view_step(view, segment, trail))
+            views = unique(step for view in views for step in view_step(view, segment, trail))
             if not views and outside:
                 return [Outside(".".join([outside[0].path, *rest[position - 1 :]]))]
         return views
@@ -123,7 +61,11 @@ class Names:
     def in_module(self, module: ModuleFiles, name: str, trail: Trail = ()) -> list[Seen]:
         """What a name of a module means."""
         key = (id(self), module.name, name)
-        if key in trail or len(trail) > _DEEPEST:
+        if key in trail:
+            # What is asked for while it is being bound is the module of that name.
+            own = self.files.module(f"{module.name}.{name}") if module.folder is not None else None
+            return [ModuleView(self, own)] if own else []
+        if len(trail) > _DEEPEST:
             return []
         trail = (*trail, key)
         views: list[Seen] = []
@@ -143,7 +85,7 @@ class Names:
         if not views and module.layers and self._is_made(module, name, trail):
             made = Definition(name, "attribute", 0, 0, signature=name)
             views = [View(self, module.name, module.layers[-1], f"{module.name}.{name}", made)]
-        return _unique(views)
+        return unique(views)
 
     def _answered(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
         """The names that a module has others answer for; None where that cannot be read."""
@@ -198,7 +140,7 @@ class Names:
             else:
                 found = [here]
             if several:
-                found = [_doubted(each) for each in found]
+                found = [doubted(each) for each in found]
             if found and not all(isinstance(each, Outside) for each in found):
                 return found
             views = views or found
@@ -323,35 +265,8 @@ class Names:
         if key not in self._lineages:
             # Until it is known, a class that inherits from itself has no bases.
             self._lineages[key] = Lineage((view,), (), *["it inherits from itself"] * 2)
-            self._lineages[key] = self._trace(view)
+            self._lineages[key] = trace(view)
         return self._lineages[key]
-
-    def _trace(self, view: View) -> Lineage:
-        body = view.definition.body
-        if body is None:
-            return Lineage((), (), *[f"{view.path} is no class"] * 2)
-        orders: list[list[View]] = []
-        known: list[type] = []
-        blurred = _doubt(view)
-        unknown = body.opened or blurred or _caught(view)
-        module = self.files.module(view.module)
-        if module is not None and module.native:
-            unknown = unknown or "it is compiled, and stubs leave out what they do not tell"
-        for base in body.bases:
-            found = _nearest(self.in_scope(view, base), view) if base else None
-            if isinstance(found, View) and found.definition.body is not None:
-                inherited = found.names.lineage(found)
-                orders.append(list(inherited.classes))
-                known += [each for each in inherited.known if each not in known]
-                unknown = unknown or inherited.unknown
-                blurred = blurred or inherited.blurred
-            elif isinstance(found, Outside) and (kind := known_class(found.path)):
-                known += [kind] if kind not in known else []
-            else:
-                blurred = blurred or f"its base class {base or '(an expression)'} is not known"
-                unknown = unknown or blurred
-        classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
-        return Lineage(classes, tuple(dict.fromkeys([*known, object])), unknown, blurred)
 
     def why_uncertain(self, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> str:
         """Why a module may have names that are not seen; empty where it has none."""
@@ -378,71 +293,9 @@ class Names:
         return ""
 
 
-def view_step(view: Seen, name: str, trail: Trail = ()) -> list[Seen]:
-    """What a name means inside of something."""
-    if isinstance(view, ModuleView):
-        return view.names.in_module(view.module, name, trail)
-    if isinstance(view, Outside):
-        return [Outside(f"{view.path}.{name}")]
-    if view.definition.kind == "class":
-        return view.names.in_class(view, name, trail)
-    return []
-
-
-def _doubt(view: View) -> str:
-    """Why the header of a class leaves its names open; empty where it does not."""
-    body = view.definition.body
-    if body is None:
-        return "it is no class"
-    for each in view.definition.decorators:
-        if each.name.rpartition(".")[2] not in HARMLESS:
-            return f"it is decorated with {each.name or 'an expression'}"
-    last = body.metaclass.rpartition(".")[2]
-    if last and last not in METACLASSES:
-        return f"its metaclass {body.metaclass} is not known"
-    return ""
-
-
-def _caught(view: View) -> str:
-    """Whether names that a class has not are asked of a method of its own."""
-    body = view.definition.body
-    for name in ("__getattr__", "__getattribute__"):
-        if body is not None and name in body.names:
-            return f"it defines {name}"
-    return ""
-
-
-def _merged(orders: list[list[View]]) -> Iterator[View]:
-    """Python's order of bases: each class before its own bases, as C3 has it."""
-    orders = [list(each) for each in orders if each]
-    while orders:
-        tails = {(each.path, each.layer) for order in orders for each in order[1:]}
-        heads = (order[0] for order in orders if (order[0].path, order[0].layer) not in tails)
-        # Where there is no order, Python has no class; reading goes on with any.
-        best = next(heads, orders[0][0])
-        yield best
-        left = ([each for each in order if each.path != best.path] for order in orders)
-        orders = [order for order in left if order]
-
-
 def _is_mangled(name: str) -> bool:
     """``_Class__name``: what a private name of a class is called outside."""
     return name.startswith("_") and "__" in name[1:]
-
-
-def _nearest(found: list[Seen], view: View) -> Seen | None:
-    """Of several views of a base class the one that is as close to the class as can be."""
-    views = [each for each in found if isinstance(each, View)]
-    same = [
-        each for each in views if (each.layer.role == "source") == (view.layer.role == "source")
-    ]
-    return next(iter(same or views or found), None)
-
-
-def _doubted(view: Seen) -> Seen:
-    if not isinstance(view, View) or view.several:
-        return view
-    return replace(view, several=True)
 
 
 def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
@@ -454,17 +307,3 @@ def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: Mod
     # What a package's __init__ imports from its own modules is there to be imported from it.
     first = facts.name.split(".")[0]
     return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)
-
-
-def _unique(views: Iterable[Seen]) -> list[Seen]:
-    """Each view once; what is not here only where nothing else is."""
-    found: list[Seen] = []
-    marks = set()
-    for each in views:
-        layer = each.layer.path if isinstance(each, View) else None
-        mark = (type(each), each.path, layer)
-        if mark not in marks:
-            marks.add(mark)
-            found.append(each)
-    inside: list[Seen] = [each for each in found if not isinstance(each, Outside)]
-    return inside or found

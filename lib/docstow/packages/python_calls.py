@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 
 from docstow.packages.python_lineage import Lineage
-from docstow.packages.python_views import Outside, View
+from docstow.packages.python_views import View
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Field
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from docstow.packages.python_files import ModuleFiles
 from docstow.packages.python_known import CLASS_NAMES, ENUM_NAMES
-from docstow.packages.python_names import ModuleView, Names, View
+from docstow.packages.python_names import Names
+from docstow.packages.python_views import ModuleView, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
 from docstow.packages.python_calls import overloads, parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
-from docstow.packages.python_names import ModuleView, Names, Outside, Seen, View
+from docstow.packages.python_names import Names
+from docstow.packages.python_views import ModuleView, Outside, Seen, View
 from docstow.packages.surface import Everything, Home, Symbol, SymbolKind
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Definition

@@ -212,41 +212,40 @@ def test_what_answers_already_is_done_at_once_though_another_holds_the_lease(
     assert len(upstream.paths(JSON)) == 1
 
 
-def test_being_busy_never_ends_with_the_dead(cloud: Cloud) -> None:
-    """At its last try a message that finds another at work is sent anew in place of itself."""
+def test_being_busy_is_no_try(cloud: Cloud) -> None:
+    """A message that finds another at work is sent anew in place of itself."""
     assert Leases(cloud.runtime.store, "another").acquire(SOURCE.key, 60) is not None
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    impatient = cloud.open(max_receive_count=1)
-    assert cloud.work(impatient) == (1, 0)
+    assert cloud.work() == (1, 0)
     assert cloud.runtime.jobs.get(job.id).state == QUEUED
     assert cloud.queues.counts(cloud.queues.dead) == (0, 0)
-    assert cloud.queues.client.get_queue_attributes(
-        QueueUrl=cloud.queues.url, AttributeNames=["ApproximateNumberOfMessagesDelayed"]
-    )["Attributes"] == {"ApproximateNumberOfMessagesDelayed": "1"}
+    assert cloud.queues.delayed() == 1
 
 
-def test_without_time_nothing_is_begun(cloud: Cloud, upstream: DocsRs) -> None:
+def test_what_was_never_begun_is_no_try(cloud: Cloud, upstream: DocsRs) -> None:
+    """Others of its batch used up the time."""
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
     deliveries = cloud.runtime.deliveries()
-    late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
-    assert late == (0, 1)
-    assert upstream.paths(JSON) == []
+    for _ in range(2 * Settings().max_receive_count):
+        late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
+        assert late == (1, 0)
+    assert (upstream.paths(JSON), cloud.queues.counts(cloud.queues.dead)) == ([], (0, 0))
+    (received,) = cloud.queues.receive()
+    assert received["Attributes"]["ApproximateReceiveCount"] == "1"
+    cloud.queues.show(received)
     assert cloud.work() == (1, 0)
     assert cloud.runtime.jobs.get(job.id).state == SUCCESS
 
 
-def test_what_was_never_begun_does_not_end_with_the_dead(cloud: Cloud, upstream: DocsRs) -> None:
-    """Others of its batch used up the time, at its last try too: it is sent anew."""
+def test_what_cannot_be_sent_anew_comes_when_its_time_is_up(cloud: Cloud) -> None:
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    deliveries = cloud.open(max_receive_count=1).deliveries()
-    late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
-    assert late == (1, 0)
-    assert (upstream.paths(JSON), cloud.queues.counts(cloud.queues.dead)) == ([], (0, 0))
-    assert cloud.work() == (1, 0)
-    assert cloud.runtime.jobs.get(job.id).state == SUCCESS
+    absent = SqsQueue(f"{cloud.queues.url}-absent")
+    deliveries = Deliveries(cloud.runtime.work, absent, 5)
+    assert cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1)) == (0, 1)
+    assert cloud.queues.counts(cloud.queues.url) == (0, 1)
 
 
 @pytest.mark.parametrize(("last", "state"), [(False, QUEUED), (True, FAILED)])

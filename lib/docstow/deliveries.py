@@ -76,13 +76,12 @@ class Deliveries:
         except UnreadableInput as error:
             return self._poison(record, error)
         if left_s < LEAST_S:
-            # What came with it has used up the time, and that is no try of its own.
-            return self._later(record, message, 0, last=last)
+            return self._later(record, message, 0)  # what came with it has used up the time
         try:
             with self._in_time(record, message, left_s, last=last):
                 self._work.handle(message, last=last)
         except Busy:
-            return self._later(record, message, BUSY_PAUSE_S, last=last)
+            return self._later(record, message, BUSY_PAUSE_S)
         except UnreadableInput as error:
             return self._poison(record, error)
         except DocstowError as error:
@@ -95,15 +94,18 @@ class Deliveries:
         self._postpone(record, 0 if last else pause_s)
         return False
 
-    def _later(
-        self, record: Mapping[str, Any], message: Message, seconds: int, *, last: bool
-    ) -> bool:
-        """Have it come again; that it had to wait never brings it to the dead letters."""
-        if last:
+    def _later(self, record: Mapping[str, Any], message: Message, seconds: int) -> bool:
+        """Have come again what was not begun: a new message does, and this one is done.
+
+        The queue counts how often a message was received, and to wait is no try: else what had
+        waited would rest for longer after its first failure, and soon end with the dead letters.
+        """
+        try:
             self._queue.send(message, delay_s=seconds)
-            return True
-        self._postpone(record, seconds)
-        return False
+        except StoreError:
+            self._postpone(record, seconds)
+            return False
+        return True
 
     def _poison(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:
         """No try can mend it: it comes back at once, until it is with the dead letters."""

@@ -110,6 +110,13 @@ class Queues:
 
     def counts(self, url: str) -> tuple[int, int]:
         """How many messages of a queue are visible, and how many are hidden."""
-        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-        answer = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=names)
-        return int(answer["Attributes"][names[0]]), int(answer["Attributes"][names[1]])
+        return self._count(url, ""), self._count(url, "NotVisible")
+
+    def delayed(self) -> int:
+        """How many messages were sent that nobody can receive yet."""
+        return self._count(self.url, "Delayed")
+
+    def _count(self, url: str, which: str) -> int:
+        name = f"ApproximateNumberOfMessages{which}"
+        answer = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+        return int(answer["Attributes"][name])

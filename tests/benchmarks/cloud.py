@@ -46,6 +46,9 @@ SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", ROOT.parent / "shared"))
 #: Larger packed files are left out, so that a run takes minutes.
 LARGEST = 120_000
 
+#: Nothing waits for so many seconds: pauses of messages and leases are shorter.
+STUCK_S = 90.0
+
 #: A crate and its version.
 Crate = tuple[str, str]
 
@@ -58,11 +61,14 @@ class Mishaps:
         twice: share of messages that are delivered to a second worker as well.
         killed: share of invocations during which the process is killed.
         within_s: how far into its work, at most.
+        spared: nobody is killed at a message that was received so often: one whose workers are
+            killed every time belongs with the dead letters.
     """
 
     twice: float = 0.0
     killed: float = 0.0
     within_s: float = 1.5
+    spared: int = 3
 
 
 TROUBLE = Mishaps(twice=0.15, killed=0.1)
@@ -77,8 +83,9 @@ class Tally:
     twice: int = 0
     killed: int = 0
     failed: int = 0
-    broken: list[FunctionError] = field(default_factory=list)
+    broken: list[Exception] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    moved_at: float = field(default_factory=time.perf_counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +195,10 @@ class Cloud:
                 active = jobs
                 while active := [job for job in active if self.runtime.jobs.stored(job).active]:
                     progress.wait(1)
-                    if tally.broken:
+                    stuck = time.perf_counter() - tally.moved_at > STUCK_S
+                    if tally.broken or stuck:
                         done.set()
-                        raise tally.broken[0]  # it ended by itself
+                        raise AssertionError(self._told(active)) from next(iter(tally.broken), None)
             wall_s = time.perf_counter() - begun
             done.set()
             for thread in threads:
@@ -228,6 +236,13 @@ class Cloud:
                 assert (body["answered"], body["substituted"]) == (version, False), body
         return seconds
 
+    def _told(self, active: Sequence[str]) -> str:
+        """What is not done, and where its messages are."""
+        jobs = [self.runtime.jobs.stored(job) for job in active]
+        lines = [f"{job.lease}: {job.state} {[e.message for e in job.errors]}" for job in jobs]
+        waiting, dead = (self.queues.counts(url) for url in (self.queues.url, self.queues.dead))
+        return "\n".join([f"queued (seen, hidden): {waiting}, dead: {dead}", *lines])
+
     def _resolve(self, word: str) -> Any:
         name, _, requirement = word.partition("@")
         return self.runtime.library.resolve(name, requirement)
@@ -262,10 +277,15 @@ class Worker:
         """Take messages until everything is done."""
         with self._stack:
             while not done.is_set():
-                for message in self._messages():
-                    self._deliver(message)
-                    with self._progress:
-                        self._progress.notify()
+                try:
+                    for message in self._messages():
+                        self._deliver(message)
+                        self._tally.moved_at = time.perf_counter()
+                except Exception as error:  # noqa: BLE001 - whoever waits for the end raises it
+                    self._tally.broken.append(error)
+                    done.set()
+                with self._progress:
+                    self._progress.notify()
 
     def _messages(self) -> list[Mapping[str, Any]]:
         """One message, maybe once more, and in no order that its sender knows."""
@@ -285,42 +305,55 @@ class Worker:
 
     def _deliver(self, message: Mapping[str, Any]) -> None:
         self._count("delivered")
-        killer = threading.Timer(
-            self._random.uniform(0, self._mishaps.within_s), self._function.kill
-        )
-        kills = self._random.random() < self._mishaps.killed
-        if kills:
-            killer.start()
-        begun = time.perf_counter()
-        queues, handle = self._cloud.queues, message["ReceiptHandle"]
-        try:
-            answer = self._function.invoke({"Records": [record(message)]})
-        except FunctionError as error:
-            if not kills:
-                self._tally.broken.append(error)
+        begun, answer = time.perf_counter(), None
+        with self._doomed(message) as killed:
+            try:
+                answer = self._function.invoke({"Records": [record(message)]})
+            except FunctionError:
+                if not killed.is_set():
+                    raise  # it ended by itself
+        if killed.is_set():
             self._count("killed")
             self._stack.pop_all().close()
             self._function = self._start()
+        if answer is None:
             # The platform would wait for the whole visibility timeout.
-            self._visibility(message, 1)
-            return
-        finally:
-            killer.cancel()
-        if answer["batchItemFailures"]:
+            self._about(message, "change_message_visibility", VisibilityTimeout=1)
+        elif answer["batchItemFailures"]:
             self._count("failed")
         else:
-            queues.client.delete_message(QueueUrl=queues.url, ReceiptHandle=handle)
+            self._about(message, "delete_message")
             with self._tally.lock:
                 self._tally.seconds.append(time.perf_counter() - begun)
 
-    def _visibility(self, message: Mapping[str, Any], seconds: int) -> None:
-        queues = self._cloud.queues
-        with contextlib.suppress(queues.client.exceptions.ClientError):
-            queues.client.change_message_visibility(
-                QueueUrl=queues.url,
-                ReceiptHandle=message["ReceiptHandle"],
-                VisibilityTimeout=seconds,
-            )
+    @contextlib.contextmanager
+    def _doomed(self, message: Mapping[str, Any]) -> Iterator[threading.Event]:
+        """Kill the function within the block, if fate wills it; never after the block's end."""
+        killed, function = threading.Event(), self._function
+
+        def kill() -> None:
+            killed.set()
+            function.kill()
+
+        after_s = self._random.uniform(0, self._mishaps.within_s)
+        doomed = self._random.random() < self._mishaps.killed
+        received = int(message["Attributes"]["ApproximateReceiveCount"])
+        if not doomed or received >= self._mishaps.spared:
+            yield killed
+            return
+        killer = threading.Timer(after_s, kill)
+        killer.start()
+        try:
+            yield killed
+        finally:
+            killer.cancel()
+            killer.join()
+
+    def _about(self, message: Mapping[str, Any], action: str, **arguments: Any) -> None:
+        """Tell the queue about a message, which others may have deleted meanwhile."""
+        queues, handle = self._cloud.queues, message["ReceiptHandle"]
+        with contextlib.suppress(queues.client.exceptions.ReceiptHandleIsInvalid):
+            getattr(queues.client, action)(QueueUrl=queues.url, ReceiptHandle=handle, **arguments)
 
     def _start(self) -> LambdaRuntime:
         return self._stack.enter_context(self._cloud.function("ingest", self._place))

@@ -19,8 +19,28 @@ import pytest
 
 from docstow.deliveries import LEAST_S, Deliveries
 from docstow.dispatch import Dispatch
-from docstow.errors import CrateNotFound, DocstowError, Ingesting, UnreadableInput, restored
-from docstow.jobs import ABANDONED, FAILED, QUEUED, RUNNING, STOW, SUCCESS, Job, Jobs, subject
+from docstow.errors import (
+    CrateNotFound,
+    DocstowError,
+    Ingesting,
+    StoreError,
+    UnreadableInput,
+    restored,
+)
+from docstow.jobs import (
+    ABANDONED,
+    FAILED,
+    FULL,
+    INCREMENTAL,
+    QUEUED,
+    RUNNING,
+    STOW,
+    SUCCESS,
+    SYNC,
+    Job,
+    Jobs,
+    subject,
+)
 from docstow.lease import Leases
 from docstow.model import Source
 from docstow.objects import DirectoryStore
@@ -332,6 +352,51 @@ def test_one_who_dies_with_a_clock_that_is_a_day_off_holds_nobody_up(
     assert cloud.runtime.upkeep().run().failed == {}
     assert cloud.runtime.upkeep().verify().faults == ()
     assert cloud.runtime.library.crate("stowage").version == "0.1.0"
+
+
+@pytest.mark.parametrize(("mode", "again"), [(INCREMENTAL, False), (FULL, True)])
+def test_what_was_done_since_is_not_done_when_a_dead_workers_message_comes(
+    tmp_path: Path, mode: str, again: bool
+) -> None:
+    """Its job was taken for dead, whoever asked again was served; 90 minutes later it comes."""
+    store, done = DirectoryStore(tmp_path), list[str]()
+
+    class Visit:
+        def finished(self, job: Job) -> None:
+            return None
+
+        def perform(self, job: Job) -> dict[str, Any]:
+            done.append(job.id)
+            return {"state": SUCCESS}
+
+    jobs = Jobs(store, lambda: datetime.now(UTC))
+    work = Work(
+        jobs, Leases(store, "w"), {SYNC: Visit()}, lease_s=5, clock=lambda: datetime.now(UTC)
+    )
+    dead, _ = jobs.start("a" * 64, mode)
+    jobs.change(dead, state=FAILED, errors=(_abandoned(),))
+    second, _ = jobs.start("a" * 64)
+    for job in (second, dead):
+        ended = work.handle(Message(SYNC, job.id))
+        assert ended is not None
+        assert ended.state == SUCCESS
+    assert [each[-1] for each in done] == (["2", "3"] if again else ["2"])
+
+
+def test_a_record_that_cannot_be_read_costs_the_others_nothing(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of(cloud.runtime)
+    bodies = [Message(STOW, job.id).encode(), '{"v": 9, "job": "0123456789abcdef-000001"}']
+    for body in bodies:
+        cloud.queues.send(body)
+
+    def fails(*_: object) -> None:
+        raise StoreError("the store is away")
+
+    monkeypatch.setattr(cloud.runtime.work, "fail", fails)
+    assert cloud.work() == (1, 1)
+    assert cloud.runtime.jobs.get(job.id).state == SUCCESS
 
 
 def test_a_job_that_was_removed_and_a_task_that_is_none(cloud: Cloud) -> None:

@@ -110,7 +110,8 @@ class Deliveries:
     def _poison(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:
         """No try can mend it: it comes back at once, until it is with the dead letters."""
         log.error("the message %s cannot be read: %s", record["messageId"], error.message)
-        self._work.fail(job_of(record["body"]), error.code, error.message)
+        with contextlib.suppress(StoreError):  # the others of its batch are done all the same
+            self._work.fail(job_of(record["body"]), error.code, error.message)
         self._postpone(record, 0)
         return False
 
@@ -127,7 +128,10 @@ class Deliveries:
         def cut_off() -> None:
             # Else it would come when the longest of jobs had ended; its lease ends sooner.
             self._postpone(record, 0 if last else FIRST_PAUSE_S)
-            self._work.out_of_time(message, last=last)
+            try:
+                self._work.out_of_time(message, last=last)
+            except StoreError as error:
+                log.warning("the job %s is cut off untold: %s", message.job_id, error.message)
 
         timer = threading.Timer(left_s - self._reserve_s, cut_off)
         timer.daemon = True

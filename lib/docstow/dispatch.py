@@ -5,6 +5,7 @@ This room knows jobs and the queue. It does not know what any of them does.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -119,7 +120,8 @@ class Dispatch:
             some = lost[begin : begin + BATCH]
             self._queue.send_all([_message(job) for job in some])
             for job in some:
-                self._jobs.change(job)  # its time begins anew, so that it is not sent every time
+                with contextlib.suppress(JobNotFound):  # later ones have removed it meanwhile
+                    self._jobs.change(job)  # its time begins anew: it is not sent every time
         return lost
 
     def redrive(self) -> Iterator[Redriven]:

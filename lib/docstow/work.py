@@ -20,7 +20,7 @@ from docstow.errors import (
     TooManyRequests,
     UnreadableInput,
 )
-from docstow.jobs import FAILED, QUEUED, RUNNING, Job, Jobs, with_error
+from docstow.jobs import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, Jobs, with_error
 from docstow.objects import Conflict
 from docstow.queue import Busy, Message
 
@@ -94,7 +94,7 @@ class Work:
             log.warning("a message is dropped: %s", error.message)
             return None
         if job.abandoned:
-            job, _ = self._jobs.again(job)  # it was taken for dead before its message came again
+            job = self._instead(job)  # it was taken for dead before its message came again
         if not job.active:
             return job
         if (fields := task.finished(job)) is not None:
@@ -106,6 +106,13 @@ class Work:
             begun = {"state": RUNNING, "started_at": self._clock(), "errors": (), "error_count": 0}
             job = self._jobs.change(job, **begun)
             return self._done(task, job, last=last) if job.active else job
+
+    def _instead(self, job: Job) -> Job:
+        """What does an abandoned job's work: what has done it since, or another job."""
+        since = self._jobs.latest(job.source_id)
+        if since is not None and since.state == SUCCESS and since.mode in (job.mode, FULL):
+            return since
+        return self._jobs.again(job)[0]
 
     def _done(self, task: Task, job: Job, *, last: bool) -> Job:
         try:

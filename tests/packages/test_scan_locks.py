@@ -49,7 +49,15 @@ lock-version = "2.0"
 """
 PIPFILE_LOCK = '{"_meta": {}, "default": {"alpha": {"version": "==1.2.3"}}, "develop": {}}'
 PYLOCK = 'lock-version = "1.0"\n[[packages]]\nname = "alpha"\nversion = "1.2.3"\n'
-REQUIREMENTS = "# pins\nalpha[x]==1.2.3 ; python_version > '3'\n-r other.txt\nbeta>=2\nc===4 # d\n"
+REQUIREMENTS = """# pins
+alpha[x]==1.2.3 ; python_version > '3'
+-r other.txt
+beta>=2
+c===4 # d
+d==1.*
+--index-url https://u:p@h/x==1
+e @ https://h/e-1.0.whl
+"""
 NPM_1 = """{"lockfileVersion": 1, "dependencies": {"alpha": {"version": "1.2.3",
 "dependencies": {"beta": {"version": "2.0.0"}}}}}"""
 NPM_3 = """{"lockfileVersion": 3, "packages": {
@@ -149,6 +157,125 @@ BUN = """{
   }
 }
 """
+#: One package by its name and, nested, in another version; one under another name; a member of a
+#: workspace with a version of its own; one from a repository; a folder.
+NPM_FULL = """{"lockfileVersion": 3, "packages": {
+"": {"dependencies": {"alpha": "1", "other": "npm:beta@2", "string_decoder": "1"}},
+"packages/a": {"dependencies": {"alpha": "2"}},
+"node_modules/a": {"resolved": "packages/a", "link": true},
+"node_modules/alpha": {"version": "1.0.0"}, "packages/a/node_modules/alpha": {"version": "2.0.0"},
+"node_modules/other": {"name": "beta", "version": "2.0.0"},
+"node_modules/string_decoder": {"version": "1.1.1", "resolved": "git+ssh://git@h/o/r.git#abc"},
+"node_modules/string_decoder/node_modules/alpha": {"version": "0.9.0"}}}"""
+NPM_1_FULL = """{"lockfileVersion": 1, "dependencies": {
+"alpha": {"version": "1.0.0"}, "other": {"version": "npm:beta@2.0.0"}, "a": {"version": "file:a"},
+"string_decoder": {"version": "git+ssh://git@h/o/r.git#abc",
+"dependencies": {"alpha": {"version": "0.9.0"}}}}}"""
+PNPM_5_FULL = """lockfileVersion: 5.4
+importers:
+  .:
+    specifiers:
+      alpha: 1
+    dependencies:
+      alpha: 1.0.0
+      other: /beta/2.0.0
+      string_decoder: github.com/o/r/abc
+      a: link:packages/a
+  packages/a:
+    dependencies:
+      alpha: 2.0.0_beta@2.0.0
+packages:
+  /alpha/0.9.0:
+    dev: true
+  /alpha/1.0.0:
+    dev: true
+  /alpha/2.0.0_beta@2.0.0:
+    dev: true
+  /beta/2.0.0:
+    dev: true
+  github.com/o/r/abc:
+    name: string_decoder
+    version: 1.1.1
+"""
+PNPM_9_FULL = """lockfileVersion: '9.0'
+importers:
+  .:
+    dependencies:
+      alpha:
+        specifier: 1
+        version: 1.0.0
+      other:
+        specifier: npm:beta@2
+        version: beta@2.0.0
+      string_decoder:
+        specifier: '1'
+        version: 1.1.1
+      a:
+        specifier: file:a
+        version: file:a
+  packages/a:
+    dependencies:
+      alpha:
+        specifier: 2
+        version: 2.0.0(beta@2.0.0)
+packages:
+  a@file:a:
+    resolution: {directory: a, type: directory}
+  alpha@0.9.0:
+    resolution: {}
+  alpha@1.0.0:
+    resolution: {}
+  alpha@2.0.0:
+    resolution: {}
+  beta@2.0.0:
+    resolution: {}
+  string_decoder@1.1.1:
+    resolution: {}
+"""
+YARN_1_FULL = """# yarn lockfile v1
+alpha@1:
+  version "1.0.0"
+alpha@2:
+  version "2.0.0"
+alpha@^0.9.0:
+  version "0.9.0"
+"other@npm:beta@2":
+  version "2.0.0"
+"string_decoder@git+ssh://git@h/o/r.git":
+  version "1.1.1"
+"""
+YARN_BERRY_FULL = """__metadata:
+  version: 8
+"alpha@npm:1":
+  version: 1.0.0
+"alpha@npm:2, alpha@npm:^2":
+  version: 2.0.0
+"alpha@npm:^0.9.0":
+  version: 0.9.0
+"mine@workspace:.":
+  version: 0.0.0-use.local
+  dependencies:
+    a: "workspace:*"
+    alpha: "npm:1"
+    other: "npm:beta@2"
+    string_decoder: "npm:1"
+  bin:
+    alpha: "npm:^0.9.0"
+"a@workspace:*, a@workspace:packages/a":
+  version: 0.0.0-use.local
+  dependencies:
+    alpha: "npm:^2"
+"other@npm:beta@2":
+  version: 2.0.0
+"string_decoder@npm:1":
+  version: 1.1.1
+"""
+BUN_FULL = """{"lockfileVersion": 1, "workspaces": {
+"": {"name": "m", "dependencies": {"alpha": "1", "other": "npm:beta@2", "string_decoder": "1"}},
+"packages/a": {"name": "a", "dependencies": {"alpha": "2"}}}, "packages": {
+"a": ["a@workspace:packages/a"], "alpha": ["alpha@1.0.0", ""], "a/alpha": ["alpha@2.0.0", ""],
+"other": ["beta@2.0.0", ""], "string_decoder": ["string_decoder@github:o/r#abc", {}],
+"string_decoder/alpha": ["alpha@0.9.0", ""], "folder": ["folder@file:folder", {}]}}"""
 GO_MOD = """module example.org/mine
 
 go 1.22
@@ -224,7 +351,62 @@ UNSAID = [("@s/beta", "2.0.0", False), ("alpha", "1.2.3", False)]
 def test_a_lock_file_of_each_form(
     read: Callable[[str], list[Locked]], text: str, expected: list[tuple[str, str, bool]]
 ) -> None:
-    assert sorted((each.name, each.version, each.direct) for each in read(text)) == expected
+    assert sorted((each.name, each.version, bool(each.direct)) for each in read(text)) == expected
+
+
+def row(name: str, version: str, *, direct: bool | None) -> tuple[str, str, bool | None, str]:
+    return (name, version, direct, "other" if name == "beta" else "")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "decoder", "says"),
+    [
+        (locked_node.npm, NPM_FULL, "1.1.1", True),
+        (locked_node.pnpm, PNPM_5_FULL, "1.1.1", True),
+        (locked_node.pnpm, PNPM_9_FULL, "1.1.1", True),
+        (locked_node.yarn, YARN_BERRY_FULL, "1.1.1", True),
+        (locked_node.bun, BUN_FULL, "", True),
+        (locked_node.yarn, YARN_1_FULL, "1.1.1", None),
+    ],
+)
+def test_of_several_versions_those_are_direct_that_the_project_gets(
+    read: Callable[[str], list[Locked]], text: str, decoder: str, says: bool | None
+) -> None:
+    assert {(each.name, each.version, each.direct, each.imported) for each in read(text)} == {
+        row("alpha", "0.9.0", direct=False if says else None),
+        row("alpha", "1.0.0", direct=says),
+        row("alpha", "2.0.0", direct=says),
+        row("beta", "2.0.0", direct=says),
+        row("string_decoder", decoder, direct=says),
+    }
+
+
+def test_of_the_oldest_form_of_npm_the_manifest_says_what_is_direct_at_the_top() -> None:
+    found = locked_node.npm(NPM_1_FULL)
+    assert {(each.name, each.version, each.direct, each.imported) for each in found} == {
+        row("alpha", "0.9.0", direct=False),
+        row("alpha", "1.0.0", direct=None),
+        row("beta", "2.0.0", direct=None),
+        row("string_decoder", "", direct=None),
+    }
+
+
+def test_what_is_locked_under_another_name_is_imported_by_that(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"dependencies": {"other": "npm:beta@2"}}')
+    (tmp_path / "yarn.lock").write_text(YARN_1_FULL)
+    found = scan(tmp_path, Memory.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
+    package = found.importing("other/x", "typescript")
+    assert package is not None
+    assert (package.name, package.version, package.direct) == ("beta", "2.0.0", True)
+    assert [each.name for each in found.packages if each.direct] == ["beta"]
+
+
+def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text("{}")
+    (tmp_path / "bun.lockb").write_bytes(b"#!/usr/bin/env bun\nbun-lockfile-format-v0\n\0\1\2")
+    with pytest.raises(EnvironmentNotFound) as caught:
+        scan(tmp_path, Memory.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
+    assert "--save-text-lockfile" in str(caught.value.body())
 
 
 @pytest.mark.parametrize(
@@ -310,13 +492,13 @@ def test_lock_files_speak_where_nothing_is_installed(tmp_path: Path) -> None:
     (root / "uv.lock").write_text(UV)
     (root / "requirements.txt").write_text("never==1.0\n")
     (root / "web" / "pnpm-lock.yaml").write_text(PNPM_9)
-    (root / "web" / "package.json").write_text('{"dependencies": {"@s/beta": "2"}}')
+    (root / "web" / "package.json").write_text('{"dependencies": {"alpha": "1"}}')
     found = scanned(root)
     assert [(each.location, each.detail, each.kind) for each in found.environments] == [
         ("uv.lock", "uv", "lockfile"),
         ("web/pnpm-lock.yaml", "pnpm", "lockfile"),
     ]
-    assert [each.name for each in found.packages] == ["alpha", "beta", "gamma", "@s/beta", "alpha"]
+    assert [each.name for each in found.packages] == ["alpha", "beta", "gamma", "alpha", "@s/beta"]
     assert not any(each.installed or each.location for each in found.packages)
     alpha = found.importing("alpha.inner", "python")
     assert alpha is not None

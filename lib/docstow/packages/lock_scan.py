@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,18 @@ class _Form:
     ecosystem: Ecosystem
     tool: str
     read: Callable[[str], list[Locked]]
+    advice: str = ""
 
 
+#: How to have a form that can be read.
+_ADVICE = {"bun.lockb": "to have bun.lock, run bun install --save-text-lockfile"}
 FORMS: Mapping[str, _Form] = {
     **{
         name: _Form("python", name.partition(".")[0].lower(), read)
         for name, read in locked_python.PYTHON.items()
     },
     **{
-        name: _Form("node", locked_node.MANAGERS[name], read)
+        name: _Form("node", locked_node.MANAGERS[name], read, _ADVICE.get(name, ""))
         for name, read in locked_node.NODE.items()
     },
     "Cargo.lock": _Form("rust", "cargo", local_sources.cargo_lock),
@@ -113,7 +116,8 @@ class LockScan:
     def _packages(self, path: Path, form: _Form) -> tuple[Package, ...]:
         fact = recalled(path, "lock", self._boundary, self._memory, lambda text: _rows(form, text))
         if isinstance(fact, str):
-            self.problems.append(Problem(shown(path, self._boundary), fact))
+            reason = "; ".join(filter(None, (fact.rstrip("."), form.advice)))
+            self.problems.append(Problem(shown(path, self._boundary), reason))
             return ()
         locked = [Locked(*row) for row in fact]
         if form.ecosystem == "go":
@@ -131,25 +135,28 @@ class LockScan:
 
     def _package(self, locked: Locked, ecosystem: Ecosystem) -> Package:
         folder = self._folder(locked, ecosystem)
-        direct = locked.direct
-        if ecosystem == "python":
-            direct = direct or folded(locked.name) in self._asked.python
-        elif ecosystem == "node":
-            direct = direct or locked.name in self._asked.node
         summary = locked.summary or (self._summary(folder) if folder else "")
         return Package(
             ecosystem=ecosystem,
             name=locked.name,
             version=locked.version,
             location=shown(folder, self._boundary) if folder else "",
-            import_names=_import_names(locked.name, ecosystem),
-            direct=direct,
+            import_names=_import_names(locked, ecosystem),
+            direct=self._is_direct(locked, ecosystem),
             language=_LANGUAGES[ecosystem],
             summary=summary,
             installed=folder is not None,
             editable=False,
             files_root=folder,
         )
+
+    def _is_direct(self, locked: Locked, ecosystem: Ecosystem) -> bool:
+        """What the file says, and where it does not, what the manifests do."""
+        if locked.direct is not None:
+            return locked.direct
+        if ecosystem == "python":
+            return folded(locked.name) in self._asked.python
+        return ecosystem == "node" and (locked.imported or locked.name) in self._asked.node
 
     def _folder(self, locked: Locked, ecosystem: Ecosystem) -> Path | None:
         """Where the sources of a crate or module are, if they are here."""
@@ -182,16 +189,17 @@ class LockScan:
 
 def _rows(form: _Form, text: str) -> list[Any]:
     """What a file locks; what it has in several places once."""
-    found: dict[tuple[str, str], Locked] = {}
+    found: dict[tuple[str, str, str], Locked] = {}
     for each in form.read(text):
-        key = each.name, each.version
+        key = each.name, each.version, each.imported
         if key not in found or each.direct:
             found[key] = each
-    return [[each.name, each.version, each.direct, each.summary] for each in found.values()]
+    return [[*astuple(each)] for each in found.values()]
 
 
-def _import_names(name: str, ecosystem: Ecosystem) -> tuple[str, ...]:
+def _import_names(locked: Locked, ecosystem: Ecosystem) -> tuple[str, ...]:
     """What a program imports, as far as a name tells; of Python it does not."""
     if ecosystem == "python":
         return ()
+    name = locked.imported or locked.name
     return (name.replace("-", "_") if ecosystem == "rust" else name,)

@@ -16,7 +16,7 @@ from typing import Any
 
 from docstow.packages.found import folded
 
-_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)")
+_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,17 @@ class Locked:
 
     Attributes:
         name: as the file spells it.
-        version: exact.
-        direct: whether the file itself says that the project asks for it.
+        version: exact; empty for what comes from a repository or an address without one.
+        direct: whether the project asks for it; None where the file does not say.
         summary: in one line, where the file has it.
-        location: of a package whose files are here, relative to the lock file; empty otherwise.
+        imported: what it is imported as where that is another name: an alias of Node.
     """
 
     name: str
     version: str
-    direct: bool = False
+    direct: bool | None = None
     summary: str = ""
-    location: str = ""
+    imported: str = ""
 
 
 def uv(text: str) -> list[Locked]:
@@ -104,7 +104,7 @@ def pipenv(text: str) -> list[Locked]:
 def requirements(text: str) -> list[Locked]:
     """The pins of a requirements file; what is not pinned to one version is left out."""
     pins = (_PIN.match(line) for line in text.splitlines())
-    return [Locked(pin[1], pin[2]) for pin in pins if pin and not pin[2].endswith("*")]
+    return [Locked(pin[1], pin[2]) for pin in pins if pin]
 
 
 #: What reads a lock file, by its name.

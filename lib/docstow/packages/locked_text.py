@@ -17,7 +17,8 @@ _YARN = re.compile(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
 _PNPM = re.compile(r"^lockfileVersion:", re.MULTILINE)
 _ADVICE = (
     "is no lock file that is known; send the whole text of uv.lock, poetry.lock, pdm.lock, "
-    "Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml or yarn.lock"
+    "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
+    "bun.lock"
 )
 
 

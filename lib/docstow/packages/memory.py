@@ -18,7 +18,7 @@ from typing import Any
 import zstandard
 
 #: Raised with every change of what is remembered of a file.
-_LAYOUT = "packages/1"
+_LAYOUT = "packages/2"
 _LARGEST = 64 * 1024 * 1024
 
 

@@ -28,6 +28,7 @@ _LOCKS = (
     "pnpm-lock.yaml",
     "yarn.lock",
     "bun.lock",
+    "bun.lockb",
     "Cargo.lock",
 )
 _MANIFESTS = (

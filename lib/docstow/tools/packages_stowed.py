@@ -89,7 +89,7 @@ class StowedPackages:
         found: dict[str, dict[str, bool]] = {}
         for each in locked_text.read(text, self._language.kind):
             versions = found.setdefault(self._key(each.name), {})
-            versions[each.version] = versions.get(each.version, False) or each.direct
+            versions[each.version] = versions.get(each.version, False) or bool(each.direct)
         chosen: dict[str, str] = {}
         for name, versions in found.items():
             direct = [each for each, asked in versions.items() if asked] or list(versions)

@@ -19,7 +19,7 @@ from docstow.packages.node_files import Folder, NodeFiles
 from docstow.packages.node_members import NodeMembers
 from docstow.packages.node_names import NodeNames
 from docstow.packages.node_things import Space, Thing
-from docstow.packages.surface import Everything, Home, Symbol
+from docstow.packages.surface import Everything, Home, Openness, Symbol
 from docstow.readers.typescript_source import Declaration
 
 #: How many modules and things are looked into for paths to choose suggestions from.
@@ -151,6 +151,10 @@ class NodeSurface:
         things = [self._within(Thing(spaces=(space,)), names) for space in self._spaces(module)]
         found = [thing for thing in things if thing is not None]
         return bool(found) and all(map(self._members.complete, found))
+
+    def openness(self, path: str) -> Openness:
+        """Declarations tell only whether all names were seen."""
+        return Openness.CLOSED if self.certain(path) else Openness.ANY
 
     def names(self) -> Iterator[str]:
         """Public paths: what the modules export, then the members of what the entry exports."""

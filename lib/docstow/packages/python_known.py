@@ -12,6 +12,7 @@ import collections.abc
 import contextlib
 import enum
 import typing
+from collections.abc import Mapping
 from types import ModuleType
 
 #: Classes whose names are the same in every Python that is in use, near enough.
@@ -37,6 +38,33 @@ HARMLESS = frozenset(
         *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
         *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
         *("total_ordering", "unique", "set_module"),
+    }
+)
+#: Names that a metaclass gives to all classes it makes, with their types: protocols of packages
+#: that everybody uses, where the code that does it cannot be followed.
+GIVEN_NAMES: Mapping[str, Mapping[str, str]] = {
+    "django.db.models.base.Model": {
+        "objects": "django.db.models.manager.Manager",
+        "DoesNotExist": "type[django.core.exceptions.ObjectDoesNotExist]",
+        "MultipleObjectsReturned": "type[django.core.exceptions.MultipleObjectsReturned]",
+        "_meta": "django.db.models.options.Options",
+        "id": "typing.Any",
+        "pk": "typing.Any",
+    },
+}
+#: Classes that set attributes by name, but only such as hold values: columns, results that are kept,
+#: parts of a copy. Their methods are all written.
+HOLD_DATA = frozenset(
+    {
+        "pandas.core.generic.NDFrame",
+        "sqlalchemy.util.langhelpers.HasMemoized",
+        "sqlalchemy.sql.traversals.HasCopyInternals",
+        "sqlalchemy.sql.base.HasSyntaxExtensions",
+        "redis.client.Redis",
+        "redis.asyncio.client.Redis",
+        "celery.app.task.Task",
+        "matplotlib.artist.Artist",
+        "matplotlib.figure.FigureBase",
     }
 )
 MADE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})

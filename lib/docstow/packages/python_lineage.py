@@ -6,11 +6,14 @@ how a base's name is found (:mod:`docstow.packages.python_names`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from docstow.packages.python_known import HARMLESS, METACLASSES, known_class
+from docstow.packages.python_decorators import keeps
+from docstow.packages.python_known import HARMLESS, HOLD_DATA, METACLASSES, known_class
 from docstow.packages.python_views import Outside, View, nearest
+from docstow.packages.surface import Openness
+from docstow.readers.python_facts import ClassBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class Lineage:
         classes: those whose source is known.
         known: those of the standard library that are known.
         unknown: why there may be more names; empty where there are no others.
+        open: what else it may have.
+        metas: the classes of its metaclass, whose names the class itself has too.
         blurred: why it cannot be said how it is called: a base, metaclass or decorator is unknown.
     """
 
@@ -28,20 +33,19 @@ class Lineage:
     known: tuple[type, ...]
     unknown: str
     blurred: str
+    open: Openness = Openness.ANY
+    metas: tuple[View, ...] = ()
 
 
 def trace(view: View) -> Lineage:
     """The lineage of a class, as its header and the headers of its bases tell it."""
     body = view.definition.body
     if body is None:
-        return Lineage((), (), *[f"{view.path} is no class"] * 2)
+        return Lineage((), (), (why := f"{view.path} is no class"), why)
     orders: list[list[View]] = []
     known: list[type] = []
-    blurred = _doubt(view)
-    unknown = body.opened or blurred or _caught(view)
-    module = view.names.files.module(view.module)
-    if module is not None and module.native:
-        unknown = unknown or "it is compiled, and stubs leave out what they do not tell"
+    doubts = _Doubts(view, body)
+    metas = doubts.header()
     for base in body.bases:
         found = nearest(view.names.in_scope(view, base), view) if base else None
         # What is known of a class of Python itself says more than a stub.
@@ -52,36 +56,77 @@ def trace(view: View) -> Lineage:
             inherited = found.names.lineage(found)
             orders.append(list(inherited.classes))
             known += [each for each in inherited.known if each not in known]
-            unknown = unknown or inherited.unknown
-            blurred = blurred or inherited.blurred
+            metas += [each for each in inherited.metas if each not in metas]
+            doubts.add(inherited.open, inherited.unknown, inherited.blurred)
         else:
-            blurred = blurred or f"its base class {base or '(an expression)'} is not known"
-            unknown = unknown or blurred
+            reason = f"its base class {base or '(an expression)'} is not known"
+            doubts.add(Openness.ANY, reason, reason)
+    doubts.asked(known)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
-    return Lineage(classes, tuple(dict.fromkeys([*known, object])), unknown, blurred)
+    bases = tuple(dict.fromkeys([*known, object]))
+    return Lineage(classes, bases, doubts.unknown, doubts.blurred, doubts.open, tuple(metas))
 
 
-def _doubt(view: View) -> str:
-    """Why the header of a class leaves its names open; empty where it does not."""
-    body = view.definition.body
-    if body is None:
-        return "it is no class"
-    for each in view.definition.decorators:
-        if each.name.rpartition(".")[2] not in HARMLESS:
-            return f"it is decorated with {each.name or 'an expression'}"
-    last = body.metaclass.rpartition(".")[2]
-    if last and last not in METACLASSES:
-        return f"its metaclass {body.metaclass} is not known"
-    return ""
+class _Doubts:
+    """Why a class may have more names than are seen, while its lineage is traced.
 
+    Args:
+        view: the class.
+        body: its body.
+    """
 
-def _caught(view: View) -> str:
-    """Whether names that a class has not are asked of a method of its own."""
-    body = view.definition.body
-    for name in ("__getattr__", "__getattribute__"):
-        if body is not None and name in body.names:
-            return f"it defines {name}"
-    return ""
+    def __init__(self, view: View, body: ClassBody) -> None:
+        self._view = view
+        self._body = body
+        self.open = Openness.CLOSED
+        self.unknown = ""
+        self.blurred = ""
+
+    def add(self, degree: Openness, unknown: str, blurred: str = "") -> None:
+        """One more reason."""
+        self.open = max(self.open, degree)
+        self.unknown = self.unknown or unknown
+        self.blurred = self.blurred or blurred
+
+    def header(self) -> list[View]:
+        """Look at decorators, metaclass and file; the classes of the metaclass."""
+        view, body = self._view, self._body
+        if body.opened:
+            held = view.path in HOLD_DATA
+            self.add(Openness.DATA if held else Openness.FEW, body.opened)
+        for each in view.definition.decorators:
+            if each.name.rpartition(".")[2] not in HARMLESS and not keeps(view, each):
+                reason = f"it is decorated with {each.name or 'an expression'}"
+                self.add(Openness.FEW, reason, reason)
+        if body.made:
+            reason = "a base class is made by a call"
+            self.add(Openness.FEW, reason, reason)
+        module = view.names.files.module(view.module)
+        if module is not None and module.native:
+            self.add(Openness.FEW, "it is compiled, and stubs leave out what they do not tell")
+        return self._metaclass()
+
+    def _metaclass(self) -> list[View]:
+        view, name = self._view, self._body.metaclass
+        if not name or name.rpartition(".")[2] in METACLASSES:
+            return []
+        found = nearest(view.names.in_scope(view, name), view)
+        reason = f"its metaclass {name} may give it names"
+        if not isinstance(found, View) or found.definition.body is None:
+            self.add(Openness.ANY, reason, reason)
+            return []
+        above = found.names.lineage(found)
+        self.add(max(Openness.DATA, above.open), reason, reason)
+        return list(above.classes)
+
+    def asked(self, known: Sequence[type]) -> None:
+        """Look at what the class does with names that it has not."""
+        form = self._body.asked
+        if form == "no":
+            return
+        held = form == "hidden" or not any(issubclass(each, Mapping | dict) for each in known)
+        data = form in {"hidden", "items"} and held
+        self.add(Openness.DATA if data else Openness.ANY, "it defines __getattr__")
 
 
 def _merged(orders: list[list[View]]) -> Iterator[View]:

@@ -12,7 +12,13 @@ import enum
 from collections.abc import Callable, Iterator
 
 from docstow.packages.python_files import Layer, ModuleFiles, PythonFiles
-from docstow.packages.python_known import CLASS_NAMES, ENUM_NAMES, MADE_NAMES, MODULE_NAMES
+from docstow.packages.python_known import (
+    CLASS_NAMES,
+    ENUM_NAMES,
+    GIVEN_NAMES,
+    MADE_NAMES,
+    MODULE_NAMES,
+)
 from docstow.packages.python_lineage import Lineage, trace
 from docstow.packages.python_views import (
     ModuleView,
@@ -27,6 +33,7 @@ from docstow.packages.python_views import (
 from docstow.readers.python_facts import Definition, ModuleFacts
 
 _DEEPEST = 40
+_ITSELF = "it inherits from itself"
 
 
 class Names:
@@ -249,9 +256,18 @@ class Names:
         for known in lineage.known:
             if name in dir(known) or (issubclass(known, enum.Enum) and name in ENUM_NAMES):
                 return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]
+        for owner in lineage.metas:
+            if owner.definition.body is not None and (
+                ways := owner.definition.body.names.get(name)
+            ):
+                return [owner.names._member(owner, ways[0], several=len(ways) > 1)]  # noqa: SLF001
+        for owner in lineage.classes:
+            if given := GIVEN_NAMES.get(owner.path, {}).get(name):
+                made = Definition(name, "attribute", 0, 0, signature=f"{name}: {given}")
+                return [owner.names._member(owner, made)]  # noqa: SLF001
         # Decorators, metaclasses and compilers give names of these forms to what they make.
-        made = name.startswith("__") or name in MADE_NAMES or _is_mangled(name)
-        return [Outside(f"builtins.type.{name}")] if made or name in CLASS_NAMES else []
+        by_form = name.startswith("__") or name in MADE_NAMES or _is_mangled(name)
+        return [Outside(f"builtins.type.{name}")] if by_form or name in CLASS_NAMES else []
 
     def _member(self, owner: View, way: Definition, *, several: bool = False) -> View:
         path = f"{owner.path}.{way.name}"
@@ -264,7 +280,7 @@ class Names:
         key = (view.layer, view.path)
         if key not in self._lineages:
             # Until it is known, a class that inherits from itself has no bases.
-            self._lineages[key] = Lineage((view,), (), *["it inherits from itself"] * 2)
+            self._lineages[key] = Lineage((view,), (), _ITSELF, _ITSELF)
             self._lineages[key] = trace(view)
         return self._lineages[key]
 

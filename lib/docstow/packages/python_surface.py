@@ -19,7 +19,7 @@ from docstow.packages.python_calls import overloads, parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
 from docstow.packages.python_names import Names
 from docstow.packages.python_views import ModuleView, Outside, Seen, View
-from docstow.packages.surface import Everything, Home, Symbol, SymbolKind
+from docstow.packages.surface import Everything, Home, Openness, Symbol, SymbolKind
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Definition
 
@@ -131,6 +131,14 @@ class PythonSurface:
             if reason:
                 return reason
         return ""
+
+    def openness(self, path: str) -> Openness:
+        """What else a module or class may have than the names that are seen."""
+        views = self._views(path)
+        if not views or not all(isinstance(each, View) and not each.several for each in views):
+            return Openness.CLOSED if self.certain(path) else Openness.ANY
+        classes = [each for each in views if isinstance(each, View)]
+        return max(each.names.lineage(each).open for each in classes)
 
     def everything(self, path: str) -> Everything:
         """All names of a module or class, and which other packages they come from."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from docstow.languages import PYTHON
 from docstow.packages import stowed_facts
-from docstow.packages.surface import Symbol, SymbolKind
+from docstow.packages.surface import Openness, Symbol, SymbolKind
 
 if TYPE_CHECKING:
     from docstow.index import Index
@@ -90,6 +90,10 @@ class StowedSurface:
         # Any package may add to the interfaces of another.
         is_module = self.index.columns["kind"][row] == "module"
         return self._python or is_module or self._closed(self._beside)
+
+    def openness(self, path: str) -> Openness:
+        """Documents tell only whether all names were seen."""
+        return Openness.CLOSED if self.certain(path) else Openness.ANY
 
     def names(self) -> Iterator[str]:
         """Paths of all documents."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal, Protocol
 
 from docstow.readers.call_parameters import Parameter, ParameterKind
@@ -15,6 +16,7 @@ from docstow.readers.call_parameters import Parameter, ParameterKind
 __all__ = [
     "Everything",
     "Home",
+    "Openness",
     "Parameter",
     "ParameterKind",
     "Surface",
@@ -90,6 +92,19 @@ class Everything:
     through: tuple[str, ...] = ()
 
 
+class Openness(IntEnum):
+    """What else a module or class may have than what is seen."""
+
+    #: Nothing.
+    CLOSED = 0
+    #: Values that it holds; functions and methods are all seen.
+    DATA = 1
+    #: Some names that are set while it runs: what comes near a name that is seen is a slip.
+    FEW = 2
+    #: Anything.
+    ANY = 3
+
+
 class Surface(Protocol):
     """The public surface of one package, read only as far as is asked."""
 
@@ -117,6 +132,10 @@ class Surface(Protocol):
         stubs, unknown base classes, dynamic ``__all__``, index signatures, ``any``), and for a
         path that does not lead to anything.
         """
+        ...
+
+    def openness(self, path: str) -> Openness:
+        """What else there may be than the public names that are seen; ``certain``, with degrees."""
         ...
 
     def names(self) -> Iterator[str]:

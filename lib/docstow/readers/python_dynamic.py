@@ -18,8 +18,10 @@ _MENTIONS = re.compile(
     r"|\(\s*__name__|\bglobal\s|__dict__|__setattr__|\b__path__\s*=|__builtins__"
 )
 #: Methods of a namespace that only look.
-_LOOKS = {"get", "items", "keys", "values", "copy"}
+_LOOKS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
 _SELF = {"self", "cls"}
+#: What is restored was there before, and what is set is set by a statement elsewhere.
+_LATER = {"__setstate__", "__setattr__", "__delattr__"}
 
 
 @dataclass(slots=True)
@@ -88,8 +90,7 @@ class _Walker(ast.NodeVisitor):
         self._classes.pop()
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        if node.name == "__setstate__":
-            # What is restored was there before.
+        if node.name in _LATER:
             return
         if node.name in {"__getattr__", "__dir__"} and not self._classes and not self._depth:
             # What it keeps are names that it answers for; that is read elsewhere.
@@ -129,7 +130,10 @@ class _Walker(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> None:
         looked = isinstance(node.ctx, ast.Load)
         if not looked and self._is_own_dict(node.value):
-            self._open_class("its __dict__ is written")
+            if (name := literal(node.slice)) and self._classes:
+                self._found.patched.setdefault(self._classes[-1], set()).add(name)
+            elif not isinstance(node.ctx, ast.Del):
+                self._open_class("its __dict__ is written")
         # Another module is looked up by its name; this one is taken to be changed.
         looked = looked and dotted(node.slice) != "__name__"
         if looked and _is_namespace(node.value):

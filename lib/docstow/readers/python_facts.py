@@ -12,6 +12,10 @@ from typing import Literal
 
 from docstow.readers.call_parameters import Parameter
 
+#: What becomes of names that a class has not: ``no`` says that nobody is asked, or that whoever is
+#: only raises; ``hidden`` is kept from those who read types; ``items`` gives what the object holds
+#: under that key; ``any`` may give anything.
+Asked = Literal["no", "hidden", "items", "any"]
 Kind = Literal["class", "function", "attribute", "property", "import"]
 
 
@@ -96,6 +100,8 @@ class ClassBody:
         fields: annotated names in order.
         mentioned: attributes of ``self`` and ``cls`` that methods speak of.
         opened: why further names may appear; empty where none can.
+        asked: what becomes of names that it has not.
+        made: whether a base is made by a call, and ``bases`` has what the call speaks of.
     """
 
     bases: tuple[str, ...]
@@ -105,6 +111,8 @@ class ClassBody:
     fields: tuple[Field, ...]
     mentioned: frozenset[str]
     opened: str
+    asked: Asked = "no"
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True)

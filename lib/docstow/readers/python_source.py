@@ -16,6 +16,7 @@ from dataclasses import replace
 from docstow.errors import UnreadableInput
 from docstow.readers import python_lazy, python_versions
 from docstow.readers.call_parameters import Parameter
+from docstow.readers.python_asked import asked
 from docstow.readers.python_dynamic import Dynamics, dynamics
 from docstow.readers.python_facts import ClassBody, Definition, Field, ModuleFacts
 from docstow.readers.python_signature import (
@@ -236,13 +237,15 @@ class _Scope:
         inside = [source.quote(each) for each in (*node.bases,)]
         inside += [f"{each.arg or '**'}={source.quote(each.value)}" for each in node.keywords]
         body = ClassBody(
-            bases=tuple(map(_base, node.bases)),
+            bases=tuple(base for each in node.bases for base in _bases(each)),
             metaclass=(dotted(meta) or "?") if meta is not None else "",
             keywords=bool(words),
             names={each: tuple(bound) for each, bound in inner.names.items()},
             fields=tuple(inner.fields),
             mentioned=frozenset(_OWN.findall(methods)),
             opened=inner.opened or self.found.classes.get(name, ""),
+            asked=asked(node.body),
+            made=any(isinstance(each, ast.Call) for each in node.bases),
         )
         self._bind(
             Definition(
@@ -369,9 +372,17 @@ class _Scope:
             self.exports = None if names is None else self.exports + names
 
 
-def _base(node: ast.expr) -> str:
-    """A base class's name, without what it is subscripted with."""
-    return dotted(node.value if isinstance(node, ast.Subscript) else node)
+def _bases(node: ast.expr) -> list[str]:
+    """A base class's name, without what it is subscripted with.
+
+    Of ``Base.made_with(Other)`` those of both: what a class makes of itself and another.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner), args=[other], keywords=[]):
+            return [dotted(owner), dotted(other)]
+        case ast.Subscript(value=value):
+            return [dotted(value)]
+    return [dotted(node)]
 
 
 def _names(target: ast.AST | None) -> Iterator[str]:

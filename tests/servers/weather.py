@@ -137,7 +137,8 @@ class Weather:
         return answer
 
     def _dice(self, request: Request) -> random.Random:
-        name = f"{request.method} {request.path}"
+        # The bucket's name is another each time.
+        name = f"{request.method} {request.path.lstrip('/').partition('/')[2]}"
         with self._lock:
             self._seen[name] += 1
             return random.Random(f"{self._seed} {name} {self._seen[name]}")

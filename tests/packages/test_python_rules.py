@@ -84,6 +84,16 @@ def test_how_a_class_is_called(tmp_path: Path, text: str, parameters: list[str] 
     assert (None if given is None else [each.name for each in given]) == parameters
 
 
+def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> None:
+    """As in a package whose module is compiled, or was left out."""
+    text = "from .missing import *\nfrom .gone import *\nfrom pkg.missing import *\nfrom .a import *\n"
+    surface = surfaces(tmp_path, {"pkg/__init__.py": text, "pkg/a.py": "y = 1\n"}).of("pkg")
+    assert surface.symbol("pkg.x") is None
+    assert surface.symbol("pkg.missing.x") is None
+    assert surface.symbol("pkg.y") is not None
+    assert not surface.certain("pkg")
+
+
 def test_a_stub_tells_types_and_the_source_what_is_there(tmp_path: Path) -> None:
     made = surfaces(
         tmp_path,

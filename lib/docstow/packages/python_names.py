@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from docstow.packages.python_files import Layer, ModuleFiles, PythonFiles
 from docstow.packages.python_known import (
@@ -48,6 +48,7 @@ class Names:
         self.files = files
         self._others = others
         self._known_answers: dict[str, frozenset[str] | None] = {}
+        self._known_stars: dict[str, Sequence[Seen]] = {}
         self._lineages: dict[tuple[Layer, str], Lineage] = {}
 
     def resolve(self, path: str, trail: Trail = ()) -> list[Seen]:
@@ -186,8 +187,15 @@ class Names:
             views = [step for each in views for step in view_step(each, segment, trail)]
         return views
 
-    def stars(self, module: ModuleFiles) -> Iterator[Seen]:
+    def stars(self, module: ModuleFiles) -> Sequence[Seen]:
         """What the module imports all names of."""
+        if module.name not in self._known_stars:
+            # Where there is no such module, its name may come from the very same imports.
+            self._known_stars[module.name] = []
+            self._known_stars[module.name] = [*self._read_stars(module)]
+        return self._known_stars[module.name]
+
+    def _read_stars(self, module: ModuleFiles) -> Iterator[Seen]:
         for layer in module.layers:
             facts = self.files.facts(module.name, layer)
             for star in facts.stars if facts else ():

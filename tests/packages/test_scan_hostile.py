@@ -229,3 +229,31 @@ def test_packages_nested_without_end_are_given_up(root: Path) -> None:
     found = scanned(root)
     assert 20 < sum(each.name == "deep" for each in found.packages) < 100
     assert any("too deep" in each.reason for each in found.problems)
+
+
+def test_linked_manifests_and_lock_files_count_if_they_are_inside(root: Path) -> None:
+    write(root / "shared" / "asked.toml", "[project]\ndependencies = ['sound']\n")
+    (root / "pyproject.toml").symlink_to("shared/asked.toml")
+    write(root.parent / "outside" / "asked.txt", "secret==1.0\n")
+    (root / "requirements.txt").symlink_to(root.parent / "outside" / "asked.txt")
+    (root / "Pipfile").symlink_to("nowhere")
+    found = scanned(root)
+    assert [each.name for each in found.packages if each.direct] == ["sound"]
+    assert "leads out of the root" in told(found)["requirements.txt"]
+    assert "Pipfile" in told(found)
+
+
+def test_an_environment_that_is_linked_within_the_project_is_one(root: Path) -> None:
+    (root / "venv").symlink_to(".venv")
+    (root / "packages").mkdir()
+    (root / "packages" / "node_modules").symlink_to("../node_modules")
+    assert [each.location for each in scanned(root).environments] == [".venv", "node_modules"]
+
+
+def test_an_environment_that_shares_the_systems_packages_says_that_they_are_not_read(
+    root: Path,
+) -> None:
+    (root / ".venv" / "pyvenv.cfg").write_text("include-system-site-packages = true\n")
+    found = scanned(root)
+    assert "sound" in {each.name for each in found.packages}
+    assert "system" in told(found)[".venv"]

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from docstow.errors import DocstowError
+from docstow.errors import DocstowError, Forbidden
 from docstow.packages import wanted
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import Problem
@@ -77,6 +77,8 @@ def recalled(
     def fact() -> list[Any] | str:
         try:
             return make(boundary.read(path, most=_LARGEST).decode("utf-8-sig", "replace"))
+        except Forbidden:
+            return "it leads out of the root; give a --root that holds both"
         except DocstowError as error:
             return error.message
         except UNREADABLE as error:

@@ -42,6 +42,8 @@ _MANIFESTS = (
     "go.mod",
 )
 _REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
+_VERSION = re.compile(r"^version(?:_info)?\s*=\s*(\d+\.\d+(?:\.\d+)?)", re.MULTILINE)
+_SHARES = re.compile(r"^include-system-site-packages\s*=\s*true", re.MULTILINE | re.IGNORECASE)
 _DEEPEST = 3
 _MOST_FOLDERS = 1500
 
@@ -123,10 +125,11 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
     following = []
     for entry in entries:
         place = Path(entry.path)
-        if entry.is_symlink() and entry.name not in (*_VENVS, "node_modules"):
-            continue
         if not entry.is_dir():
+            # A link may stand for a file that several projects share; reading it is a check.
             _note_file(place, found)
+            continue
+        if entry.is_symlink() and entry.name not in (*_VENVS, "node_modules"):
             continue
         inside = _inside(place, boundary, found, linked=entry.is_symlink())
         try:
@@ -169,7 +172,8 @@ def is_requirements(place: Path) -> bool:
 def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> bool:
     """Note an environment; otherwise whether to look into the folder."""
     if name == "node_modules":
-        found.modules.append(place)
+        if place not in found.modules:
+            found.modules.append(place)
         return False
     if name == "__pypackages__":
         sites = tuple(sorted(place.glob("*/lib")))
@@ -183,6 +187,8 @@ def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> b
 
 
 def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
+    if any(each.folder == folder for each in found.python):
+        return
     conda = (folder / "conda-meta").is_dir()
     sites = []
     version = ""
@@ -197,7 +203,15 @@ def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
     if not sites and (folder / "Lib" / "site-packages").is_dir():
         sites.append(folder / "Lib" / "site-packages")
     if not conda:
-        version = _configured_version(folder, boundary) or version
+        configured = _configuration(folder, boundary)
+        told = _VERSION.search(configured)
+        version = told[1] if told else version
+        if _SHARES.search(configured):
+            reason = (
+                "it has the packages of the system's Python too, which are not read; to have all, "
+                "make it without --system-site-packages"
+            )
+            found.problems.append(Problem(shown(folder, boundary), reason))
     if sites:
         kind = "conda" if conda else "venv"
         found.python.append(Sites(folder, kind, version, tuple(sites)))
@@ -206,13 +220,11 @@ def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
         found.problems.append(Problem(shown(folder, boundary), reason))
 
 
-def _configured_version(folder: Path, boundary: Boundary) -> str:
+def _configuration(folder: Path, boundary: Boundary) -> str:
     try:
-        text = boundary.read(folder / "pyvenv.cfg", most=65536).decode("utf-8", "replace")
+        return boundary.read(folder / "pyvenv.cfg", most=65536).decode("utf-8", "replace")
     except DocstowError:
         return ""
-    found = re.search(r"^version(?:_info)?\s*=\s*(\d+\.\d+(?:\.\d+)?)", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def shown(place: Path, boundary: Boundary) -> str:

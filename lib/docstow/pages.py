@@ -215,8 +215,8 @@ def bounded(text: str, max_tokens: int) -> str:
 def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
     """The text from a place on, as much as fits, and where the next part begins (None: it ends).
 
-    It is cut between paragraphs and code blocks, except within one that alone is longer. A token
-    is counted as four characters.
+    It is cut between paragraphs, list items and code blocks, except within one that is longer.
+    A token is counted as four characters.
     """
     limit = max_tokens * CHARACTERS_PER_TOKEN
     if len(text) - begin <= limit:
@@ -231,13 +231,13 @@ def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Paragraphs and whole fenced blocks, each with its blank lines; joined they are the text."""
+    """Paragraphs, list items and whole fenced blocks; joined they are the text."""
     blocks: list[str] = []
     fence = ""
     begin = True
     for line in text.splitlines(keepends=True):
         bare = line.lstrip()
-        if begin and not fence:
+        if not blocks or ((begin or bare.startswith("- ")) and not fence):
             blocks.append("")
         blocks[-1] += line
         if bare.startswith(("```", "~~~")):

@@ -5,8 +5,10 @@ This room knows file names. It does not know what is inside the files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from docstow.packages.boundary import Boundary
@@ -33,18 +35,14 @@ _MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css", "-min.js", ".bundle.
 _FIRST = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _READMES = ("readme", "package.json")
 _LINES = 150
+_DEEPEST = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file: its path relative to the package's ``files_root``, with slashes, and its bytes."""
-
-    path: str
-    size: int
-
-
-def entries(package: Package, boundary: Boundary) -> list[Entry]:
+def files(package: Package, boundary: Boundary) -> list[str]:
     """The readable files of a package, each folder's own before those below it.
+
+    They are relative to the package's ``files_root``, with slashes. Only folders are looked into:
+    what is not shown of a file is not asked for.
 
     Args:
         package: an installed one.
@@ -53,14 +51,16 @@ def entries(package: Package, boundary: Boundary) -> list[Entry]:
     root = package.files_root
     if root is None:
         return []
+    base = f"{boundary.inside(root)}{os.sep}"
     found = []
     for start in _starts(package, root):
-        files = boundary.walk(start, _SKIPPED) if start.is_dir() else [boundary.inside(start)]
-        base = boundary.inside(root)
+        places = (
+            boundary.files(start, _SKIPPED) if start.is_dir() else [str(boundary.inside(start))]
+        )
         found += [
-            Entry(path.relative_to(base).as_posix(), path.stat().st_size)
-            for path in files
-            if _is_readable(path.name) and path.is_relative_to(base)
+            place[len(base) :].replace(os.sep, "/")
+            for place in places
+            if place.startswith(base) and _is_readable(place)
         ]
     return sorted(found, key=_order)
 
@@ -79,16 +79,15 @@ def _starts(package: Package, root: Path) -> list[Path]:
     return found
 
 
-def _is_readable(name: str) -> bool:
-    lower = name.lower()
-    return PurePosixPath(lower).suffix not in _BINARY and not lower.endswith(_MINIFIED)
+def _is_readable(place: str) -> bool:
+    name = place.rpartition(os.sep)[2].lower()
+    _, dot, suffix = name.rpartition(".")
+    return f"{dot}{suffix}" not in _BINARY and not name.endswith(_MINIFIED)
 
 
-def _order(entry: Entry) -> tuple[str, int, bool, str]:
-    path = PurePosixPath(entry.path)
-    name = path.name.lower()
-    rank = 0 if name.startswith(_READMES) else 1
-    return str(path.parent), rank, not name.endswith(_FIRST), name
+def _order(path: str) -> tuple[list[str], int, bool, str]:
+    parent, _, name = path.lower().rpartition("/")
+    return parent.split("/"), not name.startswith(_READMES), not name.endswith(_FIRST), name
 
 
 def owns(package: Package, path: str) -> bool:
@@ -103,53 +102,54 @@ def owns(package: Package, path: str) -> bool:
     return False
 
 
-def tree(found: Sequence[Entry], below: str = "", lines: int = _LINES) -> str:
-    """The files as an indented list; folders that do not fit are counted.
+def tree(found: Sequence[str], root: Path, below: str = "", lines: int = _LINES) -> str:
+    """Files as an indented list; what is in folders that do not fit is counted.
 
     Args:
-        found: all files.
+        found: all files, as :func:`files` gives them.
+        root: what they are relative to.
         below: the folder that is shown; everything if empty.
         lines: how long it may be.
     """
     prefix = f"{below.strip('/')}/" if below.strip("/") else ""
-    shown = [each for each in found if each.path.startswith(prefix)]
-    for depth in range(12, 0, -1):
-        listed = _listed(shown, prefix, depth)
-        if len(listed) <= lines or depth == 1:
-            break
-    else:
-        listed = []
-    left = len(listed) - lines
+    shown = [each.removeprefix(prefix).split("/") for each in found if each.startswith(prefix)]
+    depth, count = _fitting(shown, lines)
+    rows = list(islice(_listed(shown, root / prefix, depth), lines))
+    left = count - lines
     more = [f"… and {left} more; name a folder as file_path"] if left > 0 else []
-    return "\n".join(listed[:lines] + more)
+    return "\n".join(rows + more)
 
 
-def _listed(found: Sequence[Entry], prefix: str, depth: int) -> list[str]:
-    counts: dict[tuple[str, ...], int] = {}
-    rows: list[str] = []
+def _fitting(found: Sequence[list[str]], lines: int) -> tuple[int, int]:
+    """How deep folders can be shown open within so many lines, and how many lines that takes."""
+    own = Counter(len(parts) - 1 for parts in found)
+    folders = {tuple(parts[:end]) for parts in found for end in range(1, len(parts))}
+    inner = Counter(map(len, folders))
+    # Open folders with their own files, and the closed ones in the last of them.
+    counts = [0]
+    for depth in range(_DEEPEST + 1):
+        counts.append(counts[-1] + own[depth] + inner[depth + 1])
+    depth = next((each for each in range(_DEEPEST, 1, -1) if counts[each + 1] <= lines), 1)
+    return depth, counts[depth + 1]
+
+
+def _listed(found: Sequence[list[str]], root: Path, depth: int) -> Iterator[str]:
+    closed = Counter(tuple(parts[: depth + 1]) for parts in found if len(parts) > depth + 1)
     opened: set[tuple[str, ...]] = set()
-    for each in found:
-        parts = tuple(each.path.removeprefix(prefix).split("/"))
-        folder = parts[:-1]
-        if len(folder) > depth:
-            counts[folder[: depth + 1]] = counts.get(folder[: depth + 1], 0) + 1
-    closed: set[tuple[str, ...]] = set()
-    for each in found:
-        parts = tuple(each.path.removeprefix(prefix).split("/"))
-        folder = parts[:-1]
-        for level in range(1, min(len(folder), depth) + 1):
-            if folder[:level] not in opened:
-                opened.add(folder[:level])
-                rows.append(f"{'  ' * (level - 1)}{folder[level - 1]}/")
-        if len(folder) > depth:
-            top = folder[: depth + 1]
-            if top not in closed:
-                closed.add(top)
-                rows.append(f"{'  ' * depth}{top[-1]}/ ({counts[top]} files)")
-        else:
-            rows.append(f"{'  ' * len(folder)}{parts[-1]} ({_size(each.size)})")
-    return rows
+    for parts in found:
+        for level in range(min(len(parts) - 1, depth + 1)):
+            folder = tuple(parts[: level + 1])
+            if folder not in opened:
+                opened.add(folder)
+                count = f" ({closed[folder]} files)" if level == depth else ""
+                yield f"{'  ' * level}{folder[-1]}/{count}"
+        if len(parts) <= depth + 1:
+            yield f"{'  ' * (len(parts) - 1)}{parts[-1]}{_size(root.joinpath(*parts))}"
 
 
-def _size(size: int) -> str:
-    return f"{size} B" if size < 1024 else f"{size / 1024:.0f} KB"
+def _size(place: Path) -> str:
+    try:
+        size = place.stat().st_size
+    except OSError:  # it is gone meanwhile
+        return ""
+    return f" ({size} B)" if size < 1024 else f" ({size / 1024:.0f} KB)"

@@ -14,14 +14,17 @@ from typing import Any
 
 from docstow.errors import DocstowError
 from docstow.packages.boundary import Boundary
-from docstow.packages.contents import Entry, entries
+from docstow.packages.contents import files
 from docstow.packages.model import Package
 from docstow.readers import import_lines
 
 _MOST_NODES = 60
 _MOST_EDGES = 300
 _MOST_EXTERNAL = 40
-_LARGEST = 2 * 1024 * 1024
+#: Larger ones are bundles, which nobody wrote.
+_LARGEST = 512 * 1024
+#: Characters of all files together; there is no time for those after them.
+_MOST = 32 * 1024 * 1024
 _SCRIPT = re.compile(r"(\.d)?\.[mc]?[jt]sx?$")
 
 
@@ -35,6 +38,7 @@ class ImportGraph:
         edges: importer, imported and how many import lines say so.
         external: what is imported from outside, most used first.
         modules: how many modules there are.
+        unread: how many of them are too large, or too many, to be read.
         joined: whether nodes stand for more than one module.
     """
 
@@ -43,6 +47,7 @@ class ImportGraph:
     edges: tuple[tuple[str, str, int], ...]
     external: tuple[str, ...]
     modules: int
+    unread: int
     joined: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -50,6 +55,7 @@ class ImportGraph:
         return {
             "package": self.package,
             "modules": self.modules,
+            "unread": self.unread,
             "joined": self.joined,
             "nodes": list(self.nodes),
             "edges": [list(each) for each in self.edges],
@@ -67,13 +73,19 @@ class ImportGraph:
 
 def import_graph(package: Package, boundary: Boundary) -> ImportGraph:
     """Read the import lines of all files."""
-    files = entries(package, boundary)
+    found = files(package, boundary)
     python = package.ecosystem == "python"
-    modules = _python_modules(files) if python else _script_modules(files)
+    modules = _python_modules(found) if python else _script_modules(found)
     pairs: Counter[tuple[str, str]] = Counter()
     external: Counter[str] = Counter()
-    for name, entry in modules.items():
-        for target in _imports(package, boundary, name, entry, modules):
+    left, unread = _MOST, 0
+    for name, path in modules.items():
+        text = _text(package, boundary, path) if left > 0 else None
+        if text is None:
+            unread += 1
+            continue
+        left -= len(text)
+        for target in _imports(text, name, path, modules):
             known = _module_of(target, modules) if python else target
             if known in modules:
                 if known != name:
@@ -94,54 +106,55 @@ def import_graph(package: Package, boundary: Boundary) -> ImportGraph:
         edges=tuple(sorted((one, other, count) for (one, other), count in strongest)),
         external=tuple(outside[:_MOST_EXTERNAL]),
         modules=len(modules),
+        unread=unread,
         joined=joined,
     )
 
 
-def _imports(
-    package: Package, boundary: Boundary, name: str, entry: Entry, modules: Mapping[str, Entry]
-) -> Iterator[str]:
-    root = package.files_root
-    if root is None:
-        return
+def _text(package: Package, boundary: Boundary, path: str) -> str | None:
+    """A file; None where it is too large, or cannot be read."""
     try:
-        text = boundary.read(root / entry.path, most=_LARGEST).decode(errors="replace")
+        body = boundary.read(path, package.files_root, most=_LARGEST)
     except DocstowError:
-        return
-    if package.ecosystem == "python":
-        yield from import_lines.of_python(text, name, package="/__init__.py" in entry.path)
+        return None
+    return body.decode(errors="replace")
+
+
+def _imports(text: str, name: str, path: str, modules: Mapping[str, str]) -> Iterator[str]:
+    if path.endswith((".py", ".pyi")):
+        yield from import_lines.of_python(text, name, package="/__init__.py" in path)
         return
     for each in import_lines.of_javascript(text):
         if not each.startswith("."):
             yield each
             continue
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(name), each))
-        stem = _SCRIPT.sub("", path)
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), each))
+        stem = _SCRIPT.sub("", target)
         yield next((known for known in (stem, f"{stem}/index") if known in modules), "")
 
 
-def _python_modules(files: Iterable[Entry]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
-    for each in files:
-        stem, _, suffix = each.path.rpartition(".")
+def _python_modules(found: Iterable[str]) -> dict[str, str]:
+    modules: dict[str, str] = {}
+    for each in found:
+        stem, _, suffix = each.rpartition(".")
         if suffix in {"py", "pyi"}:
             name = stem.removesuffix("/__init__").replace("-stubs", "").replace("/", ".")
-            if suffix == "py" or name not in found:
-                found[name] = each
-    return found
+            if suffix == "py" or name not in modules:
+                modules[name] = each
+    return modules
 
 
-def _script_modules(files: Iterable[Entry]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
-    for each in files:
-        if _SCRIPT.search(each.path):
-            name = _SCRIPT.sub("", each.path)
-            if name not in found or ".d." in found[name].path:
-                found[name] = each
-    return found
+def _script_modules(found: Iterable[str]) -> dict[str, str]:
+    modules: dict[str, str] = {}
+    for each in found:
+        if _SCRIPT.search(each):
+            name = _SCRIPT.sub("", each)
+            if name not in modules or ".d." in modules[name]:
+                modules[name] = each
+    return modules
 
 
-def _module_of(target: str, modules: Mapping[str, Entry]) -> str:
+def _module_of(target: str, modules: Mapping[str, str]) -> str:
     """The module that a dotted name is in."""
     while target and target not in modules:
         target = target.rpartition(".")[0]
@@ -155,7 +168,7 @@ def _outside(target: str, *, python: bool) -> str:
     return "/".join(parts[: 2 if target.startswith("@") else 1])
 
 
-def _nodes(modules: Mapping[str, Entry], separator: str) -> tuple[dict[str, str], bool]:
+def _nodes(modules: Mapping[str, str], separator: str) -> tuple[dict[str, str], bool]:
     """For each module its node: itself, or so much of its path that there are few enough."""
     nodes: dict[str, str] = {}
     deepest = max((name.count(separator) for name in modules), default=0) + 1

@@ -142,6 +142,19 @@ class NodeSurface:
                 found[name] = partial(node_symbols.symbol, full, inner, self._members)
         return _Told(found) if found else None
 
+    def listed(self, path: str) -> Iterator[str]:
+        """The public names of a module, class, interface or object, not looked into.
+
+        None where unknown. Files are read only as far as names are taken, and what other packages
+        add to them is left out.
+        """
+        thing = self._thing(path)
+        seen: set[str] = set()
+        for name in self._member_names(thing) if thing is not None else ():
+            if name not in seen:
+                seen.add(name)
+                yield name
+
     def certain(self, path: str) -> bool:
         """Whether a name that is not seen in a module, class or object is not there."""
         module, names = self._split(path)

@@ -96,20 +96,27 @@ class PythonSurface:
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
         """The public names of a module or class by name; None where unknown."""
-        views = self._views(path)
+        names = self._listed(path)
+        if names is None:
+            return None
+        found = {name: self.symbol(f"{path}.{name}") for name in names}
+        return {name: symbol for name, symbol in found.items() if symbol is not None}
+
+    def listed(self, path: str) -> Iterator[str]:
+        """The public names of a module or class, not looked into; none where unknown."""
+        yield from self._listed(path) or ()
+
+    def _listed(self, path: str) -> Mapping[str, None] | None:
         names: dict[str, None] = {}
         known = False
-        for view in views:
+        for view in self._views(path):
             if isinstance(view, ModuleView):
                 known = True
                 names |= dict.fromkeys(view.names.public(view.module))
             elif isinstance(view, View) and view.definition.kind == "class":
                 known = True
                 names |= dict.fromkeys(_attributes(view))
-        if not known:
-            return None
-        found = {name: self.symbol(f"{path}.{name}") for name in names}
-        return {name: symbol for name, symbol in found.items() if symbol is not None}
+        return names if known else None
 
     def certain(self, path: str) -> bool:
         """Whether the names of a module or class are all seen."""

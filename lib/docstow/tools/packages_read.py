@@ -7,9 +7,9 @@ are found or read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from docstow import pages
@@ -20,13 +20,23 @@ from docstow.tools.registry import Answer, Tool
 
 if TYPE_CHECKING:
     from docstow.packages.model import Package
+    from docstow.packages.node_surface import NodeSurface
     from docstow.packages.opened import Opened
     from docstow.packages.projects import Projects
-    from docstow.packages.surface import Surface, Symbol
+    from docstow.packages.python_surface import PythonSurface
+    from docstow.packages.surface import Symbol
+
+    Surface = PythonSurface | NodeSurface
 
 _GRAPHS = ("json", "mermaid")
 _MOST_NAMES = 5000
-_MOST_MEMBERS = 200
+#: Members of one thing that are listed.
+_MOST_MEMBERS = 400
+_MOST_ENTRIES = 3
+#: Tokens of a module's own documentation in an overview.
+_DOCS = 500
+#: Characters of a module's names before anything is said of them.
+_NAMES = 4000
 _FENCES = {
     ".py": "python",
     ".pyi": "python",
@@ -48,20 +58,9 @@ _FENCES = {
     ".html": "html",
     ".css": "css",
 }
-#: In this order, under these headings.
-_HEADINGS = {
-    "module": "Modules",
-    "class": "Classes",
-    "interface": "Interfaces",
-    "type": "Types",
-    "enum": "Enumerations",
-    "function": "Functions",
-    "method": "Methods",
-    "property": "Properties",
-    "constant": "Constants",
-    "attribute": "Attributes",
-    "re-export": "Re-exports",
-}
+#: Kinds whose signature does not say what they are.
+_SAID = ("module", "re-export")
+_WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
 
 
 def read_package_tool(projects: Projects) -> Tool:
@@ -99,17 +98,20 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     project, scan = projects.scan(arguments["root"].strip())
     opened = Opened(scan)
     package = opened.package(arguments["package_name"].strip())
+    pieces: Iterable[str]
     if asked["file_path"]:
-        whole = _file(opened, package, asked["file_path"], arguments["lines"].strip())
+        pieces = [_file(opened, package, asked["file_path"], arguments["lines"].strip())]
     elif asked["symbol"]:
-        whole = _symbol(opened, package, asked["symbol"])
+        pieces = _symbol(opened, package, asked["symbol"])
     elif asked["graph"]:
-        whole = _graph(opened, package, asked["graph"])
+        pieces = [_graph(opened, package, asked["graph"])]
     else:
-        whole = _overview(opened, package)
-    scope = f"{project.root} {package.name} {package.version} {asked} {len(whole)}"
+        pieces = _overview(opened, package)
+    whole = len(pieces[0]) if isinstance(pieces, list) else ""
+    scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
     begin = offset(arguments["cursor"], scope)
-    part, following = pages.part(whole, begin, arguments["max_tokens"])
+    text = _as_far(pieces, begin + arguments["max_tokens"] * pages.CHARACTERS_PER_TOKEN)
+    part, following = pages.part(text, begin, arguments["max_tokens"])
     more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
     return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
 
@@ -122,47 +124,76 @@ def _provenance(opened: Opened, package: Package) -> str:
     return f"*{' · '.join(filter(None, parts))}*"
 
 
-def _overview(opened: Opened, package: Package) -> str:
+def _as_far(pieces: Iterable[str], end: int) -> str:
+    """A text as far as it is asked for, and a little further: the rest of it is never made."""
+    text = ""
+    for piece in pieces:
+        text += piece
+        if len(text) > end:
+            return text
+    return text.rstrip("\n") + "\n"
+
+
+def _overview(opened: Opened, package: Package) -> Iterator[str]:
+    """The names of a package first, then its files, then what the names are."""
     from docstow.packages import contents
 
-    blocks = [f"# {package.name} {package.version}", package.summary]
+    yield f"# {package.name} {package.version}\n\n"
+    if package.summary:
+        yield f"{package.summary}\n\n"
     surface = opened.surface(package)
+    entries = _entries(surface, package) if surface is not None else []
+    for symbol, names in entries:
+        yield f"## Entry module `{symbol.path}`\n\n"
+        yield f"`{symbol.file}`\n\n" if symbol.file else ""
+        if symbol.docstring:
+            docs, further = pages.part(symbol.docstring, 0, _DOCS)
+            yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
+        if names:
+            yield f"{_short(', '.join(f'`{each}`' for each in names))}\n\n"
+    files = contents.files(package, opened.boundary(package))
+    tree = contents.tree(files, package.files_root) if package.files_root else ""
+    yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
     if surface is not None:
-        names = surface.modules()
-        entries = [name for name in package.import_names if name in names] or list(names[:1])
-        for entry in entries[:3]:
-            blocks += _entry(surface, entry)
-    files = contents.entries(package, opened.boundary(package))
-    blocks += ["## Files", f"```text\n{contents.tree(files) or '(none)'}\n```"]
-    return "\n\n".join(filter(None, blocks)) + "\n"
+        for symbol, names in entries:
+            yield f"## Names of `{symbol.path}`\n\n"
+            yield from _members(surface, package, symbol.path, names)
 
 
-def _entry(surface: Surface, name: str) -> list[str]:
-    symbol = surface.symbol(name)
-    blocks = [f"## Entry module `{name}`"]
-    if symbol is not None:
-        blocks += [f"`{symbol.file}`" if symbol.file else "", symbol.docstring]
-    blocks += _members(surface.members(name) or {}, "###")
-    if not surface.certain(name):
-        blocks.append("*It may have more names than can be seen without running it.*")
-    return blocks
+def _entries(surface: Surface, package: Package) -> list[tuple[Symbol, list[str]]]:
+    """What is imported of a package, with its names; else the first module that is seen."""
+    found = [surface.symbol(name) for name in package.import_names[:_MOST_ENTRIES]]
+    if not any(found):
+        found = [surface.symbol(name) for name in surface.modules()[:1]]
+    return [(each, _listed(surface, each.path)) for each in found if each is not None]
 
 
-def _members(members: Mapping[str, Symbol], level: str) -> list[str]:
-    order = list(_HEADINGS)
-    rows = sorted(members.items(), key=lambda each: order.index(each[1].kind))
-    left = len(rows) - _MOST_MEMBERS
-    blocks = []
-    for kind, group in groupby(rows[:_MOST_MEMBERS], key=lambda each: each[1].kind):
-        lines = [_line(name, symbol) for name, symbol in group]
-        blocks.append("\n".join([f"{level} {_HEADINGS[kind]}", "", *lines]))
-    return blocks + ([f"… and {left} more."] if left > 0 else [])
+def _short(names: str) -> str:
+    return names if len(names) <= _NAMES else f"{names[:_NAMES].rpartition(', ')[0]} …"
+
+
+def _listed(surface: Surface, path: str) -> list[str]:
+    return list(islice(surface.listed(path), _MOST_MEMBERS + 1))
+
+
+def _members(surface: Surface, package: Package, path: str, names: Sequence[str]) -> Iterator[str]:
+    """A line for each, looked into when it is its turn."""
+    for name in names[:_MOST_MEMBERS]:
+        symbol = surface.symbol(f"{path}.{name}")
+        if symbol is not None:
+            yield f"{_line(name, symbol)}\n"
+    yield "\n"
+    if len(names) > _MOST_MEMBERS:
+        yield "There are more: give one as symbol, or read the module's file.\n\n"
+    # Declarations say all there is.
+    if package.language != "typescript" and not surface.certain(path):
+        yield "*It may have more names than can be seen without running it.*\n\n"
 
 
 def _line(name: str, symbol: Symbol) -> str:
     last = symbol.signature.splitlines()[-1] if symbol.signature else ""
     short = last if len(last) <= 120 else f"{last[:119]}…"
-    said = f": `{short}`" if short and symbol.kind not in {"module", "re-export"} else ""
+    said = f" ({symbol.kind})" if symbol.kind in _SAID else f": `{short}`" if short else ""
     first = symbol.docstring.strip().split("\n\n")[0].replace("\n", " ")
     sentence = first.split(". ")[0].rstrip(".")
     docs = f" — {sentence[:160]}" if sentence else ""
@@ -175,16 +206,15 @@ def _file(opened: Opened, package: Package, path: str, lines: str) -> str:
     boundary = opened.boundary(package)
     plain = path.removeprefix("./").rstrip("/") if not path.startswith("/") else path
     if boundary.inside(plain).is_dir():
-        files = contents.entries(package, boundary)
-        listed = contents.tree(files, plain)
+        listed = contents.tree(contents.files(package, boundary), boundary.root, plain)
         if not listed:
             raise DocumentNotFound(f"{package.name} has no readable files in {path}.")
         return f"# {plain}/\n\n```text\n{listed}\n```\n"
     try:
         shown, body = opened.file(package, plain)
     except DocumentNotFound as error:
-        names = [each.path for each in contents.entries(package, boundary)]
-        raise DocumentNotFound(error.message, suggestions=_near(plain, names)) from error
+        near = _near(plain, contents.files(package, boundary))
+        raise DocumentNotFound(error.message, suggestions=near) from error
     rows = body.decode(errors="replace").splitlines()
     begin, end = _range(lines, len(rows))
     text = "\n".join(rows[begin - 1 : end])
@@ -213,7 +243,7 @@ def _fenced(text: str, path: str) -> str:
     return f"{fence}{_FENCES.get(suffix, 'text')}\n{text}\n{fence}"
 
 
-def _symbol(opened: Opened, package: Package, path: str) -> str:
+def _symbol(opened: Opened, package: Package, path: str) -> Iterator[str]:
     surface = opened.surface(package)
     if surface is None:
         raise InvalidParameter(
@@ -235,11 +265,12 @@ def _symbol(opened: Opened, package: Package, path: str) -> str:
     if symbol.signature:
         blocks.append(_fenced(symbol.signature, symbol.file))
     blocks.append(symbol.docstring)
-    if symbol.kind in {"class", "module", "interface", "enum", "type"}:
-        blocks += _members(surface.members(name) or {}, "##")
+    yield "".join(f"{each}\n\n" for each in blocks if each)
+    if symbol.kind in _WITH_MEMBERS and (names := _listed(surface, name)):
+        yield "## Members\n\n"
+        yield from _members(surface, package, name, names)
     if symbol.kind != "module" and (source := _source(opened, package, symbol)):
-        blocks += ["## Source", _fenced(source, symbol.file)]
-    return "\n\n".join(filter(None, blocks)) + "\n"
+        yield f"## Source\n\n{_fenced(source, symbol.file)}\n"
 
 
 def _source(opened: Opened, package: Package, symbol: Symbol) -> str:
@@ -261,7 +292,7 @@ def _missing(package: Package, surface: Surface, path: str, tried: Iterable[str]
     parents = dict.fromkeys(each.rpartition(".")[0] for each in tried)
     near: list[str] = []
     for parent in filter(None, parents):
-        near += [f"{parent}.{name}" for name in surface.members(parent) or {}]
+        near += [f"{parent}.{name}" for name in surface.listed(parent)]
     names = surface.names()
     near += [name for name, _ in zip(names, range(_MOST_NAMES), strict=False)]
     certain = any(surface.certain(parent) for parent in parents if parent)

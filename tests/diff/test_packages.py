@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,10 @@ def rules(before: str, after: str) -> dict[str, str]:
         ("def row(a)", "def row(*, a)", "parameter-kind-changed"),
         ("def row(a)", "def row(a, /)", "parameter-kind-changed"),
         ("def row(a, b)", "def row(b, a)", "parameter-moved"),
+        ("def row(a)", "def row(b)", "parameter-renamed"),
+        ("def row(self, a)", "def row(self)", "parameter-removed"),
+        ("class Boat(Hull)", "class Boat(Keel)", "base-removed"),
+        ("class Boat(ValueError)", "class Boat(Exception)", "base-removed"),
     ],
 )
 def test_what_breaks_callers(before: str, after: str, rule: str) -> None:
@@ -49,11 +54,57 @@ def test_what_breaks_callers(before: str, after: str, rule: str) -> None:
         ("def row(a, /)", "def row(a)"),
         ("def row(*, a, b)", "def row(*, b, a)"),
         ("def row(*, a)", "def row(**rest)"),
+        ("def row(__a)", "def row(b, /)"),
+        ("def row(__self, a)", "def row(self, a)"),
+        ("class Boat(Hull)", "class Boat(Hull[int], Generic[T])"),
+        ("class Boat(enum.Enum)", "class Boat(enum.IntEnum)"),
+        ("class Boat(_Hull)", "class Boat"),
         ("def row(a)", "@overload\ndef row(a): ...\n@overload\ndef row(a, b)"),
     ],
 )
 def test_what_does_not(before: str, after: str) -> None:
     assert rules(before, after) == {"signature-changed": "compatible"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "def row(a: t.Optional[str] = None) -> 'List[int]'",
+            "def row(a: str | None=None) -> list[int]",
+        ),
+        ("def row(a: Union[None, int, X])", "def row(a: X | int | None)"),
+        (
+            "@overload\ndef row(a: Optional[int]) -> int\n@overload\ndef row(a: str) -> str",
+            "@overload\ndef row(a: int | None) -> int\n@overload\ndef row(a: str) -> str",
+        ),
+    ],
+)
+def test_types_that_are_written_otherwise_are_no_change(before: str, after: str) -> None:
+    assert rules(before, after) == {}
+
+
+def test_what_stands_under_another_path_or_is_made_on_demand_is_not_gone() -> None:
+    def side(owner: str, other: str) -> list[Document]:
+        told = {"language": "python", "others": {"row": f"{owner}.row"}}
+        return [
+            Document("boat", "module", "boat", attributes={"others": {"Hull": ""}}),
+            Document(owner, "class", owner[5:], parent="boat", attributes={"language": "python"}),
+            Document(other, "class", other[5:], parent="boat", attributes=told),
+            Document(f"{owner}.row", "method", "row", "def row(self)", parent=owner),
+        ]
+
+    hull = Document("boat.Hull", "class", "Hull", parent="boat")
+    old, new = side("boat.Boat", "boat.Ship"), side("boat.Ship", "boat.Boat")
+    assert compare([*old, hull], new) == []
+
+
+def test_an_attribute_may_be_anything() -> None:
+    old = Document("boat.Boat.row", "attribute", "row", "row", parent="boat.Boat")
+    new = Document("boat.Boat.row", "method", "row", "def row(self)", parent="boat.Boat")
+    told = {"language": "python"}
+    found = compare([replace(old, attributes=told)], [replace(new, attributes=told)])
+    assert [each.verdict for each in found] == ["compatible"]
 
 
 def test_items_that_come_go_and_move() -> None:

@@ -39,7 +39,11 @@ def of_module(names: Names, module: ModuleFiles, trail: frozenset[str] = frozens
     for layer in module.layers:
         facts = names.files.facts(module.name, layer)
         found |= dict.fromkeys(facts.names if facts is not None else ())
-    asked = "__getattr__" in found
+    answered = names.answered(module)
+    asked = "__getattr__" in found and answered is None
+    for each in answered or ():
+        owner, _, name = each.rpartition(":")
+        found |= {name: None} if owner in ("", module.name) else {}
     for star in names.stars(module):
         through[star.path] = None
         if isinstance(star, ModuleView):

@@ -64,7 +64,18 @@ class Names:
             views = unique(step for view in views for step in view_step(view, segment, trail))
             if not views and outside:
                 return [Outside(".".join([outside[0].path, *rest[position - 1 :]]))]
-        return views
+        return views or home._in_hidden_module([first, *rest], trail)  # noqa: SLF001
+
+    def _in_hidden_module(self, parts: list[str], trail: Trail) -> list[Seen]:
+        """What a path means whose module has given its name to something in it."""
+        for end in range(len(parts) - 1, 1, -1):
+            module = self.files.module(".".join(parts[:end]))
+            if module is not None and module.layers:
+                views: list[Seen] = [ModuleView(self, module)]
+                for segment in parts[end:]:
+                    views = [step for each in views for step in view_step(each, segment, trail)]
+                return unique(views)
+        return []
 
     def in_module(self, module: ModuleFiles, name: str, trail: Trail = ()) -> list[Seen]:
         """What a name of a module means."""
@@ -95,7 +106,7 @@ class Names:
             views = [View(self, module.name, module.layers[-1], f"{module.name}.{name}", made)]
         return unique(views)
 
-    def _answered(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
+    def answered(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
         """The names that a module has others answer for; None where that cannot be read."""
         if module.name not in self._known_answers:
             self._known_answers[module.name] = None
@@ -121,7 +132,7 @@ class Names:
         """Whether a module has a name that no statement of it binds."""
         if name in MODULE_NAMES:
             return True
-        answered = self._answered(module, trail) or ()
+        answered = self.answered(module, trail) or ()
         return name in answered or f"{module.name}:{name}" in answered
 
     def _is_own_module(self, views: list[Seen], module: ModuleFiles, name: str) -> bool:
@@ -259,11 +270,12 @@ class Names:
                     other = [each for each in other if isinstance(each, View)]
                     return [found] if not other or other == [found] else list(other)
                 return [found]
-            if name in body.mentioned:
-                return [owner.names._member(owner, Definition(name, "attribute", 0, 0, name))]  # noqa: SLF001
         for known in lineage.known:
             if name in dir(known) or (issubclass(known, enum.Enum) and name in ENUM_NAMES):
                 return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]
+        for owner in lineage.classes:
+            if owner.definition.body is not None and name in owner.definition.body.mentioned:
+                return [owner.names._member(owner, Definition(name, "attribute", 0, 0, name))]  # noqa: SLF001
         for owner in lineage.metas:
             if owner.definition.body is not None and (
                 ways := owner.definition.body.names.get(name)
@@ -306,7 +318,7 @@ class Names:
                 return f"{layer.path.name} cannot be read"
             if facts.opened:
                 return facts.opened
-        if self._answered(module) is None:
+        if self.answered(module) is None:
             return "it defines __getattr__"
         for star in self.stars(module):
             if not isinstance(star, ModuleView):

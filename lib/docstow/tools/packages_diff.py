@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from docstow.packages.python_diff import Breakage
 
 _TYPED = (
-    "signatures of TypeScript are compared as texts: a changed one counts as breaking, whatever "
-    "has changed in it"
+    "declarations of TypeScript are compared without resolving what their types mean: one that "
+    "does not plainly take all that it took counts as breaking"
 )
+_TOLD_BETTER = ("class-removed-base", "object-changed-kind")
+#: How griffe shows a parameter: ``[positional-only] name: type``.
+_PARAMETER = re.compile(r"\[[^\]]*\] (\w+)")
 _DOCUMENTS = (
     "only the documents of both versions were at hand; where both are installed in projects of "
     "this server, their sources are compared as well"
@@ -50,7 +53,7 @@ def compare(library: Library, before: Stowed, after: Stowed, old: Side, new: Sid
         breakages = _by_source(library, before, after)
         notices = [_DOCUMENTS] if breakages is None else []
         known = {each.path for each in changes if each.verdict == CLASSES[0]}
-        further = _public(breakages or (), [*new.documents, *old.documents])
+        further = _public(breakages or (), old.documents, new.documents)
         changes += [each for each in further if each.path not in known]
         changes.sort(key=lambda each: (CLASSES.index(each.verdict), each))
     step = bump(_numbers(before.version), _numbers(after.version), changes)
@@ -77,21 +80,47 @@ def _by_source(library: Library, before: Stowed, after: Stowed) -> list[Breakage
 
 
 def _public(
-    breakages: Iterable[Breakage], documents: Sequence[Document]
-) -> Iterable[PackageChange]:
-    """Those of public items, under the paths that users write."""
-    from docstow.diff.packages import PackageChange
+    breakages: Iterable[Breakage], old: Sequence[Document], new: Sequence[Document]
+) -> list[PackageChange]:
+    """Those of public items, under the paths that users write; one of each rule for an item.
 
-    known = {each.path: each for each in reversed(documents)}
+    What documents tell better is left out: kinds, bases, names that are there by another way.
+    """
+    from docstow.diff.packages import PackageChange, is_there
+
+    was, now = ({each.path: each for each in side} for side in (old, new))
+    known = {**now, **was}
     targets = {str(each.attributes.get("target")): each for each in known.values()}
+    found: dict[tuple[str, str], list[Breakage]] = {}
     for each in breakages:
         path = each.path.partition("(")[0].removesuffix(".__init__")
         document = known.get(path) or targets.get(path)
-        if document is not None:
-            rule = each.kind.lower().replace("_", "-")
-            yield PackageChange(
-                document.path, document.kind, rule, each.before, each.after, found="breaking"
-            )
+        rule = each.kind.lower().replace("_", "-")
+        if document is None or rule in _TOLD_BETTER:
+            continue
+        if rule == "object-removed" and is_there(document.path, now):
+            continue
+        named = _PARAMETER.match(each.after or each.before)
+        if named is not None and _is_hidden(named[1], was.get(document.path)):
+            continue
+        found.setdefault((document.path, rule), []).append(each)
+    return [
+        PackageChange(
+            path, known[path].kind, rule, _joined(e.before for e in several),
+            _joined(e.after for e in several), found="breaking",
+        )
+        for (path, rule), several in found.items()
+    ]  # fmt: skip
+
+
+def _is_hidden(parameter: str, old: Document | None) -> bool:
+    """Whether nobody names a parameter: the object itself, or one that had two underscores."""
+    was = "" if old is None else f"{old.signature} {old.attributes.get('constructor', '')}"
+    return parameter.lstrip("_") in {"self", "cls"} or f"__{parameter.lstrip('_')}:" in was
+
+
+def _joined(told: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, told)))
 
 
 def _numbers(version: str) -> str:

@@ -126,6 +126,11 @@ def ordered(packages: Iterable[Package]) -> tuple[Package, ...]:
     )
 
 
-def _rank(package: Package) -> tuple[bool, bool, int]:
-    """What is installed before what is locked, what the project asks for before what others do."""
-    return not package.installed, not package.direct, package.location.count("node_modules/")
+def _rank(package: Package) -> tuple[bool, bool, bool, int]:
+    """What is installed before what is locked, what the project asks for before what others do.
+
+    What is imported by another name, as a second version may be, comes behind.
+    """
+    alias = package.ecosystem == "node" and package.name not in package.import_names
+    nested = package.location.count("node_modules/")
+    return not package.installed, not package.direct, alias, nested

@@ -86,7 +86,8 @@ def _importable(parts: tuple[str, ...]) -> bool:
 def _order(name: str, distribution: str) -> tuple[bool, bool, str]:
     wanted = folded(distribution)
     alike = folded(name) == wanted or folded(name.partition(".")[0]) == wanted
-    return not alike, name.startswith("_"), name
+    private = any(part.startswith("_") for part in name.split("."))
+    return private and "." in name, not alike, private, name
 
 
 def pth_names(paths: Iterable[str]) -> list[str]:

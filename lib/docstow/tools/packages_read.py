@@ -95,6 +95,8 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
     if sum(map(bool, asked.values())) > 1:
         raise InvalidParameter("symbol", "give one of file_path, symbol and graph")
+    if arguments["lines"].strip() and not asked["file_path"]:
+        raise InvalidParameter("lines", "are those of a file: give its file_path too")
     project, scan = projects.scan(arguments["root"].strip())
     opened = Opened(scan)
     package = opened.package(arguments["package_name"].strip())
@@ -146,6 +148,9 @@ def _overview(opened: Opened, package: Package) -> Iterator[str]:
     for symbol, names in entries:
         yield f"## Entry module `{symbol.path}`\n\n"
         yield f"`{symbol.file}`\n\n" if symbol.file else ""
+        if symbol.signature and package.ecosystem == "node":
+            # What is exported in place of a module may be called.
+            yield f"{_fenced(symbol.signature, symbol.file)}\n\n"
         if symbol.docstring:
             docs, further = pages.part(symbol.docstring, 0, _DOCS)
             yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
@@ -156,7 +161,8 @@ def _overview(opened: Opened, package: Package) -> Iterator[str]:
     yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
     if surface is not None:
         for symbol, names in entries:
-            yield f"## Names of `{symbol.path}`\n\n"
+            if names:
+                yield f"## Names of `{symbol.path}`\n\n"
             yield from _members(surface, package, symbol.path, names)
 
 
@@ -249,7 +255,8 @@ def _symbol(opened: Opened, package: Package, path: str) -> Iterator[str]:
         raise InvalidParameter(
             "symbol", f"{package.language} packages are read by file_path; for crates get_item_doc"
         )
-    modules = package.import_names or (package.name,)
+    # An alias is imported by another name than its surface has.
+    modules = dict.fromkeys((*package.import_names, package.name))
     tried = [path, *(f"{each}.{path}" for each in modules)]
     found = next(((each, made) for each in tried if (made := surface.symbol(each))), None)
     if found is None:

@@ -74,9 +74,19 @@ class Scan:
         """All packages, in the order of their environments."""
         return tuple(each for one in self.environments for each in one.packages)
 
+    @cached_property
+    def python(self) -> str:
+        """The version of the environment that answers first: ``3.12.4``; empty if nobody says."""
+        told = (each.detail for each in self.environments if each.ecosystem == "python")
+        versions = (each.removeprefix("Python ") for each in told if each.startswith("Python "))
+        return next(versions, "")
+
     def named(self, name: str, ecosystem: str = "") -> tuple[Package, ...]:
         """Packages of that name, the one that the project's own code gets first."""
         found = self._by_name.get(folded(name), ())
+        if any(each.ecosystem == "node" and each.name == name for each in found):
+            # Node tells apart what registries of Python take for the same: lodash.get, lodash-get.
+            found = tuple(e for e in found if e.ecosystem != "node" or e.name == name)
         return tuple(each for each in found if ecosystem in ("", each.ecosystem))
 
     def importing(self, imported: str, language: str) -> Package | None:

@@ -5,9 +5,11 @@ This room knows which surface speaks for a package. It does not know code.
 
 from __future__ import annotations
 
-import sys
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from docstow.packages import project_modules
+from docstow.packages.standard import Standard
 from docstow.verify.surfaces import Installed
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from docstow.packages.node_surface import NodeSurface
     from docstow.packages.python_surface import PythonSurface
 
+#: Packages that bring back what Python no longer has.
+_BROUGHT = {"distutils": "setuptools"}
 #: Modules that Node itself has; ``node:`` before them is the other spelling.
 NODE_MODULES = frozenset(
     {
@@ -35,7 +39,7 @@ _NOT_SHOWN = frozenset({"buffer", "inspector"})
 
 
 class PythonResolver:
-    """The Python packages of a project.
+    """The Python packages of a project, and the standard library of its version of Python.
 
     Args:
         scan: what is installed there.
@@ -44,20 +48,38 @@ class PythonResolver:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._surfaces: dict[str, PythonSurface | None] = {}
+        self._standard = Standard(scan.python)
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a dotted import name."""
+        """The package of a dotted import name; ``python`` for the standard library."""
+        if self._is_hidden(imported):
+            return None
+        if self._standard.has(imported):
+            return self._standard.installed
         package = self._scan.importing(imported, "python")
         surface = self._surface(package) if package is not None else None
-        if package is None or surface is None:
+        if package is not None and surface is not None:
+            return Installed(package.name, package.version, surface)
+        brought = _BROUGHT.get(imported.partition(".")[0], "")
+        if not self.is_standard(imported) or self._scan.named(brought, "python"):
             return None
-        return Installed(package.name, package.version, surface)
+        return self._standard.installed
 
     def is_standard(self, imported: str) -> bool:
         """Whether it is a module of Python itself."""
-        return imported.partition(".")[0] in sys.stdlib_module_names
+        return self._standard.ever_has(imported)
+
+    def _is_hidden(self, imported: str) -> bool:
+        """Whether a module of the project's own may be meant and not Python's."""
+        return imported.partition(".")[0] in self._own_modules and self.is_standard(imported)
+
+    @cached_property
+    def _own_modules(self) -> frozenset[str]:
+        return project_modules.names(self._scan.boundary)
 
     def _named(self, imported: str) -> PythonSurface | None:
+        if self._standard.has(imported):
+            return self._standard.surface
         package = self._scan.importing(imported, "python")
         return self._surface(package) if package is not None else None
 
@@ -138,20 +160,24 @@ class NodeResolver:
 
 
 class Nothing:
-    """No package at all: what is asked where no environment is at hand.
+    """No package at all but the standard library: what is asked where no environment is at hand.
 
     Args:
         language: of the code.
+        version: of Python, if anybody says it.
     """
 
-    def __init__(self, language: str) -> None:
-        self._language = language
+    def __init__(self, language: str, version: str = "") -> None:
+        self._standard = Standard(version) if language == "python" else None
 
-    def package_for(self, imported: str) -> None:
-        """None: nothing is installed."""
+    def package_for(self, imported: str) -> Installed | None:
+        """``python`` for the standard library; otherwise nothing is installed."""
+        if self._standard is None or not self._standard.ever_has(imported):
+            return None
+        return self._standard.installed
 
     def is_standard(self, imported: str) -> bool:
         """Whether it is a module of the language itself."""
-        if self._language == "python":
-            return imported.partition(".")[0] in sys.stdlib_module_names
+        if self._standard is not None:
+            return self._standard.ever_has(imported)
         return imported.startswith("node:") or imported.partition("/")[0] in NODE_MODULES

@@ -75,3 +75,23 @@ def mismatch(
         if each.required and each.name not in filled and not each.kind.startswith("var_")
     ]
     return Mismatch(f"needs {', '.join(missing)}") if missing else None
+
+
+def mismatch_of_all(
+    overloads: Sequence[Sequence[Parameter]], given: Given, *, unbound: bool = False
+) -> Mismatch | None:
+    """Why no overload takes a call; None where one may, or where there are none.
+
+    Args:
+        overloads: parameters of each, without the receiver.
+        given: what the call passes.
+        unbound: as for :func:`mismatch`.
+    """
+    found = [mismatch(each, given, unbound=unbound) for each in overloads]
+    wrong = [each for each in found if each is not None]
+    if not wrong or len(wrong) < len(found):
+        return None
+    # A name that none of them has says most; what all of them have is what may be meant.
+    every = {each.name: each for one in overloads for each in one}
+    named = mismatch(tuple(every.values()), given, unbound=True)
+    return named or wrong[0]

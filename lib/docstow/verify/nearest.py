@@ -14,6 +14,9 @@ MOST = 3
 LEAST = 55.0
 #: Names that differ in case and underscores alone.
 SAME = 100.0
+#: What is less alike than this by its letters alone is not compared more closely.
+_ROUGHLY = 60.0
+_MOST_ROUGHLY = 100
 _SEPARATORS = re.compile(r"::|[.#/]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -45,6 +48,41 @@ def likeness(wanted: str, name: str) -> float:
     sorted_ratio = fuzz.ratio(" ".join(sorted(mine)), " ".join(sorted(its)))
     spelt = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
     return max(spelt, 0.5 * together + 0.5 * sorted_ratio, 0.88 * together)
+
+
+class Listing:
+    """Many names, of which few are ever alike.
+
+    Args:
+        paths: full names; those with a private part are left out.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._by_last: dict[str, list[str]] = {}
+        for path in paths:
+            parts = _SEPARATORS.split(path)
+            if not any(part.startswith("_") for part in parts):
+                self._by_last.setdefault(parts[-1], []).append(path)
+        self._lasts = list(self._by_last)
+        self._lower = [each.lower() for each in self._lasts]
+        self._sorted = [" ".join(sorted(words(each))) for each in self._lasts]
+
+    def named(self, last: str) -> list[str]:
+        """The full names that end in a name."""
+        return self._by_last.get(last, [])
+
+    def like(self, wanted: str) -> list[str]:
+        """The full names that may come near a name: by its letters, or by its words."""
+        from rapidfuzz import fuzz, process
+
+        places: dict[int, None] = {}
+        word_by_word = " ".join(sorted(words(wanted)))
+        for query, choices in ((wanted.lower(), self._lower), (word_by_word, self._sorted)):
+            found = process.extract(
+                query, choices, scorer=fuzz.ratio, score_cutoff=_ROUGHLY, limit=_MOST_ROUGHLY
+            )
+            places |= dict.fromkeys(place for _, _, place in found)
+        return [path for place in places for path in self._by_last[self._lasts[place]]]
 
 
 def nearest(

@@ -5,12 +5,13 @@ This room knows surfaces and resolvers. It does not know how code writes names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from docstow.verify.findings import Finding, Status, Verdict, in_order
-from docstow.verify.nearest import nearest
+from docstow.verify.nearest import Listing, nearest
 
 if TYPE_CHECKING:
     from docstow.packages.surface import Surface, Symbol
@@ -18,15 +19,48 @@ if TYPE_CHECKING:
 CALLABLE = frozenset({"function", "method", "class"})
 #: Names looked at for suggestions beyond the siblings.
 _MOST_NAMES = 20_000
+#: Submodules that are asked for a name that their package has not.
+_MOST_MODULES = 40
+#: Suggestions that one piece of code gets.
+_MOST_SUGGESTED = 200
+
+
+def _as_told(_path: str) -> bool | None:
+    return None
+
+
+def _in_no_other(_path: str) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A package that answers for a name."""
+    """A package that answers for a name.
+
+    Attributes:
+        name: of the package.
+        version: that is installed.
+        surface: what it offers.
+        lacks: whether a dotted name is not there, where that is known better than the surface
+            tells it; None where the surface tells it.
+        since: in which versions a name is that this one has not: ``added in 3.12``; else empty.
+    """
 
     name: str
     version: str
     surface: Surface
+    lacks: Callable[[str], bool | None] = _as_told
+    since: Callable[[str], str] = _in_no_other
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a dotted path means for code; None: it is not told of, which may mean nothing."""
+        return None if self.lacks(path) else self.surface.symbol(path)
+
+    def certain(self, owner: str, name: str) -> bool:
+        """Whether a name that a module or class is not told to have is certainly not there."""
+        if name.startswith("_") or not self.surface.certain(owner):
+            return False
+        return self.lacks(f"{owner}.{name}") is not False
 
 
 class Resolver(Protocol):
@@ -74,6 +108,8 @@ class Names:
 
     resolver: Resolver
     _answers: dict[str, Answer] = field(default_factory=dict)
+    _suggested: dict[tuple[str, str, str, bool], tuple[str, ...]] = field(default_factory=dict)
+    _listings: dict[str, Listing] = field(default_factory=dict)
 
     def look_up(self, path: str, head: str = "") -> Answer:
         """What a dotted path means.
@@ -90,15 +126,16 @@ class Names:
         package = self.resolver.package_for(head or path)
         if package is None:
             return Answer("not_checked")
-        surface = package.surface
         rest = path[len(head) :].lstrip(".") if head else path
         parts = [*([head] if head else []), *(rest.split(".") if rest else [])]
         symbol: Symbol | None = None
         for end in range(1, len(parts) + 1):
             here = ".".join(parts[:end])
-            found = surface.symbol(here)
+            found = package.symbol(here)
             if found is None:
                 parent = ".".join(parts[: end - 1])
+                if symbol is None and end == 1 and (since := package.since(here)):
+                    return _of_other_versions(package, here, since)
                 if symbol is None and end < len(parts):
                     continue  # of a namespace package only the parts below are anybody's
                 if symbol is None:
@@ -117,8 +154,7 @@ class Names:
         return Answer("deprecated", symbol, whole=True, message=message, package=package)
 
     def _missing(self, package: Installed, owner: Symbol, parent: str, name: str) -> Answer:
-        surface = package.surface
-        if name.startswith("_") or not surface.certain(parent):
+        if not package.certain(parent, name):
             return Answer("not_checked", owner, package=package)
         suggestions = self.suggest(package, parent, name, owner.kind)
         message = absent(package, owner.kind, parent, name, suggestions)
@@ -149,6 +185,17 @@ class Names:
             kind: of the parent.
             called: only what can be called is meant.
         """
+        if (given := self._suggested.get((package.name, parent, name, called))) is not None:
+            return given
+        # Who asks for more has written no code; what is suggested has its price.
+        enough = len(self._suggested) >= _MOST_SUGGESTED
+        found = () if enough else self._near(package, parent, name, kind, called=called)
+        self._suggested[package.name, parent, name, called] = found
+        return found
+
+    def _near(
+        self, package: Installed, parent: str, name: str, kind: str, *, called: bool
+    ) -> tuple[str, ...]:
         members = package.surface.members(parent) or {}
         beside = [
             f"{parent}.{each}"
@@ -157,16 +204,24 @@ class Names:
         ]
         if kind != "module":
             return nearest(name, beside, shaped=False)
-        elsewhere: list[str] = []
-        for number, each in enumerate(package.surface.names()):
-            if number >= _MOST_NAMES:
-                break
-            if not any(part.startswith("_") for part in each.split(".")):
-                elsewhere.append(each)
-        moved = [each for each in elsewhere if each.rpartition(".")[2] == name]
-        moved.sort(key=lambda each: (each.count("."), len(each)))
-        alike = nearest(name, beside, elsewhere)
+        if package.name not in self._listings:
+            public = islice(package.surface.names(), _MOST_NAMES)
+            self._listings[package.name] = Listing(public)
+        listing, root = self._listings[package.name], parent.partition(".")[0]
+        inner = [each for each, symbol in members.items() if symbol.kind == "module"]
+        paths = [f"{parent}.{each}.{name}" for each in inner[:_MOST_MODULES]]
+        paths += sorted(listing.named(name), key=lambda each: (each.count("."), len(each)))
+        moved = [each for each in paths if package.symbol(each) is not None]
+        # Of a package with several import names only the one that was meant is searched.
+        others = (each for each in listing.like(name) if each.partition(".")[0] == root)
+        alike = nearest(name, beside, others)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
+
+
+def _of_other_versions(package: Installed, module: str, since: str) -> Answer:
+    """Of a module that other versions have."""
+    message = f"{package.name} {package.version} has no module {module} ({since})."
+    return Answer("unknown", message=message, looked_in=package.name, package=package)
 
 
 def absent(
@@ -174,6 +229,8 @@ def absent(
 ) -> str:
     """What a caller is told of a name that is not there."""
     said = f"{kind} {parent} of {package.name} {package.version} has no {name}"
+    since = package.since(f"{parent}.{name}")
+    said += f" ({since})" if since else ""
     if not suggestions:
         return f"{said}."
     if suggestions[0].rpartition(".")[2] == name:
@@ -190,10 +247,10 @@ def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Res
     """
     names, findings, missing = Names(resolver), [], []
     for first, below, line in named:
-        if resolver.is_standard(first):
-            continue
         package = resolver.package_for(".".join((first, *below)))
         package = package or resolver.package_for(first)
+        if package is None and resolver.is_standard(first):
+            continue
         if package is None:
             missing.append(first)
             continue

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from docstow.cards import Card, make
@@ -37,7 +35,7 @@ from docstow.readers.definitions import packed
 from docstow.readers.siblings import Sibling, gather, graft
 from docstow.renewal import renewed
 from docstow.snapshots import Fenced, Snapshots
-from docstow.tables import read_table, unpack_vectors, write_table
+from docstow.tables import read_table, scratch, unpack_vectors, write_table
 from docstow.words import WORDS
 
 if TYPE_CHECKING:
@@ -232,8 +230,8 @@ class Ingest:
         tables = tabulate(documents, relations, self.embedder)
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
         kinds = Counter(document.kind for document in documents)
-        with TemporaryDirectory(prefix="docstow-") as scratch:
-            files = {name: Path(scratch, f"{name}.parquet") for name in tables}
+        with scratch() as folder:
+            files = {name: folder / f"{name}.parquet" for name in tables}
             for name, columns in tables.items():
                 write_table(columns, files[name])
             card = _card(revision, identity, recipe, facts, tables)

@@ -6,10 +6,14 @@ mean, nor object stores: it reads and writes local files.
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,10 +60,29 @@ def write_table(columns: Mapping[str, NDArray[Any] | Sequence[Any]], path: Path)
             )
         except duckdb.IOException as fault:
             raise StoreError(
-                f"Cannot write the table {path.name}: {fault} Check the space and rights there."
+                f"Cannot write the table {path.name}: {_reason(fault)}. Check the space and the"
+                " rights where temporary files are."
             ) from fault
         finally:
             connection.unregister("docstow_columns")
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for tables that are about to be published; it is gone after the block.
+
+    Raises:
+        StoreError: this machine has no place for it.
+    """
+    try:
+        folder = TemporaryDirectory(prefix="docstow-")
+    except OSError as fault:
+        raise StoreError(
+            f"There is no place for temporary files: {fault.strerror or fault}. Free some space, or"
+            " name another folder in TMPDIR."
+        ) from fault
+    with folder as name:
+        yield Path(name)
 
 
 def read_table(
@@ -160,6 +183,13 @@ def _as_array(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
 
 def _is_void(array: NDArray[Any]) -> bool:
     return array.dtype == object and all(value is None for value in array)
+
+
+def _reason(fault: Exception) -> str:
+    """What the operating system said; DuckDB puts it among addresses that are nobody's business."""
+    text = str(fault)
+    said = (words for words in map(os.strerror, errno.errorcode) if words in text)
+    return max(said, key=len, default="the disk refuses it")
 
 
 def _quoted(name: str) -> str:

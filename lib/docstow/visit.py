@@ -13,8 +13,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from docstow.chunk.prose import CHUNKER
@@ -251,10 +249,10 @@ class Visit:
             "failed": harvest.failed,
         }
         counts = {name: len(next(iter(table.values()))) for name, table in made.columns.items()}
-        from docstow.tables import write_table
+        from docstow.tables import scratch, write_table
 
-        with TemporaryDirectory(prefix="docstow-") as scratch:
-            files = {name: Path(scratch, f"{name}.parquet") for name in made.columns}
+        with scratch() as folder:
+            files = {name: folder / f"{name}.parquet" for name in made.columns}
             for name, table in made.columns.items():
                 write_table(table, files[name])
             snapshot = self._snapshots.publish(

@@ -7,13 +7,14 @@ ranges. It does not ask for them.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import httpx
 
-from docstow.errors import TooLarge, UpstreamError
+from docstow.errors import StoreError, TooLarge, UpstreamError
 from docstow.net.faults import Fault, host_of
 
 
@@ -46,6 +47,7 @@ class PartFile:
         Raises:
             TooLarge: the file would exceed its limit.
             Fault: the answer does not fit what is there, which has been thrown away.
+            StoreError: the disk refuses it.
         """
         size = self._size()
         begin, total = _content_range(response.headers.get("content-range", ""))
@@ -59,17 +61,28 @@ class PartFile:
             size = 0
         etag = response.headers.get("etag", "")
         self._etag = "" if etag.startswith("W/") else etag
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab" if size else "wb") as file:
-            for piece in pieces:
-                size += len(piece)
-                if size > self._most:
-                    raise TooLarge(
-                        f"{response.url.path} is larger than {self._most} bytes, the most that is"
-                        " fetched.",
-                        limit=self._most,
-                    )
-                file.write(piece)
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab" if size else "wb") as file:
+                for piece in pieces:
+                    size += len(piece)
+                    if size > self._most:
+                        raise TooLarge(
+                            f"{response.url.path} is larger than {self._most} bytes, the most that"
+                            " is fetched.",
+                            limit=self._most,
+                        )
+                    file.write(piece)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            raise StoreError(
+                f"What is fetched cannot be kept: {fault.strerror or fault}. Free some space on the"
+                " disk of temporary files."
+            ) from fault
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0

@@ -92,6 +92,16 @@ def test_layouts_that_are_broken_are_reported_and_skipped(tmp_path: Path) -> Non
     assert "nodeLinker: node-modules" in told["."]
 
 
+def test_names_that_differ_by_a_sign_or_a_capital_are_of_several_packages(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    for name in ("lodash.get", "lodash-get", "Lodash.Get"):
+        write(root, f"node_modules/{name}", json.dumps({"name": name, "version": "1.0.0"}))
+    found = scanned(root, tmp_path / "cache")
+    for name in ("lodash.get", "lodash-get", "Lodash.Get"):
+        assert [each.name for each in found.named(name)] == [name]
+    assert len(found.named("lodash_get")) == 3
+
+
 def test_an_upgrade_is_all_that_is_read_again(tmp_path: Path) -> None:
     root = tmp_path / "project"
     for number in range(30):

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from docstow import words
-from docstow.languages import depth
+from docstow.languages import RUST, Language, depth
 
 WEIGHTS = Path(__file__).parent / "ranking.json"
 
@@ -26,6 +26,9 @@ GROUPS = {
     "enum": "type",
     "union": "type",
     "type_alias": "type",
+    "class": "class",
+    "interface": "type",
+    "type": "type",
     "primitive": "type",
     "extern_type": "type",
     "trait": "trait",
@@ -43,6 +46,7 @@ GROUPS = {
     "constant": "constant",
     "static": "constant",
     "re-export": "pointer",
+    "page": "page",
 }
 
 KIND_GROUPS = tuple(sorted(set(GROUPS.values())))
@@ -55,6 +59,7 @@ ITEM_FEATURES = (
 
 # Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
 _ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
+_CAMEL_ENDINGS = (*(each.capitalize() for each in _ENDINGS), "Async", "Sync")
 _BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
 
 
@@ -116,6 +121,10 @@ def twin_word(title: str, neighbours: Collection[str]) -> str:
     for word in _ENDINGS:
         if title.endswith(f"_{word}") and title.removesuffix(f"_{word}") in neighbours:
             return word
+    if title[:1].islower() and "_" not in title:
+        for word in _CAMEL_ENDINGS:
+            if title.endswith(word) and title.removesuffix(word) in neighbours:
+                return word.lower()
     for word in _BEGINNINGS:
         if title.startswith(f"{word}_") and title.removeprefix(f"{word}_") in neighbours:
             return word
@@ -170,13 +179,17 @@ NAMED = 10.0
 
 
 @cache
-def weights() -> Mapping[str, float]:
-    """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing."""
-    table: dict[str, float] = json.loads(WEIGHTS.read_text("utf-8"))["weights"]
-    return {**table, "named": NAMED}
+def weights(language: Language = RUST) -> Mapping[str, float]:
+    """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing.
+
+    Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
+    class often is, and what lies deep in a package is mostly its own affair.
+    """
+    tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
+    return {**tables["weights" if language is RUST else "packages"], "named": NAMED}
 
 
-def worth(values: Mapping[str, float]) -> float:
+def worth(values: Mapping[str, float], language: Language = RUST) -> float:
     """The weighted sum of a candidate's features: what candidates are sorted by."""
-    table = weights()
+    table = weights(language)
     return sum(table.get(name, 0.0) * value for name, value in values.items())

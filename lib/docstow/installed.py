@@ -6,6 +6,8 @@ read, nor how answers are shown. Nothing is fetched, and nothing of a package is
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
 import threading
 from collections import Counter
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from docstow.packages.projects import Projects
     from docstow.snapshots import Snapshots
 
-#: What readers of packages are called in a recipe; a change of one makes new snapshots.
 _NAME = re.compile(r"[A-Za-z]\w+")
-READERS = {"python": "python/2", "node": "node/2"}
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_CALLED = re.compile(r"\b([A-Za-z]\w+)\(")
+#: What readers of packages are called in a recipe; a change of one makes new snapshots.
+READERS = {"python": "python/3", "node": "node/3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,14 @@ class At:
         return Source(self.package.ecosystem, name_of(self.package), self.package.version)
 
 
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a version is at hand: in a project, in the store, or in both."""
+
+    installed: bool
+    stowed: bool
+
+
 class Installed:
     """The packages of projects, and those that are stowed.
 
@@ -63,6 +75,8 @@ class Installed:
         self._snapshots = snapshots
         self._ingest = ingest
         self._lock = threading.Lock()
+        #: Of editable packages, how their files were when they were stowed last.
+        self._states: dict[Source, str] = {}
 
     def find(self, language: Language, name: str, version: str = "") -> Snapshot:
         """The snapshot that answers for a package, stowed now if a project has it installed.
@@ -82,13 +96,28 @@ class Installed:
         if best is not None:
             # What the project's own code gets comes first.
             chosen = next(e for e in here if not version.strip() or e.source.version == best)
-            best = chosen.source.version
-            if chosen.package.editable or best not in stowed:
+            known = stowed.get(chosen.source.version)
+            if known is None or not self._is_current(chosen, known):
                 return self.stow(chosen)
-            return stowed[best]
+            return known
         if best := fitting(version, stowed):
             return stowed[best]
         raise self._missing(language, name, version, [*(h.source.version for h in here), *stowed])
+
+    def versions(self, language: Language, name: str) -> tuple[str, dict[str, Where]]:
+        """A package's name, and its versions that are at hand, the newest first.
+
+        Raises:
+            PackageNotFound: there are none.
+        """
+        here = list(self._installed(language, name))
+        stowed = self._stowed(language, here[0].source.name if here else name)
+        installed = [each.source.version for each in here]
+        known = sorted({*installed, *stowed}, key=_order, reverse=True)
+        if not known:
+            raise self._missing(language, name, "", [])
+        sources = [each.source for each in here] or [s.revision.source for s in stowed.values()]
+        return sources[0].name, {each: Where(each in installed, each in stowed) for each in known}
 
     def at(self, snapshot: Snapshot) -> At | None:
         """Where the package of a snapshot is installed, if it is, in that version."""
@@ -116,13 +145,26 @@ class Installed:
         """
         package = at.package
         with self._lock:
+            state = _state(at) if package.editable else ""
             facts = {
                 "language": of_kind(package.ecosystem).name,
                 "description": package.summary,
                 "import_names": list(package.import_names),
+                **({"state": state} if state else {}),
             }
             reader = READERS[package.ecosystem]
-            return self._ingest().package(at.source, reader, documents(at), facts)
+            snapshot = self._ingest().package(at.source, reader, documents(at), facts)
+            self._states[at.source] = state
+            return snapshot
+
+    def _is_current(self, at: At, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is of today's reader, and of the files as they are."""
+        if is_outdated(snapshot):
+            return False
+        if not at.package.editable:
+            return True
+        # The same documents are the same snapshot, whose facts are those of its first time.
+        return _state(at) in (self._states.get(at.source), snapshot.facts.get("state"))
 
     def of_project(
         self, name: str = "", wanted: Iterable[str] = (), *, direct: bool = True
@@ -220,12 +262,45 @@ def _weighed(made: list[Document]) -> Iterator[Document]:
     mentions = Counter(
         word
         for each in made
-        for word in {*_NAME.findall(each.signature), *_NAME.findall(each.text)} & titles
+        for word in {*_said(each.signature), *_mentioned(each.text)} & titles
         if word != each.title and not each.path.endswith(f"{word}.{each.title}")
     )
     for each in made:
         degree = 0 if each.kind in ("page", "module") else mentions[each.title]
         yield replace(each, attributes={**each.attributes, "in_degree": degree})
+
+
+def _said(text: str) -> Iterator[str]:
+    """The names in a text that are no words of English."""
+    return (each for each in _NAME.findall(text) if not each.isalpha() or not each.islower())
+
+
+def _mentioned(text: str) -> Iterator[str]:
+    """The names that a text of prose means as such: plain words only in code or before a call."""
+    yield from _said(text)
+    yield from _CALLED.findall(text)
+    for code in _QUOTED.findall(text):
+        yield from _NAME.findall(code)
+
+
+def is_outdated(snapshot: Snapshot) -> bool:
+    """Whether an older reader made a package's documents; today's may find more."""
+    return snapshot.recipe.reader != READERS.get(snapshot.revision.source.kind)
+
+
+def _state(at: At) -> str:
+    """What tells the files of a package as they are from what they were."""
+    from docstow.packages import contents
+
+    root = at.package.files_root
+    if root is None:
+        return ""
+    digest = hashlib.sha256()
+    for each in contents.files(at.package, at.opened.boundary(at.package)):
+        with contextlib.suppress(OSError):
+            status = (root / each).stat()
+            digest.update(f"{each} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:32]
 
 
 def name_of(package: Package) -> str:

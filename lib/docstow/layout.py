@@ -5,7 +5,6 @@ This room knows what one row means. It does not know Parquet files, stores or wh
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from docstow import chunk, words
 from docstow.features import twin_word
 from docstow.languages import spoken
 from docstow.model import Document, Example, Passage, Relation
+from docstow.readers.docstrings import guessed
 from docstow.tables import pack_vectors
 
 if TYPE_CHECKING:
@@ -101,20 +101,9 @@ def _blocks(document: Document) -> list[chunk.Block]:
         return chunk.examples(document.text, default_language=language)
     # What is indented in a docstring is as often a list as it is code.
     return [
-        block if block.language else replace(block, language=_guessed(block.code))
+        block if block.language else replace(block, language=guessed(block.code))
         for block in chunk.examples(document.text, default_language="")
     ]
-
-
-def _guessed(code: str) -> str:
-    """``python`` where it can be read as that, else ``text``."""
-    if ">>> " in code:
-        return "python"
-    try:
-        ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "text"
-    return "python"
 
 
 def _passages(row: int, document: Document) -> list[Passage]:

@@ -95,7 +95,8 @@ def search(
         filters: what may be in the list.
     """
     found = candidates(index, embedder, query, filters or Filters())
-    worth = {row: features.worth(values) for row, values in found.features.items()}
+    language = index.language
+    worth = {row: features.worth(values, language) for row, values in found.features.items()}
     ordered = _spread(index, sorted(worth, key=lambda row: (-worth[row], row)))
     return [_hit(index, row, worth[row], found) for row in ordered[:limit]]
 
@@ -217,13 +218,13 @@ def _hit(index: Index, row: int, worth: float, found: Candidates) -> Hit:
         snippet=chunk.snippet(str(index.passages["text"][passage]), found.terms),
         score=worth,
         url=str(columns["url"][row]),
-        details=_explained(row, found),
+        details=_explained(index, row, found),
     )
 
 
-def _explained(row: int, found: Candidates) -> dict[str, object]:
+def _explained(index: Index, row: int, found: Candidates) -> dict[str, object]:
     """The row's place in each list, and what each feature adds to its score."""
-    weights = features.weights()
+    weights = features.weights(index.language)
     shares = {
         name: round(weights.get(name, 0.0) * value, 4)
         for name, value in found.features[row].items()

@@ -135,7 +135,8 @@ def main(corpus: Path) -> None:
     del kept["named"]  # a rule, not a matter of degree
     kept |= {name: min(kept[name], most) for name, most in AGAINST.items()}
     model = crates.runtime.embedder.id
-    WEIGHTS.write_text(json.dumps({"model": model, "weights": kept}, indent=2) + "\n", "utf-8")
+    tables = {**json.loads(WEIGHTS.read_text("utf-8")), "model": model, "weights": kept}
+    WEIGHTS.write_text(json.dumps(tables, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from docstow.errors import UnreadableInput
 from docstow.model import Document
 from docstow.packages.python_diff import Breakage, breaking_changes
-from docstow.packages.python_documents import documents, markdown
+from docstow.packages.python_documents import documents
 from packages.python_environment import Surfaces
 
 
@@ -87,7 +87,7 @@ def test_the_documents_of_a_package(tmp_path: Path) -> None:
             "function",
             "plant",
             "def plant(name: str, depth: int = 2) -> Bed",
-            'Plant it.\n\n\n```python\n>>> plant("rose")\nBed()\n```\n',
+            'Plant it.\n\n```python\n>>> plant("rose")\nBed()\n```',
             parent="garden",
             attributes={**at, "line": 11, "target": "garden._beds.plant"},
         ),
@@ -100,12 +100,6 @@ def test_each_definition_has_one_document(python_surfaces: Surfaces) -> None:
     assert len(paths) == len(set(paths))
     assert {"requests.get", "requests.Session.get", "requests.adapters.HTTPAdapter"} <= set(paths)
     assert "requests.api.get" not in paths
-
-
-def test_sessions_become_code_blocks() -> None:
-    assert markdown("Text.\n\n>>> 1 + 1\n2\n\nMore.") == (
-        "Text.\n\n\n```python\n>>> 1 + 1\n2\n```\n\nMore."
-    )
 
 
 def test_what_breaks_between_two_versions(tmp_path: Path) -> None:

@@ -82,7 +82,9 @@ def _modules(surface: NodeSurface) -> Iterator[str]:
     manifest = surface.folder.manifest if surface.folder else {}
     named = node_manifest.subpaths(manifest)
     typed = None
-    for module in surface.modules()[:_MOST_MODULES]:
+    # What is imported by a short name is what users are told of.
+    modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
+    for module in modules[:_MOST_MODULES]:
         place = surface.place(module)
         if place is None or (module != surface.name and named is None):
             continue

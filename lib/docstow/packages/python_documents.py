@@ -1,13 +1,13 @@
 """The public surface of a Python package → documents, as a source that is searched.
 
 This room knows which names are worth a document: each definition once, under its shortest public
-path. It does not know how names are found.
+path, which may be that of a class that inherits it. It does not know how names are found.
 """
 
 from __future__ import annotations
 
 import email
-import re
+import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,10 +17,12 @@ from docstow.packages import stowed_facts
 from docstow.packages.boundary import Boundary
 from docstow.packages.python_surface import PythonSurface
 from docstow.packages.surface import Home, Symbol
+from docstow.readers.docstrings import markdown
 
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
-_DOCTEST = re.compile(r"(?:^[ \t]*>>> .*\n?(?:^[ \t]*\S.*\n?)*)+", re.MULTILINE)
+#: Modules by which a package checks itself.
+_TESTS = frozenset({"tests", "conftest"})
 
 
 def documents(surface: PythonSurface) -> Iterator[Document]:
@@ -54,7 +56,7 @@ def _told(surface: PythonSurface) -> Iterator[Document]:
     if (readme := _readme(surface)) is not None:
         url = readme.url
         yield readme
-    modules = [each for each in surface.modules() if "._" not in f".{each}"]
+    modules = [each for each in surface.modules() if _is_offered(each)]
     modules.sort(key=lambda each: (each.count("."), each))
     made = _Made(surface, url)
     for module in modules:
@@ -62,10 +64,13 @@ def _told(surface: PythonSurface) -> Iterator[Document]:
         if symbol is not None and symbol.kind == "module":
             yield _document(symbol, module.rpartition(".")[0], url)
             yield from made.below(symbol)
-    # A class may have come from another one's module; what it inherits is told of the other.
-    for own in (True, False):
-        for owner in made.classes:
-            yield from made.below(owner, own=own)
+    yield from made.of_classes()
+
+
+def _is_offered(module: str) -> bool:
+    """Whether a module is for those who use the package: neither private nor its own tests."""
+    _, *below = module.split(".")
+    return "._" not in f".{module}" and _TESTS.isdisjoint(below)
 
 
 class _Made:
@@ -77,8 +82,10 @@ class _Made:
     """
 
     def __init__(self, surface: PythonSurface, url: str) -> None:
-        #: Those whose members are still to be told; it grows while it is gone through.
-        self.classes: list[Symbol] = []
+        #: Classes whose members are still to be told: how deep, whether what they inherit is
+        #: meant, and which came first.
+        self._classes: list[tuple[int, bool, int, Symbol]] = []
+        self._met = 0
         self._surface = surface
         self._url = url
         self._seen: set[tuple[str, int, str]] = set()
@@ -97,7 +104,19 @@ class _Made:
             made = self._constructor(symbol) if symbol.kind == "class" else ""
             yield _document(symbol, owner.path, self._url, made)
             if symbol.kind in {"class", "enum"}:
-                self.classes.append(symbol)
+                self._met += 1
+                depth = symbol.path.count(".")
+                for inherited in (False, True):
+                    heapq.heappush(self._classes, (depth, inherited, self._met, symbol))
+
+    def of_classes(self) -> Iterator[Document]:
+        """The members of the classes, under those with the shortest paths.
+
+        Of classes that are as near, the one that defines a member comes before those that inherit.
+        """
+        while self._classes:
+            _, inherited, _, owner = heapq.heappop(self._classes)
+            yield from self.below(owner, own=not inherited)
 
     def _constructor(self, symbol: Symbol) -> str:
         made = self._surface.symbol(f"{symbol.path}.__init__")
@@ -134,18 +153,6 @@ def _document(symbol: Symbol, parent: str, url: str, constructor: str = "") -> D
     )
 
 
-def markdown(docstring: str) -> str:
-    """A docstring as Markdown: its interactive sessions become code blocks."""
-    if "```" in docstring:
-        return docstring
-    return _DOCTEST.sub(_fenced, docstring)
-
-
-def _fenced(found: re.Match[str]) -> str:
-    rows = [row.strip() for row in found[0].rstrip("\n").split("\n")]
-    return "\n".join(["", "```python", *rows, "```", ""])
-
-
 def _readme(surface: PythonSurface) -> Document | None:
     """The package's own page: what its metadata says of it at length."""
     info = surface.package.info_root
@@ -159,6 +166,9 @@ def _readme(surface: PythonSurface) -> Document | None:
     text = told.get_payload()
     if not isinstance(text, str) or not text.strip():
         return None
+    # Without a word on it, it is reStructuredText.
+    if "markdown" not in told.get("Description-Content-Type", "text/x-rst").lower():
+        text = markdown(text)
     addresses = [each.split(",", 1)[-1].strip() for each in told.get_all("Project-URL", [])]
     name = surface.package.name
     attributes = {"language": "python", "media_type": "text/markdown"}

@@ -7,6 +7,7 @@ branch is read: a name that is bound in any of them may be there.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import threading
 import warnings
@@ -149,6 +150,7 @@ class _Scope:
 
     def take(self, body: Sequence[ast.stmt], *, conditional: bool = False) -> None:
         """Read statements, those of branches included."""
+        before: ast.stmt | None = None
         for statement in body:
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -161,11 +163,23 @@ class _Scope:
                     self._assign(statement, conditional=conditional)
                 case ast.Expr(value=ast.Call() as call):
                     self._call(call)
+                case ast.Expr(value=ast.Constant(value=str() as text)):
+                    self._describe(before, text)
                 case _ if isinstance(statement, _BLOCKS):
                     self._block(statement, conditional=conditional)
                 case _ if type(statement).__name__ == "TypeAlias":
                     name: ast.Name = statement.name  # type: ignore[attr-defined]
                     self._bind(self._attribute(name.id, statement, conditional=conditional))
+            before = statement
+
+    def _describe(self, above: ast.stmt | None, text: str) -> None:
+        """A text below an attribute is what tools show of it (PEP 224, never accepted but used)."""
+        if isinstance(above, ast.Assign | ast.AnnAssign):
+            targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+            for name in (each.id for each in targets if isinstance(each, ast.Name)):
+                *_, last = self.names.get(name, [None])
+                if last is not None and last.kind == "attribute":
+                    self.names[name][-1] = replace(last, docstring=inspect.cleandoc(text))
 
     def _bind(self, made: Definition) -> None:
         if made.conditional and made.name in self.names:

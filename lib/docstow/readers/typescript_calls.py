@@ -215,7 +215,7 @@ def _normal(node: Node) -> str:
         if all(each.type == "property_signature" for each in children if each.is_named):
             inner.sort()
         return f"{{ {' ; '.join(inner)} }}"
-    words = []
+    words: list[str] = []
     for at, each in enumerate(children):
         after = children[at + 1].type if at + 1 < len(children) else ""
         if each.type in _SEPARATORS and (not after or after in _CLOSERS or not words):

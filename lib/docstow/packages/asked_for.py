@@ -15,7 +15,7 @@ from docstow.errors import DocstowError, Forbidden
 from docstow.packages import wanted
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import Problem
-from docstow.packages.memory import Memory, mark
+from docstow.packages.memory import Memory
 from docstow.packages.places import is_requirements, shown
 
 _LARGEST = 16 * 1024 * 1024
@@ -85,7 +85,7 @@ def recalled(
             return f"it cannot be read: {str(error)[:200]}"
 
     try:
-        found: list[Any] | str = memory.recall(f"{use}:{shown(path, boundary)}", mark(path), fact)
+        found: list[Any] | str = memory.recall(f"{use}:{shown(path, boundary)}", (path,), fact)
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     return found

@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -68,17 +68,20 @@ def checkout(
     return (_sources(Path(url), boundary), []) if url else None
 
 
-def offered(folder: Path, distribution: str) -> tuple[str, ...]:
+def offered(
+    folder: Path, distribution: str, watch: Callable[[Path], None] = lambda _: None
+) -> tuple[str, ...]:
     """The import names of a checkout's folder, the distribution's namesake first.
 
-    Where it has no modules of its own, those in its namespaces.
+    Where it has no modules of its own, those in its namespaces. ``watch`` is told which folders
+    that depends on.
     """
-    found, others = _offered(folder, _NOT_OFFERED)
+    found, others = _offered(folder, _NOT_OFFERED, watch)
     for _ in range(_DEEPEST_NAMESPACE):
         if found:
             break
         below = {
-            name: _offered(folder.joinpath(*name.split(".")), ())
+            name: _offered(folder.joinpath(*name.split(".")), (), watch)
             for name in others[:_MOST_NAMESPACES]
         }
         found = [f"{name}.{each}" for name, (some, _) in below.items() for each in some]
@@ -86,10 +89,13 @@ def offered(folder: Path, distribution: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
 
 
-def _offered(folder: Path, skipped: Collection[str]) -> tuple[list[str], list[str]]:
+def _offered(
+    folder: Path, skipped: Collection[str], watch: Callable[[Path], None]
+) -> tuple[list[str], list[str]]:
     """The modules and packages of a folder, and its folders that are none themselves."""
     found: list[str] = []
     others: list[str] = []
+    watch(folder)
     with contextlib.suppress(OSError), os.scandir(folder) as listed:
         for entry in listed:
             stem = entry.name.partition(".")[0] if entry.name.endswith(_MODULES) else entry.name
@@ -98,6 +104,7 @@ def _offered(folder: Path, skipped: Collection[str]) -> tuple[list[str], list[st
             if stem != entry.name:
                 found.append(stem)
             elif entry.is_dir(follow_symlinks=False):
+                watch(Path(entry.path))
                 (found if _is_package(Path(entry.path)) else others).append(stem)
     return sorted(set(found)), sorted(others)
 

@@ -17,7 +17,7 @@ from docstow.packages.asked_for import Asked, recalled
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import Environment, Problem, folded, ordered
 from docstow.packages.locked_python import Locked
-from docstow.packages.memory import Memory, mark
+from docstow.packages.memory import Memory
 from docstow.packages.model import Ecosystem, Package
 from docstow.packages.places import Places, is_requirements, shown
 
@@ -174,7 +174,7 @@ class LockScan:
         manifest = folder / "Cargo.toml"
         try:
             key = f"summary:{manifest}"
-            return str(self._memory.recall(key, mark(manifest), lambda: self._described(manifest)))
+            return str(self._memory.recall(key, (manifest,), lambda: self._described(manifest)))
         except OSError:
             return ""
 

@@ -2,6 +2,9 @@
 
 This room knows marks of files and the stored index. It does not know what was found. Several
 servers may use one index: each writes it whole, and whoever reads none simply looks again.
+
+A scan asks for facts and says which folders it lists. When it is over, all that it looked at is
+known with its mark, and one look at these tells whether another scan would find anything else.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,12 @@ import zstandard
 #: Raised with every change of what is remembered of a file.
 _LAYOUT = "packages/2"
 _LARGEST = 64 * 1024 * 1024
+#: Clocks of file systems are this coarse, at worst: what has changed so lately may change again
+#: and look the same.
+_TICK_NS = 2_000_000_000
+
+#: When something was changed last, its size, which one it is, and what may be done with it.
+_Mark = tuple[int, int, int, int]
 
 
 class Memory:
@@ -39,6 +49,8 @@ class Memory:
         self._root = str(root)
         self._known = known
         self._asked: dict[str, tuple[str, Any]] = {}
+        self._looked_at: dict[str, _Mark | None] = {}
+        self._begun_ns = 0
         self.made = 0
 
     @classmethod
@@ -64,21 +76,58 @@ class Memory:
     def begin(self) -> None:
         """Begin a scan."""
         self._asked, self.made = {}, 0
+        self._looked_at, self._begun_ns = {}, time.time_ns()
 
-    def recall(self, key: str, mark: str, make: Callable[[], Any]) -> Any:
-        """The fact of a key, made anew unless its mark is the same.
+    def recall(self, key: str, paths: tuple[Path, ...], make: Callable[[], Any]) -> Any:
+        """The fact of a key, made anew unless its files are the same.
 
         Args:
             key: unique among all facts of the project.
-            mark: of the file, as :func:`mark` gives it.
+            paths: the files; links are followed.
             make: finds it.
+
+        Raises:
+            OSError: one of the files is not there.
         """
+        marks = []
+        for path in paths:
+            self.watch(path)
+            # What is not there is asked again, for the reason.
+            marks.append(self._looked_at[str(path)] or _mark(path))
+        mark = " ".join(".".join(f"{each:x}" for each in some) for some in marks)
         known = self._known.get(key)
         if known is None or known[0] != mark:
             self.made += 1
             known = (mark, make())
         self._asked[key] = known
         return known[1]
+
+    def watch(self, path: Path) -> None:
+        """Note, before it is looked at, that the scan depends on a folder, or on a file's being."""
+        key = str(path)
+        if key in self._looked_at:
+            return
+        try:
+            self._looked_at[key] = _mark(key)
+        except OSError:
+            self._looked_at[key] = None
+
+    def same(self) -> bool:
+        """Whether all that the last scan looked at is as it was, so that it would find the same.
+
+        False as well where that cannot be told, because something had changed shortly before.
+        """
+        latest = max((each[0] for each in self._looked_at.values() if each), default=self._begun_ns)
+        if latest > self._begun_ns - _TICK_NS:
+            return False
+        for path, known in self._looked_at.items():
+            try:
+                if _mark(path) != known:
+                    return False
+            except OSError:
+                if known is not None:
+                    return False
+        return True
 
     def end(self) -> None:
         """End a scan: what has changed is stored. Where that fails, the next scan takes longer."""
@@ -104,15 +153,9 @@ class Memory:
             raise
 
 
-def mark(*paths: Path) -> str:
-    """What tells files as they are from what they were; links are followed.
-
-    Raises:
-        OSError: one of them is not there.
-    """
-    # Times of status change would say more, and more often than something has changed: they
-    # change whenever another environment links to a file.
-    found = (path.stat() for path in paths)
-    return " ".join(
-        f"{each.st_mtime_ns:x}.{each.st_size:x}.{each.st_ino:x}.{each.st_mode:o}" for each in found
-    )
+def _mark(path: str | Path) -> _Mark:
+    """What tells a file as it is from what it was; links are followed."""
+    # The time of its status change would say more, and more often than something has changed: it
+    # changes whenever another environment links to a file.
+    status = os.stat(path)  # noqa: PTH116 - thousands are asked, and Path is slow
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

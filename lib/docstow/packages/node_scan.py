@@ -17,7 +17,7 @@ from typing import Any
 from docstow.errors import DocstowError, Forbidden
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import Problem
-from docstow.packages.memory import Memory, mark
+from docstow.packages.memory import Memory
 from docstow.packages.model import Package
 from docstow.packages.places import shown
 
@@ -109,6 +109,8 @@ class Modules:
                     for each, inner, is_link in self._listed(place)
                     if not is_link and each != "node_modules"
                 ]
+                for inner in inner_folders[:1]:
+                    self._memory.watch(inner / _YARNS)
                 by_yarn = any((inner / _YARNS).is_dir() for inner in inner_folders[:1])
                 self.manager = self.manager or ("yarn" if by_yarn else _STORES[name])
                 following += [(inner / "node_modules", True) for inner in inner_folders]
@@ -116,6 +118,7 @@ class Modules:
                 yield place, linked
 
     def _listed(self, folder: Path) -> list[tuple[str, Path, bool]]:
+        self._memory.watch(folder)
         if folder.is_symlink():
             real = self._real(folder, linked=True)
             if real is None or str(real) in self._seen:
@@ -145,6 +148,7 @@ class Modules:
     def _real(self, place: Path, *, linked: bool) -> Path | None:
         if not linked:
             return place
+        self._memory.watch(place)
         try:
             real = self._boundary.inside(place)
             status = real.stat()
@@ -163,7 +167,7 @@ class Modules:
         manifest = real / "package.json"
         try:
             fact = self._memory.recall(
-                shown(manifest, self._boundary), mark(manifest), lambda: self._fact(real)
+                shown(manifest, self._boundary), (manifest,), lambda: self._fact(real)
             )
         except FileNotFoundError:
             self._problem(place, "it has no package.json: half installed; install again")

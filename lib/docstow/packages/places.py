@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,6 +70,7 @@ class Places:
         manifests: what says which packages the project itself asks for.
         plug_and_play: folders in which Yarn keeps packages in archives.
         problems: what was passed over.
+        watch: is told of folders and files that all this depends on, before they are looked at.
     """
 
     python: list[Sites] = field(default_factory=list)
@@ -77,17 +79,21 @@ class Places:
     manifests: list[Path] = field(default_factory=list)
     plug_and_play: list[Path] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    watch: Callable[[Path], None] = lambda _: None
 
 
-def find(boundary: Boundary, active: Path | None) -> Places:
+def find(
+    boundary: Boundary, active: Path | None, watch: Callable[[Path], None] = lambda _: None
+) -> Places:
     """Look through a project's folders, without going far down.
 
     Args:
         boundary: the project's root.
         active: an environment that comes first, wherever it is; inside the boundary.
+        watch: is told what the result depends on.
     """
     root = boundary.root
-    found = Places()
+    found = Places(watch=watch)
     waiting = [(root, 0)]
     looked = 0
     while waiting and looked < _MOST_FOLDERS:
@@ -112,6 +118,7 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
     Returns:
         The folders to look into next.
     """
+    found.watch(folder)
     try:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
@@ -144,6 +151,7 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
 def _inside(place: Path, boundary: Boundary, found: Places, *, linked: bool) -> Path | None:
     if not linked:
         return place
+    found.watch(place)
     try:
         return boundary.inside(place)
     except DocstowError:
@@ -175,7 +183,10 @@ def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> b
         if place not in found.modules:
             found.modules.append(place)
         return False
+    found.watch(place)
     if name == "__pypackages__":
+        for each in place.iterdir():
+            found.watch(each)
         sites = tuple(sorted(place.glob("*/lib")))
         version = sites[-1].parent.name if sites else ""
         found.python.append(Sites(place, "pypackages", version, sites[-1:]))
@@ -189,6 +200,7 @@ def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> b
 def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
     if any(each.folder == folder for each in found.python):
         return
+    _watch_environment(folder, found)
     conda = (folder / "conda-meta").is_dir()
     sites = []
     version = ""
@@ -218,6 +230,14 @@ def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
     elif not conda:
         reason = "it has no site-packages; make it anew: python -m venv " + folder.name
         found.problems.append(Problem(shown(folder, boundary), reason))
+
+
+def _watch_environment(folder: Path, found: Places) -> None:
+    found.watch(folder)
+    for name in ("lib", "lib64", "Lib", "conda-meta", "pyvenv.cfg"):
+        found.watch(folder / name)
+    for python in (*(folder / "lib").glob("python*"), *(folder / "lib64").glob("python*")):
+        found.watch(python)
 
 
 def _configuration(folder: Path, boundary: Boundary) -> str:

@@ -16,6 +16,7 @@ from docstow.errors import ConfigurationError, Forbidden, InvalidParameter
 
 if TYPE_CHECKING:
     from docstow.packages.found import Scan
+    from docstow.packages.scan import Scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Projects:
         self._local = local
         self._lock = threading.Lock()
         self._scanning: dict[str, threading.Lock] = {}
-        self._known: dict[str, object] = {}
+        self._scans: dict[str, Scans] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,18 +94,18 @@ class Projects:
         Raises:
             EnvironmentNotFound: nothing is.
         """
-        from docstow.packages import scan
         from docstow.packages.memory import Memory
+        from docstow.packages.scan import Scans
 
         project = self.get(name)
         with self._lock:
             turn = self._scanning.setdefault(project.name, threading.Lock())
         with turn:
-            memory = self._known.get(project.name)
-            if not isinstance(memory, Memory):
-                memory = Memory.load(self._folder, project.root)
-                self._known[project.name] = memory
-            return project, scan.scan(project.root, memory)
+            scans = self._scans.get(project.name)
+            if scans is None:
+                scans = Scans(project.root, Memory.load(self._folder, project.root))
+                self._scans[project.name] = scans
+            return project, scans.now()
 
 
 def _named(roots: Sequence[Path]) -> dict[str, Project]:

@@ -17,7 +17,7 @@ from docstow.packages import editable
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import Problem, folded
 from docstow.packages.import_names import import_names, pth_names, recorded
-from docstow.packages.memory import Memory, mark
+from docstow.packages.memory import Memory
 from docstow.packages.model import Package
 from docstow.packages.places import shown
 
@@ -48,6 +48,7 @@ class Site:
     def packages(self) -> list[Package]:
         """Its distributions; of one that is there twice the one installed last."""
         found: dict[str, tuple[float, Package]] = {}
+        self._memory.watch(self._folder)
         try:
             self._boundary.inside(self._folder)
             entries = sorted(each.name for each in self._folder.iterdir())
@@ -89,9 +90,9 @@ class Site:
     def _read(self, info: Path, metadata: str, make: Any) -> Package | None:
         """The package of an entry, remembered for as long as the entry and its metadata are."""
         try:
-            marked = mark(info, info / metadata)
+            files = (info, info / metadata)
             fact = self._memory.recall(
-                shown(info, self._boundary), marked, lambda: _caught(make, info)
+                shown(info, self._boundary), files, lambda: _caught(make, info)
             )
         except FileNotFoundError:
             self._problem(info, f"it has no {metadata}: half installed; install it again")
@@ -117,7 +118,8 @@ class Site:
             try:
                 root = self._boundary.inside(Path(place))
                 # What is in a checkout changes, and nothing of its installation with it.
-                names = names or editable.offered(root, fact["name"])
+                names = names or editable.offered(root, fact["name"], self._memory.watch)
+                self._memory.watch(root)
                 if not root.is_dir():
                     problem = "its checkout is not there; install it again"
             except Forbidden:

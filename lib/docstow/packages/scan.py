@@ -44,14 +44,45 @@ def scan(
     """
     environ = os.environ if environ is None else environ
     begun = time.perf_counter()
-    memory.begin()
     active = named_environment(root.resolve(), environ)
     boundary = Boundary(root, (active,) if active else ())
-    found = places.find(boundary, active)
+    memory.begin()
+    found = places.find(boundary, active, memory.watch)
     kept = _kept_sources(found, environ, home or Path.home())
     if folders := [each for some in kept.values() for each in some]:
         boundary = Boundary(root, (*((active,) if active else ()), *folders))
     return _Scanning(boundary, found, memory, kept).scan(begun)
+
+
+class Scans:
+    """The scan of one project, as long as it is right.
+
+    Args:
+        root: the project's directory.
+        memory: what was found before.
+    """
+
+    def __init__(self, root: Path, memory: Memory) -> None:
+        self._root = root
+        self._memory = memory
+        self._last: Scan | None = None
+        self._active: Path | None = None
+
+    def now(self) -> Scan:
+        """What is installed or locked now: the last scan where it would find the same.
+
+        Raises:
+            EnvironmentNotFound: nothing is.
+        """
+        active = named_environment(self._root.resolve(), os.environ)
+        if self._last is not None and active == self._active and self._memory.same():
+            return self._last
+        self._last = None
+        found = scan(self._root, self._memory)
+        # What Cargo and Go keep is elsewhere, and not watched.
+        if all(each.ecosystem in ("python", "node") for each in found.environments):
+            self._last, self._active = found, active
+        return found
 
 
 def _kept_sources(

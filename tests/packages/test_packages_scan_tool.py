@@ -163,12 +163,85 @@ def test_an_error_message_leads_to_where_the_name_should_have_been(call: Any) ->
             "tokio serde",
         ),
         ('import (\n\t"fmt"\n\tx "github.com/a/b"\n)', "go", "github.com/a/b"),
+        ("import requests; requests.get\nimport numpy as ", "python", "requests numpy"),
+        ("from django.db \\\n    import models\n", "python", "django.db"),
+        (
+            "In [1]: import polars as pl\n>>> import attr\n... import click\n",
+            "python",
+            "polars attr click",
+        ),
+        (
+            '{"cells": [{"cell_type": "code", "source": ["import pandas\\n", "x"]}]}',
+            "python",
+            "pandas",
+        ),
+        ('{"cells": [{"cell_type": "code", "source": "import pandas"}]}', "python", "pandas"),
+        ('<script setup>\nimport { ref } from "vue";\n</script>', "typescript", "vue"),
+        ('import a from "path"; import b from "fs/promises"; import c from "$lib/x"', "", ""),
         ("", "", ""),
     ],
 )
 def test_imports_of_each_language(text: str, language: str, names: str) -> None:
     found = mentions.read(text)
     assert (found.language, " ".join(found.names), found.message) == (language, names, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        (
+            '{"dependencies": {"zod": "^3"}, "devDependencies": {"@acme/ui": "1"}}',
+            "typescript",
+            "@acme/ui zod",
+        ),
+        (
+            '[project]\nname = "x"\ndependencies = ["pillow>=12", "lib01"]\n',
+            "python",
+            "lib01 pillow",
+        ),
+        (
+            "# pins\npillow==12.0 \\\n    --hash=sha256:x\nlib01[x]~=1 ; a>'3'\n-r x.txt\n",
+            "python",
+            "lib01 pillow",
+        ),
+        (
+            '[dependencies]\nserde = "1"\n[dev-dependencies.tokio]\nversion = "1"\n',
+            "rust",
+            "serde tokio",
+        ),
+    ],
+)
+def test_manifests_in_an_editor(text: str, language: str, names: str) -> None:
+    found = mentions.read(text)
+    assert (found.language, " ".join(found.names), found.manifest) == (language, names, True)
+
+
+@pytest.mark.parametrize("text", ['{"dependencies": {', "[project\n", '{"cells": [{}]}', '{"a": ['])
+def test_half_a_manifest_names_nothing(text: str) -> None:
+    assert not mentions.read(text).names
+
+
+def test_a_manifest_is_answered_by_the_names_of_packages(call: Any) -> None:
+    answer = call(text="pillow==12.0.0\nmissing>=1\n")
+    assert answer["missing"] == ["missing"]
+    assert [each["arguments"]["package_name"] for each in answer["next"]] == ["pillow"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Module not found: Error: Can't resolve 'zod' in '/app/src'",
+        '[vite] Failed to resolve import "zod" from "src/main.ts". Does the file exist?',
+        'X [ERROR] Could not resolve "zod"',
+        "Cannot find module 'zod' from 'src/a.test.ts'",
+        "a.ts(1,20): error TS7016: Could not find a declaration file for module 'zod'.",
+        'a.py:1: error: Skipping library stub for module named "zod"  [import-untyped]',
+        '  /app/a.py:1:8 - error: Import "zod" could not be resolved (reportMissingImports)',
+    ],
+)
+def test_messages_of_tools_name_the_package(text: str) -> None:
+    found = mentions.read(text)
+    assert (list(found.names), found.message) == (["zod"], True)
 
 
 def test_projects_have_names_of_their_own(tmp_path: Path) -> None:

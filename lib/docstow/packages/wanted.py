@@ -1,8 +1,8 @@
 """Which packages a project itself asks for, as its manifests say.
 
 This room knows the texts of ``pyproject.toml``, ``setup.cfg``, ``requirements*.txt``, ``Pipfile``,
-``environment.yml`` and ``package.json``. It opens no files. A text that cannot be read asks for
-nothing and raises ValueError.
+``environment.yml``, ``package.json`` and ``Cargo.toml``. It opens no files. A text that cannot be
+read asks for nothing and raises ValueError.
 """
 
 from __future__ import annotations
@@ -144,6 +144,14 @@ def package_json(text: str) -> set[str]:
         raise ValueError("not an object")
     kinds = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
     return {name for kind in kinds for name in _table(read, kind)}
+
+
+def cargo(text: str) -> set[str]:
+    """``Cargo.toml``: dependencies of all kinds, of the workspace and of single targets."""
+    read = tomllib.loads(text)
+    places = [read, _table(read, "workspace"), *_tables(read, "target")]
+    kinds = ("dependencies", "dev-dependencies", "build-dependencies")
+    return {name for place in places for kind in kinds for name in _table(place, kind)}
 
 
 #: What reads a Python manifest, by the file's name; requirements files have many names.

@@ -98,7 +98,7 @@ def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
         from docstow.verify import mentions
 
         named = mentions.read(arguments["text"])
-        found = {name: scan.importing(name, named.language) for name in named.names}
+        found = {name: _package(scan, named, name) for name in named.names}
         chosen = [each for each in found.values() if each is not None]
         rows = [row for row in rows if any(row[1] is each for each in chosen)]
         extra = _spoken_of(project, named, found)
@@ -193,6 +193,14 @@ def _row(package: Package, *, details: bool) -> dict[str, Any]:
     return row | ({"problem": package.problem} if package.problem else {})
 
 
+def _package(scan: Scan, named: Mentions, name: str) -> Package | None:
+    from docstow.packages.found import ECOSYSTEMS as OF_LANGUAGES
+
+    if named.manifest:
+        return next(iter(scan.named(name, OF_LANGUAGES[named.language])), None)
+    return scan.importing(name, named.language)
+
+
 def _spoken_of(
     project: Project, named: Mentions, found: Mapping[str, Package | None]
 ) -> dict[str, Any]:
@@ -206,7 +214,7 @@ def _spoken_of(
     if missing:
         parts.append(f"not installed or locked here: {', '.join(missing)}")
     calls = [_call(project, named, name, package) for name, package in own.items()]
-    if own and not named.message and named.language != "go":
+    if own and not (named.message or named.manifest) and named.language != "go":
         arguments = {"language": named.language, "root": project.name, "code": "<this text>"}
         calls = [{"tool": "verify_code", "arguments": arguments}, *calls]
     return {

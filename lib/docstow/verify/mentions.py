@@ -1,23 +1,28 @@
-"""The packages that a text speaks of: an error message, or code in an editor.
+"""The packages that a text speaks of: an error message, or what is in an editor.
 
-This room knows how languages import and how their tools complain. It does not know which packages
-there are.
+This room knows how languages import, how their tools complain, and how notebooks and manifests
+look. It does not know which packages there are.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from docstow.packages import wanted
+from docstow.packages.node_manifest import BUILTIN
 from docstow.verify import messages
 
 _IMPORTS: Mapping[str, re.Pattern[str]] = {
     "python": re.compile(
-        r"^[ \t]*(?:>>> )?(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b"
+        r"^[ \t]*(?:>>> |\.\.\. |In \[\d+\]: )?"
+        r"(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+(?:\\\n[ \t]*)?import\b"
         r"|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?"
-        r"(?:[ \t]*,[ \t]*[A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?)*)[ \t]*(?:#.*)?$)",
+        r"(?:[ \t]*,[ \t]*[A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?)*)"
+        r"(?:[ \t]+as)?[ \t]*,?[ \t]*(?:[#;].*)?$)",
         re.MULTILINE,
     ),
     "typescript": re.compile(
@@ -33,6 +38,13 @@ _IMPORTS: Mapping[str, re.Pattern[str]] = {
         r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
     ),
 }
+_PYPROJECT = re.compile(r"^\[(?:project|build-system|tool\.\w+|dependency-groups)", re.MULTILINE)
+_CARGO = re.compile(r"^\[(?:package|(?:workspace\.|dev-|build-)?dependencies)\b", re.MULTILINE)
+#: A line of a requirements file, and one that says which version.
+_REQUIRED = re.compile(
+    r"-{1,2}\w.*|#.*|[A-Za-z0-9][\w.-]*(?:\[[\w., -]*\])?\s*(?:(?:[=<>~!]=|[<>@;]).*)?(?:\\)?"
+)
+_PINNED = re.compile(r"^[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?\s*[=~<>!]=", re.MULTILINE)
 _NOT_CRATES = frozenset(("std", "core", "alloc", "crate", "self", "super", "proc_macro", "test"))
 
 
@@ -44,11 +56,13 @@ class Mentions:
         language: it is written in, or complains about; empty where it speaks of nothing.
         names: import names and specifiers, each with the names below it that are at fault.
         message: whether it is an error message.
+        manifest: whether it is one; its names are those of packages, not of imports.
     """
 
     language: str
     names: Mapping[str, tuple[str, ...]]
     message: bool = False
+    manifest: bool = False
 
 
 def read(text: str) -> Mentions:
@@ -59,11 +73,43 @@ def read(text: str) -> Mentions:
         for each in said.mentions:
             names.setdefault(each.package, each.names)
         return Mentions(said.language, names, message=True)
+    text = _code_of_notebook(text)
+    for language, asked in _manifests(text):
+        try:
+            if listed := asked(text):
+                return Mentions(language, dict.fromkeys(sorted(listed), ()), manifest=True)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            continue
     found = {language: _imported(language, text) for language in _IMPORTS}
     language = max(found, key=lambda each: len(found[each]))
     if not found[language]:
         return Mentions("", {})
     return Mentions(language, dict.fromkeys(found[language], ()))
+
+
+def _code_of_notebook(text: str) -> str:
+    """The code of a notebook, of which an editor may send the file; other texts as they are."""
+    if not text.lstrip().startswith("{") or '"cells"' not in text:
+        return text
+    try:
+        cells = json.loads(text)["cells"]
+        sources = [each["source"] for each in cells if each["cell_type"] == "code"]
+        return "\n".join(each if isinstance(each, str) else "".join(each) for each in sources)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return text
+
+
+def _manifests(text: str) -> Iterable[tuple[str, Callable[[str], set[str]]]]:
+    """The manifests that a text looks like."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if lines and lines[0].startswith("{"):
+        yield "typescript", wanted.package_json
+    elif _PYPROJECT.search(text):
+        yield "python", wanted.pyproject
+    elif _CARGO.search(text):
+        yield "rust", wanted.cargo
+    elif _PINNED.search(text) and all(_REQUIRED.fullmatch(line) for line in lines):
+        yield "python", lambda text: {wanted.requirement(line) for line in text.splitlines()} - {""}
 
 
 def _imported(language: str, text: str) -> list[str]:
@@ -81,4 +127,6 @@ def _is_package(language: str, name: str) -> bool:
         return name.partition(".")[0] not in sys.stdlib_module_names
     if language == "rust":
         return name not in _NOT_CRATES
-    return not name.startswith((".", "/", "node:", "#", "~", "@/"))
+    if name in BUILTIN or name.partition("/")[0] in BUILTIN - {"constants", "test"}:
+        return False
+    return not name.startswith((".", "/", "node:", "#", "~", "@/", "$"))

@@ -40,11 +40,21 @@ class Message:
 _RUST = re.compile(r"^error(?:\[E\d{4}\])?: |^\s*-->\s\S+\.rs:\d+", re.MULTILINE)
 _PYTHON = re.compile(
     r"^Traceback \(most recent call last\)|^(?:E\s+)?(?:\w+\.)*"
-    r"(?:ModuleNotFoundError|ImportError|AttributeError|TypeError): ",
+    r"(?:ModuleNotFoundError|ImportError|AttributeError|TypeError): "
+    # mypy and Pyright end, or begin, so.
+    r"|: error: .* \[(?:import|attr)-\w+(?:-\w+)?\]$"
+    r"|- error: Import \"[\w.]+\" could not be resolved",
     re.MULTILINE,
 )
 _TSC = re.compile(r"\berror TS\d{4}: ")
+_UNRESOLVED = (
+    r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
+    r"|Could not find a declaration file for module"
+)
 _NODE = re.compile(
+    # Jest, webpack, esbuild and Vite begin so.
+    r"^\s*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
+    r"|^Module not found: Error: |"
     r"^(?:Uncaught )?\w*Error(?: \[ERR_\w+\])?: (?:Cannot find|Package subpath|The requested)"
     r"|^\s+at .+node_modules/",
     re.MULTILINE,
@@ -61,17 +71,20 @@ _NO_METHOD = re.compile(
 )
 #: A quoted name; compilers that are asked to speak nicely use curly quotes.
 _QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
-_NO_MODULE = re.compile(r"No module named " + _QUOTED)
+_NO_MODULE = re.compile(
+    r"(?:[Nn]o module named|library stub for module named|library stubs not installed for) "
+    rf'{_QUOTED}|error: Import "([\w.]+)" could not be resolved'
+)
 _NO_NAME = re.compile(
     r"cannot import name " + _QUOTED + r" from (?:partially initialized module )?" + _QUOTED
 )
-_NO_ATTRIBUTE = re.compile(r"module " + _QUOTED + r" has no attribute " + _QUOTED)
+_NO_ATTRIBUTE = re.compile(r"[Mm]odule " + _QUOTED + r" has no attribute " + _QUOTED)
 _FRAME = re.compile(r"(?:site|dist)-packages[/\\]([A-Za-z_]\w*)")
 _NO_EXPORT = re.compile(
     '(?:Module )?[\'"\u2018]*"([^\'"]+)"[\'\u2019]* has no (?:default export|exported member)'
     "(?: named)?(?: ['\"\u2018]?(\\w+))?"
 )
-_NO_SPECIFIER = re.compile(r"Cannot find (?:module|package) " + _QUOTED)
+_NO_SPECIFIER = re.compile(rf"(?:{_UNRESOLVED}) " + _QUOTED)
 _NO_SUBPATH = re.compile(
     r"subpath '\./([^']+)' is not defined by \"exports\" in "
     r".*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)"
@@ -128,8 +141,8 @@ def _rust(path: str, line: int) -> Mention:
 
 def _of_python(lines: Sequence[str]) -> Iterator[Mention]:
     for number, line in enumerate(lines, 1):
-        for module in _NO_MODULE.findall(line):
-            package, *names = module.split(".")
+        for either in _NO_MODULE.findall(line):
+            package, *names = "".join(either).split(".")
             yield Mention(package, tuple(names), number)
         for name, module in _NO_NAME.findall(line):
             package, *names = module.split(".")

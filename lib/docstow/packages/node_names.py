@@ -41,6 +41,8 @@ class NodeNames:
         self._added: dict[Scope, list[Space]] = {}
         self._asked: set[tuple[Scope, str]] = set()
         self._exported: dict[tuple[Space, str], Thing | None] = {}
+        # Of modules with ``export *``: whose names are known, by name, and which are to be asked.
+        self._stars: dict[Space, tuple[dict[str, Space], list[str]]] = {}
         # How often an answer was left out because it was being looked for.
         self._cuts = 0
 
@@ -127,6 +129,7 @@ class NodeNames:
     def add(self, folder: Folder) -> None:
         """Take in what a package's files add to modules by ``declare module``."""
         self._exported.clear()
+        self._stars.clear()
         for path, specifier in self.files.ambients(folder):
             unit = self.files.unit(folder.root / path, folder)
             scope = unit.source.ambient.get(specifier) if unit else None
@@ -212,15 +215,31 @@ class NodeNames:
         return None
 
     def _starred(self, space: Space, name: str) -> Thing | None:
-        for specifier in space.scope.stars:
+        if space not in self._stars:
+            self._stars[space] = {}, list(space.scope.stars)
+        # A module may have a thousand of these, and as many names that are asked for.
+        known, others = self._stars[space]
+        if name in known:
+            return self.export(known[name], name)
+        for specifier in tuple(others):
             near = self._near(specifier, space.unit)
             if near is not None and near not in self._spaces and not near.may_export(name):
                 continue
             module = self.module(specifier, space.unit)
+            if module is not None and self._is_plain(module):
+                others.remove(specifier)
+                for each in self.exports(module):
+                    known.setdefault(each, module)
+                if name not in known:
+                    continue
             found = self.export(module, name) if module else None
             if found is not None:
                 return found
         return None
+
+    def _is_plain(self, module: Space) -> bool:
+        """Whether a module exports what it names itself, and no more."""
+        return not (module.scope.stars or module.scope.equals or module.host or self.added(module))
 
     def _near(self, specifier: str, unit: Unit) -> Unit | None:
         """The file that a relative specifier means."""

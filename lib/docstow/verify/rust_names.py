@@ -1,44 +1,25 @@
-"""A stowed crate as a check of Rust code asks for it: what a path means, and what is certain.
+"""A stowed crate as a check of Rust code asks for it: what a path means, what a type has.
 
-This room knows the tables of an index and what they leave out: items that are hidden, names that
-come from other crates, methods that come from traits. It does not know code.
+This room knows the tables of an index: names that come from other crates, methods that come from
+traits. It does not know code.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cache, cached_property
+from typing import Any, Protocol
 
 from docstow.readers.predicates import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
-from docstow.verify.nearest import nearest, shape, words
-from docstow.verify.std_names import std_traits
+from docstow.verify.nearest import nearest, shape
+from docstow.verify.rust_gaps import Gaps, Tables
+from docstow.verify.std_names import STANDARD, is_standard, std_traits
+from docstow.verify.std_tables import tables
 
-if TYPE_CHECKING:
-    from docstow.index import Index
-
-STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
-TYPES = frozenset({"struct", "enum", "union"})
+TYPES = frozenset({"struct", "enum", "union", "primitive"})
 #: Kinds whose members are seen in part only, or not at all.
-OPAQUE = frozenset({"re-export", "type_alias", "primitive", "assoc_type", "extern_type", "macro"})
-#: What is only there on other machines than the one that the docs are made on.
-_ELSEWHERE = frozenset(
-    {
-        *("windows", "wasm", "wasm32", "wasi", "macos", "ios", "apple", "darwin", "android", "bsd"),
-        *("freebsd", "netbsd", "openbsd", "solaris", "illumos", "fuchsia", "uefi", "vxworks"),
-        *("aarch64", "arm", "neon", "redox", "hermit", "haiku", "emscripten", "kqueue", "iocp"),
-    }
-)
-#: Crates whose items differ from one machine to the other.
-_BY_PLATFORM = frozenset(
-    {"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio", "js_sys", "web_sys"}
-)
-#: Words of features that say nothing of what they bring.
-_EVERYDAY_WORDS = frozenset(
-    {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
-)
+OPAQUE = frozenset({"re-export", "type_alias", "assoc_type", "extern_type", "macro"})
 
 
 class Crates(Protocol):
@@ -93,9 +74,11 @@ class CrateNames:
         index: its tables.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Tables) -> None:
         self.index = index
-        self.root = str(index.columns["path"][0]).split("::", 1)[0]
+        path = str(index.columns["path"][0])
+        self.root = "std" if is_standard(path) else path.split("::", 1)[0]
+        self.gaps = Gaps(index, self.root)
 
     @property
     def version(self) -> str:
@@ -111,102 +94,23 @@ class CrateNames:
         """What a path or any alias of it means, in all namespaces."""
         return tuple(Found(self, row) for row in self.index.find(path))
 
-    @cached_property
-    def by_platform(self) -> bool:
-        """Whether other machines see other items."""
-        return self.root in _BY_PLATFORM or self.root.endswith("_sys")
-
-    def hides(self, owner: str, name: str) -> bool:
-        """Whether a module, type or trait may have a name that its docs do not show."""
-        if name.startswith("_") or self.by_platform or name.lower() in _ELSEWHERE:
-            return True
-        if owner in self._foreign_globs or name in self._passed_on or self._unseen(name):
-            return True
-        return bool(self._unseen_features) and self._speaks_of(name)
-
-    def _speaks_of(self, name: str) -> bool:
-        """Whether the docs link to a name that no item has: they were made without its feature."""
-        if name in self._titles:
-            return False
-        written = re.compile(rf"\[`(?:\w+::)*{re.escape(name)}!?(?:\(\))?`\]")
-        return any(name in text and written.search(text) for text in self.index.passages["text"])
-
-    def shows(self, path: str) -> bool:
-        """Whether the crate's own examples use a path: it may be hidden, but it is there."""
-        whole = re.compile(rf"(?<![\w:]){re.escape(path)}(?!\w)")
-        return any(path in code and whole.search(code) for code in self.index.examples["code"])
-
-    @cached_property
-    def _titles(self) -> frozenset[str]:
-        return frozenset(str(title) for title in self.index.columns["title"])
-
-    @cached_property
-    def _passed_on(self) -> frozenset[str]:
-        """Names that the crate shows from others: of several places only one is in the tables."""
-        columns = self.index.columns
-        pairs = zip(columns["title"], columns["kind"], strict=True)
-        return frozenset(str(title) for title, kind in pairs if kind == "re-export")
-
-    def _unseen(self, name: str) -> bool:
-        """Whether a name may need a feature that the docs were made without."""
-        wanted = set(words(name)) - _EVERYDAY_WORDS
-        for feature in self._unseen_features:
-            brings = set(words(feature)) - _EVERYDAY_WORDS
-            if wanted and brings and (wanted <= brings or brings <= wanted):
-                return True
-        return False
-
-    @cached_property
-    def _seen_features(self) -> frozenset[str]:
-        attributes = self.index.columns["attributes"]
-        return frozenset(
-            feature
-            for row, text in enumerate(attributes)
-            if '"features"' in text
-            for feature in self.index.features(row)
-        )
-
-    @cached_property
-    def defaults(self) -> frozenset[str]:
-        """The features that a crate has unless it is told otherwise."""
-        features = self.index.snapshot.facts.get("features", {})
-        found: set[str] = set()
-        pending = ["default"]
-        while pending:
-            for each in features.get(pending.pop(), ()):
-                if each in features and each not in found:
-                    found.add(each)
-                    pending.append(each)
-        return frozenset(found)
-
-    @cached_property
-    def _unseen_features(self) -> frozenset[str]:
-        """Features that no item is said to need, the everyday ones left out."""
-        facts = self.index.snapshot.facts
-        needed = {each["name"] for each in facts.get("dependencies", ())}
-        everyday = {"default", "std", "alloc", "full", "nightly", "unstable", *needed}
-        return frozenset(facts.get("features", {})) - self._seen_features - everyday - self.defaults
-
-    @cached_property
-    def _foreign_globs(self) -> frozenset[str]:
-        """Modules that show names of crates which are not at hand."""
-        parts = {name.replace("-", "_") for name in self.index.snapshot.facts.get("siblings", {})}
-        table = self.index.relations
-        chosen = table["predicate"] == "re-exports"
-        pairs = zip(table["subject"][chosen], table["object"][chosen], strict=True)
-        return frozenset(
-            str(module)
-            for module, target in pairs
-            if str(target).endswith("::*") and str(target).split("::", 1)[0] not in parts
-        )
+    def whole(self, path: Sequence[str]) -> str:
+        """A path as the tables have it, whatever name the code has for the crate."""
+        return "::".join(path if self.root == "std" else (self.root, *path[1:]))
 
     @cached_property
     def re_exports(self) -> Mapping[str, str]:
         """Paths here with the paths in other crates that they mean."""
+        return {
+            subject: target
+            for subject, predicate, target in self._relations()
+            if predicate == "re-exports" and not target.endswith("::*")
+        }
+
+    def _relations(self) -> Iterator[tuple[str, str, str]]:
         table = self.index.relations
-        chosen = table["predicate"] == "re-exports"
-        pairs = zip(table["subject"][chosen], table["object"][chosen], strict=True)
-        return {str(here): str(there) for here, there in pairs if not str(there).endswith("::*")}
+        rows = zip(table["subject"], table["predicate"], table["object"], strict=True)
+        return ((str(here), str(predicate), str(there)) for here, predicate, there in rows)
 
     def members(self, path: str) -> list[Found]:
         """What a module, type or trait owns."""
@@ -214,11 +118,9 @@ class CrateNames:
 
     @cached_property
     def _relations_of(self) -> Mapping[str, list[tuple[str, str]]]:
-        table = self.index.relations
         found: dict[str, list[tuple[str, str]]] = {}
         wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO}
-        columns = (table[name].tolist() for name in ("subject", "predicate", "object"))
-        for subject, predicate, target in zip(*columns, strict=True):
+        for subject, predicate, target in self._relations():
             if predicate in wanted:
                 found.setdefault(subject, []).append((predicate, target))
         return found
@@ -239,15 +141,6 @@ class CrateNames:
             if predicate == DEREFS_TO
         ]
 
-    def may_deref(self, path: str, name: str) -> bool:
-        """Whether a type may have a name from what it dereferences to."""
-        for target in self.derefs(path):
-            traits = target.removeprefix("dyn ").split(" + ") if target.startswith("dyn ") else [""]
-            known = [std_traits().get(each) for each in traits]
-            if any(members is None or name in members for members in known):
-                return True
-        return False
-
     def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
         """Whether a trait, named by any crate's path, brings a member; None where unknown."""
         first, _, _ = trait.partition("::")
@@ -258,9 +151,27 @@ class CrateNames:
         if names is None:
             return None
         found = [each for each in names.find(trait) if each.kind == "trait"]
-        if not found:
-            return None
-        return any(each.path.rpartition("::")[2] == member for each in names.members(found[0].path))
+        return member in names.titles_below(found[0].path) if found else None
+
+    def titles_below(self, path: str) -> frozenset[str]:
+        """The last names of what a module, type or trait owns."""
+        if path not in self._titles_below:
+            titles = self.index.columns["title"]
+            rows = self.index.rows_by_parent.get(path, ())
+            self._titles_below[path] = frozenset(str(titles[row]) for row in rows)
+        return self._titles_below[path]
+
+    @cached_property
+    def _titles_below(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def trait_members(self) -> frozenset[str]:
+        """Names of what any trait of the crate brings."""
+        columns = self.index.columns
+        pairs = zip(columns["path"], columns["kind"], strict=True)
+        traits = (str(path) for path, kind in pairs if kind == "trait")
+        return frozenset(name for path in traits for name in self.titles_below(path))
 
     @cached_property
     def types_by_title(self) -> Mapping[str, list[str]]:
@@ -321,7 +232,7 @@ class CrateNames:
         return [
             str(path)
             for path, kind in zip(self.index.columns["path"], kinds, strict=True)
-            if kind not in members
+            if kind not in members and str(path).startswith(f"{self.root}::")
         ]
 
     @cached_property
@@ -334,3 +245,9 @@ class CrateNames:
 
 def _same_but_case(path: str, name: str) -> bool:
     return path.rpartition("::")[2].lower().replace("_", "") == name.lower().replace("_", "")
+
+
+@cache
+def standard() -> CrateNames:
+    """The standard library."""
+    return CrateNames(tables())

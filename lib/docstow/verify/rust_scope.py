@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from docstow.verify.rust_types import text_of
+from docstow.verify.std_names import PRELUDE_NAMES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +22,11 @@ _DECLARED = {
     *("function_signature_item", "const_item", "static_item", "mod_item", "macro_definition"),
     *("type_parameter", "const_parameter", "associated_type", "extern_crate_declaration"),
 }
+#: A path has no more names than this.
+_LONGEST = 40
+_NAMES = {"identifier", "type_identifier", "crate", "self", "super", "primitive_type"}
+_GENERIC = {"generic_type", "generic_type_with_turbofish", "generic_function"}
+_WHOLE = {"function_item", "impl_item", "struct_item", "enum_item", "trait_item", "mod_item"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,8 @@ class Scope:
         globs: paths whose names are all brought in.
         declared: names that the code defines itself.
         leaves: every import, in order.
+        complete: whether the code has whole items, and not statements alone.
+        types: names of types that it uses, those of paths' beginnings among them.
         values: imports that bear their crate's name and are a macro or function: in a path the
             name is the crate still.
     """
@@ -51,6 +59,14 @@ class Scope:
     declared: set[str] = field(default_factory=set)
     leaves: list[Import] = field(default_factory=list)
     values: set[str] = field(default_factory=set)
+    complete: bool = False
+    types: set[str] = field(default_factory=set)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the code says where its types come from: if not, imports are left out."""
+        known = self.declared | self.imports.keys() | LOCAL_ROOTS | PRELUDE_NAMES
+        return bool(self.globs) or self.types <= known
 
     def expand(self, path: Segments) -> Segments | None:
         """A path with its first name replaced by what was imported; None where nobody knows.
@@ -80,7 +96,7 @@ class Scope:
 
 def scope(root: Node) -> Scope:
     """The names of a parsed file."""
-    found = Scope()
+    found = Scope(complete=any(each.type in _WHOLE for each in root.named_children))
     pending = [root]
     while pending:
         node = pending.pop()
@@ -92,6 +108,14 @@ def scope(root: Node) -> Scope:
         elif node.type in _DECLARED:
             name = node.child_by_field_name("name")
             found.declared.add(text_of(name) if name is not None else text_of(node))
+        elif node.type == "type_identifier":
+            found.types.add(text_of(node))
+        elif node.type in {"scoped_identifier", "scoped_type_identifier"}:
+            path = node.child_by_field_name("path")
+            if path is not None and path.type == "identifier":
+                found.types |= {text_of(path)} if text_of(path)[:1].isupper() else set()
+            pending += [path] if path is not None else []
+            continue
         pending += reversed(node.named_children)
     return found
 
@@ -106,7 +130,7 @@ def _add_use(found: Scope, node: Node) -> None:
     tree = node.child_by_field_name("argument")
     if tree is None or node.has_error:
         return
-    for leaf in _leaves(tree, ()):
+    for leaf in _leaves(tree):
         found.leaves.append(leaf)
         if leaf.glob:
             found.globs.append(leaf.path)
@@ -114,31 +138,36 @@ def _add_use(found: Scope, node: Node) -> None:
             found.imports.setdefault(leaf.alias, set()).add(leaf.path)
 
 
-def _leaves(node: Node, prefix: Segments) -> Iterator[Import]:
-    match node.type:
-        case "use_list":
-            for child in node.named_children:
-                if "comment" not in child.type:
-                    yield from _leaves(child, prefix)
-        case "scoped_use_list":
-            path, inner = node.child_by_field_name("path"), node.child_by_field_name("list")
-            head = segments(path) if path is not None else ("",)
-            if inner is not None and head is not None:
-                yield from _leaves(inner, (*prefix, *head))
-        case "use_as_clause":
-            path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
-            head = segments(path) if path is not None else None
-            if head is not None and alias is not None:
-                yield _leaf((*prefix, *head), text_of(alias), node)
-        case "use_wildcard":
-            inner_path = node.named_children[0] if node.named_children else None
-            head = segments(inner_path) if inner_path is not None else ()
-            if head is not None:
-                yield Import((*prefix, *head), "*", node, glob=True)
-        case _:
-            head = segments(node)
-            if head is not None:
-                yield _leaf((*prefix, *head), head[-1], node)
+def _leaves(tree: Node) -> Iterator[Import]:
+    """The names that a ``use`` tree brings in, in its order."""
+    pending: list[tuple[Node, Segments]] = [(tree, ())]
+    while pending:
+        node, prefix = pending.pop()
+        if len(prefix) > _LONGEST:
+            continue
+        match node.type:
+            case "use_list":
+                inside = [child for child in node.named_children if "comment" not in child.type]
+                pending += [(child, prefix) for child in reversed(inside)]
+            case "scoped_use_list":
+                path, inner = node.child_by_field_name("path"), node.child_by_field_name("list")
+                head = segments(path) if path is not None else ("",)
+                if inner is not None and head is not None:
+                    pending.append((inner, (*prefix, *head)))
+            case "use_as_clause":
+                path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
+                head = segments(path) if path is not None else None
+                if head is not None and alias is not None:
+                    yield _leaf((*prefix, *head), text_of(alias), node)
+            case "use_wildcard":
+                inner_path = node.named_children[0] if node.named_children else None
+                head = segments(inner_path) if inner_path is not None else ()
+                if head is not None:
+                    yield Import((*prefix, *head), "*", node, glob=True)
+            case _:
+                head = segments(node)
+                if head is not None:
+                    yield _leaf((*prefix, *head), head[-1], node)
 
 
 def _leaf(path: Segments, alias: str, node: Node) -> Import:
@@ -149,22 +178,25 @@ def _leaf(path: Segments, alias: str, node: Node) -> Import:
 
 
 def segments(node: Node) -> Segments | None:
-    """The names of a path, generic arguments left out; None for ``<T as Trait>::name``."""
-    match node.type:
-        case "identifier" | "type_identifier" | "crate" | "self" | "super" | "primitive_type":
-            return (text_of(node).removeprefix("r#"),)
-        case "metavariable":
+    """The names of a path, generic arguments left out; None for ``<T as Trait>::name``.
+
+    Paths that are longer than anybody writes are none either.
+    """
+    names: list[str] = []
+    here: Node | None = node
+    while here is not None and len(names) <= _LONGEST:
+        if here.type in _NAMES:
+            names.append(text_of(here).removeprefix("r#"))
+            return tuple(reversed(names))
+        if here.type in _GENERIC:
+            here = here.child_by_field_name("type") or here.child_by_field_name("function")
+            continue
+        name = here.child_by_field_name("name")
+        if here.type not in {"scoped_identifier", "scoped_type_identifier"} or name is None:
             return None
-        case "generic_type" | "generic_type_with_turbofish" | "generic_function":
-            inner = node.child_by_field_name("type") or node.child_by_field_name("function")
-            return segments(inner) if inner is not None else None
-        case "scoped_identifier" | "scoped_type_identifier":
-            path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
-            if name is None:
-                return None
-            last = text_of(name).removeprefix("r#")
-            if path is None:
-                return ("", last) if text_of(node).startswith("::") else (last,)
-            head = segments(path)
-            return (*head, last) if head is not None else None
+        names.append(text_of(name).removeprefix("r#"))
+        path = here.child_by_field_name("path")
+        if path is None:
+            return ("",) * text_of(here).startswith("::") + tuple(reversed(names))
+        here = path
     return None

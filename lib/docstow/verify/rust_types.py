@@ -10,14 +10,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from docstow.verify.std_names import STANDARD_TYPES
+from docstow.verify.std_names import (
+    ARRAY,
+    OPTION,
+    PLAIN_TYPES,
+    PRIMITIVES,
+    RESULT,
+    SLICE,
+    is_standard,
+    standard_types,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
     from docstow.verify.rust_names import CrateNames, Found
 
-WRAPPERS = frozenset({"Option", "Result", "Future"})
+FUTURE = "Future"
+#: By the name that signatures write; what they hold is known too.
+WRAPPERS = {"Option": OPTION, "Result": RESULT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +36,16 @@ class Type:
     """A type that is known for certain.
 
     Attributes:
-        name: the canonical path; ``Option``, ``Result`` and ``Future`` for themselves.
-        crate: where it is found; None of the three.
-        inner: what the three hold, if that is known.
+        name: the canonical path; ``Future`` for what must be awaited.
+        crate: where it is found; None of a future.
+        inner: what an option, a result or a future holds, if that is known.
+        through: the path of the pointer that leads to it, which has members of its own.
     """
 
     name: str
     crate: CrateNames | None = None
     inner: Type | None = None
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,7 @@ class Signature:
         is_async: whether a call of it must be awaited.
         output: the type it gives back, as a syntax node; None for none.
         generics: names that stand for any type.
+        lends: whether it takes ``&self`` and gives a reference that cannot be written through.
     """
 
     arity: int | None
@@ -52,6 +66,7 @@ class Signature:
     is_async: bool
     output: Node | None
     generics: frozenset[str]
+    lends: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -86,13 +101,20 @@ def signature(declaration: str) -> Signature | None:
         text_of(each) for each in _all(generics, "type_identifier") if generics is not None
     )
     head = text_of(found).split("fn ", 1)[0]
+    output = found.child_by_field_name("return_type")
     return Signature(
         arity=len(own) if counted else None,
         takes_self=len(own) < len(named),
         is_async="async" in head.split(),
-        output=found.child_by_field_name("return_type"),
+        output=output,
         generics=names,
+        lends=_is_shared(named[0] if named else None) and _is_shared(output),
     )
+
+
+def _is_shared(node: Node | None) -> bool:
+    text = text_of(node) if node is not None else ""
+    return text.startswith("&") and "mut " not in text
 
 
 def _is_self(node: Node) -> bool:
@@ -130,30 +152,54 @@ def returned(found: Found) -> Type | None:
     )
     owner = found.parent if is_type else ""
     given = _resolved(read.output, found.names, owner, read)
-    return Type("Future", None, given) if read.is_async else given
+    return Type(FUTURE, None, given) if read.is_async else given
+
+
+def wrapper(name: str, inner: Type | None) -> Type:
+    """An option or a result."""
+    from docstow.verify.rust_names import standard
+
+    return Type(WRAPPERS[name], standard(), inner)
+
+
+def plain(path: str) -> Type:
+    """A type of the standard library."""
+    from docstow.verify.rust_names import standard
+
+    return Type(path, standard())
+
+
+def builtin(node: Node) -> Type | None:
+    """A primitive, a slice or an array."""
+    if node.type == "primitive_type":
+        return plain(text_of(node)) if text_of(node) in PRIMITIVES else None
+    if node.type == "array_type":
+        return plain(ARRAY if node.child_by_field_name("length") is not None else SLICE)
+    return None
+
+
+def arguments(node: Node) -> list[Node]:
+    """The type arguments of a generic type, lifetimes left out."""
+    given = node.child_by_field_name("type_arguments")
+    return [each for each in given.named_children if each.type != "lifetime"] if given else []
 
 
 def _resolved(node: Node, names: CrateNames, owner: str, read: Signature) -> Type | None:
     if node.type == "reference_type":
         target = node.child_by_field_name("type")
         return _resolved(target, names, owner, read) if target is not None else None
-    base, arguments = node, None
-    if node.type == "generic_type":
-        arguments = node.child_by_field_name("type_arguments")
-        inside = node.child_by_field_name("type")
-        if inside is None:
-            return None
-        base = inside
-    if base.type != "type_identifier":
+    base = node.child_by_field_name("type") if node.type == "generic_type" else node
+    if base is None:
         return None
     name = text_of(base)
-    if name in {"Option", "Result"}:
-        held = (
-            [each for each in arguments.named_children if each.type != "lifetime"]
-            if arguments
-            else []
-        )
-        return Type(name, None, _resolved(held[0], names, owner, read) if held else None)
+    if base.type == "scoped_type_identifier":
+        known = is_standard(name) and names.root == "std" and names.find(name)
+        return Type(name, names) if known else None
+    if base.type != "type_identifier":
+        return builtin(base)
+    if name in WRAPPERS:
+        held = arguments(node)
+        return wrapper(name, _resolved(held[0], names, owner, read) if held else None)
     if name == "Self":
         return Type(owner, names) if owner else None
     if name in read.generics:
@@ -168,10 +214,15 @@ def _by_name(name: str, names: CrateNames, owner: str, read: Signature) -> Type 
     where no other can be meant: a constructor's own type, or a name that is neither the standard
     library's nor twice in the crate.
     """
-    if owner and name == owner.rpartition("::")[2] and not read.takes_self:
-        return Type(owner, names)
+    if owner and name == owner.rpartition("::")[2]:
+        if not read.takes_self:
+            return Type(owner, names)
+        if read.lends:  # what it wraps may bear the same name
+            return None
     paths = names.types_by_title.get(name, [])
-    if name in STANDARD_TYPES or name in COMMON_TYPES:
+    if not paths and name in PLAIN_TYPES:
+        return plain(PLAIN_TYPES[name])
+    if name in standard_types() or name in COMMON_TYPES:
         return None
     if len(paths) != 1:
         here = owner.rpartition("::")[0]

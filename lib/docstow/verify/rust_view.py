@@ -5,78 +5,85 @@ This room knows imports and traits. It does not note findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cached_property
 
-from docstow.verify.rust_names import STANDARD, Crates, Found
-from docstow.verify.rust_paths import look_up
+from docstow.verify.rust_paths import Paths
 from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments
-from docstow.verify.std_names import PRELUDE, std_traits
+from docstow.verify.std_names import KNOWN, STANDARD, std_traits
 
 
 class View:
-    """The traits that one piece of code has in view.
+    """The traits that one piece of code has in view; those that need no import are left out.
 
     Args:
         names: its scope.
-        crates: the crates it may use.
+        paths: where its paths are looked up.
     """
 
-    def __init__(self, names: Scope, crates: Crates) -> None:
+    def __init__(self, names: Scope, paths: Paths) -> None:
         self._scope = names
-        self._crates = crates
+        self._paths = paths
+        self._names: set[str] = set()
+        #: Whether a trait is in view of which nobody knows what it brings.
+        self._anything = False
 
-    def _by_trait(self, name: str) -> bool:
+    @property
+    def complete(self) -> bool:
+        """Whether the code has whole items, and not statements alone."""
+        return self._scope.complete
+
+    def by_trait(self, name: str) -> bool:
         """Whether a trait that is in view may bring a name to types that do not have it."""
-        if name in self._scope.declared or not self._scope.leaves:
-            return True  # without any import, those that it needs are left out
-        if any(name in std_traits().get(trait, ()) for trait in PRELUDE):
-            return True
-        targets = [path for paths in self._scope.imports.values() for path in paths]
-        targets += [leaf.path for leaf in self._scope.leaves if leaf.alias == "_"]
-        return any(self._may_bring(path, name) for path in targets) or any(
-            self._glob_may_bring(path, name) for path in self._scope.globs
-        )
+        if name in self._scope.declared or not self._imports:
+            return True  # the imports that the code needs are left out
+        return self._looked and (self._anything or name in self._names)
 
-    def _may_bring(self, path: Segments, name: str) -> bool:
+    @cached_property
+    def _imports(self) -> bool:
+        """Whether the code seems to have all of its imports."""
+        return bool(self._scope.leaves or self._scope.complete) and self._scope.closed
+
+    @cached_property
+    def _looked(self) -> bool:
+        """Look at all imports, once; always true."""
+        targets = {path for paths in self._scope.imports.values() for path in paths}
+        targets |= {leaf.path for leaf in self._scope.leaves if leaf.alias == "_"}
+        for path in targets:
+            self._add(path)
+        for path in dict.fromkeys(self._scope.globs):
+            self._add_glob(path)
+        return True
+
+    def _add(self, path: Segments) -> None:
         if path[-1][:1].islower() and path[0] not in LOCAL_ROOTS:
-            return False  # traits are written as types are
+            return  # traits are written as types are
         absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
         if absolute is None or absolute[0] in LOCAL_ROOTS:
-            return path[-1][:1].isupper()
+            self._anything |= path[-1][:1].isupper()
+            return
         if absolute[0] in STANDARD:
-            return name in std_traits().get(absolute[-1], ())
-        found = look_up(absolute, self._crates).found
-        if not found:
-            return True
+            self._add_standard(absolute)
+            return
+        found = self._paths.look_up(absolute).found
+        self._anything |= not found
         for each in found:
             if each.kind == "trait":
-                if each.names.trait_has(each.path, name, self._crates) is not False:
-                    return True
-            elif each.kind == "re-export" and each.names.may_be_trait(each.path, self._crates):
-                return True
-        return False
+                self._names |= each.names.titles_below(each.path)
+            elif each.kind == "re-export":
+                self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
 
-    def _glob_may_bring(self, path: Segments, name: str) -> bool:
+    def _add_standard(self, path: Segments) -> None:
+        self._names |= std_traits().get(path[-1], frozenset())
+        if "os" in path and path[-1] not in std_traits():
+            self._anything = True  # other machines have traits that are not known here
+
+    def _add_glob(self, path: Segments) -> None:
         absolute = self._scope.expand(path) if path and path[0] not in LOCAL_ROOTS else None
         if absolute is None:
-            return True
-        if absolute[0] in STANDARD:
-            return any(name in members for members in std_traits().values())
-        names = self._crates.crate(absolute[0])
-        if names is None:
-            return True
-        return any(
-            each.rpartition("::")[2] == name and owner.kind == "trait"
-            for owner, each in _trait_members(names.find(names.root))
-        )
-
-
-def _trait_members(found: tuple[Found, ...]) -> Iterator[tuple[Found, str]]:
-    """All members of all traits of a crate."""
-    for root in found[:1]:
-        columns = root.names.index.columns
-        for row, kind in enumerate(columns["kind"]):
-            if kind == "trait":
-                owner = Found(root.names, row)
-                for each in root.names.members(owner.path):
-                    yield owner, each.path
+            self._anything = True
+        elif absolute[0] in KNOWN:
+            self._names |= {name for members in std_traits().values() for name in members}
+        else:
+            names = self._paths.crate(absolute[0])
+            self._anything |= names is None
+            self._names |= names.trait_members if names is not None else set()

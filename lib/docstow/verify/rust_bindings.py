@@ -1,0 +1,84 @@
+"""The variables of Rust code whose types are certain, where they are in view.
+
+This room knows what binds a name. It does not note findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from docstow.verify.rust_types import text_of
+from docstow.verify.rust_values import Known, Values
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: What begins a view of its own: names that are bound inside are gone after it.
+SCOPES = frozenset(
+    {
+        *("block", "function_item", "closure_expression", "match_arm", "impl_item"),
+        *("for_expression", "if_expression", "while_expression", "match_block"),
+    }
+)
+_CONDITIONAL = frozenset({"if_expression", "while_expression", "let_chain"})
+
+
+def bind(node: Node, known: Known, values: Values) -> None:
+    """Names that a node brings into view before its parts are looked at."""
+    if node.type in {"function_item", "closure_expression"}:
+        parameters = node.child_by_field_name("parameters")
+        for each in parameters.named_children if parameters is not None else ():
+            _bind_parameter(each, known, values)
+    elif node.type in {"match_arm", "for_expression", "let_condition"}:
+        _forget(node.child_by_field_name("pattern"), known)
+    elif node.type in _CONDITIONAL:
+        for each in _conditions(node):
+            _forget(each.child_by_field_name("pattern"), known)
+
+
+def bind_let(node: Node, known: Known, values: Values) -> None:
+    """The names of a ``let``, once its value is looked at."""
+    pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+    annotation = node.child_by_field_name("type")
+    if pattern is None:
+        return
+    given = None
+    if pattern.type == "identifier" and not node.has_error:
+        if annotation is not None:
+            given = values.annotated(annotation)
+        elif value is not None:
+            given = values.type_of(value, known)
+    _forget(pattern, known)
+    if given is not None:
+        known[text_of(pattern)] = given
+
+
+def _bind_parameter(node: Node, known: Known, values: Values) -> None:
+    pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
+    if node.type != "parameter":
+        _forget(node, known)
+    elif pattern is not None:
+        _forget(pattern, known)
+        if pattern.type == "identifier" and annotation is not None:
+            known[text_of(pattern)] = values.annotated(annotation)
+
+
+def _forget(pattern: Node | None, known: Known) -> None:
+    """Names that a pattern may bind hide those of the same name outside."""
+    pending = [pattern] if pattern is not None else []
+    while pending:
+        each = pending.pop()
+        if each.type in {"identifier", "shorthand_field_identifier"}:
+            known[text_of(each)] = None
+        pending += each.named_children
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    condition = node.child_by_field_name("condition") if node.type != "let_chain" else node
+    if condition is None:
+        return
+    if condition.type == "let_condition":
+        yield condition
+    elif condition.type in {"let_chain", "binary_expression"}:
+        yield from (each for each in condition.named_children if each.type == "let_condition")

@@ -71,6 +71,7 @@ FLOORS = [
         "kinds",
         "registry",
         "jobs",
+        "ended",
         "presets",
     },
     {

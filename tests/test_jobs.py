@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gzip
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from docstow import ended
 from docstow.errors import InvalidParameter, JobNotFound
 from docstow.jobs import (
     ABANDONED,
@@ -28,7 +31,8 @@ from docstow.jobs import (
     with_error,
     without_secrets,
 )
-from docstow.objects import DirectoryStore, ObjectStore, open_store
+from docstow.objects import DirectoryStore, ObjectStore, Stored, open_store
+from schedules import Memory
 from servers.s3 import Bucket
 
 SOURCE = "0123456789abcdef" * 4
@@ -218,3 +222,56 @@ def test_no_user_of_a_url_is_told(secret: str, around: str) -> None:
 def test_given_secrets_are_not_told() -> None:
     assert without_secrets("refused: Bearer hush", ["Bearer hush", ""]) == "refused: ***"
     assert without_secrets("mail a@b.example, http://a/x@y") == "mail a@b.example, http://a/x@y"
+
+
+class Counted(Memory):
+    """Counts which records of jobs are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def get(self, key: str) -> Stored | None:
+        if key.startswith("jobs/"):
+            self.read.append(key)
+        return super().get(key)
+
+
+def test_what_has_ended_is_read_once_by_anybody() -> None:
+    store = Counted()
+
+    def opened() -> Jobs:
+        return Jobs(store, lambda: store.now)
+
+    jobs = [opened().start(f"{n:064}"[::-1])[0] for n in range(1, 7)]
+    for job in jobs[:4]:
+        opened().change(job, state=SUCCESS)
+
+    def looked(look: Callable[[Jobs], object]) -> tuple[object, int]:
+        store.read.clear()
+        return look(opened()), len(store.read)
+
+    def waiting(jobs: Jobs) -> list[str]:
+        return sorted(job.id for job in jobs.active())
+
+    left = sorted(job.id for job in jobs[4:])
+    assert looked(waiting) == (left, 6)
+    assert looked(waiting) == (left, 2)
+    assert looked(Jobs.states) == ({SUCCESS: 4, QUEUED: 2}, 2)
+    opened().change(jobs[4], state=FAILED)
+    store.delete(f"jobs/{jobs[0].id}.json")
+    assert looked(Jobs.states) == ({SUCCESS: 3, FAILED: 1, QUEUED: 1}, 2)
+    assert looked(waiting) == ([jobs[5].id], 2)
+    assert looked(waiting)[1] == 1
+    # A record of the same name is another one if it was written anew.
+    again = store.objects[f"jobs/{jobs[5].id}.json"][0].replace(
+        jobs[5].id.encode(), jobs[1].id.encode()
+    )
+    store.delete(f"jobs/{jobs[1].id}.json")
+    store.create(f"jobs/{jobs[1].id}.json", again)
+    assert looked(waiting)[0] == sorted(job.id for job in (jobs[1], jobs[5]))
+    for damaged in (b"", b"{", gzip.compress(b"[]"), gzip.compress(b'{"schema": 9, "ended": {}}')):
+        store.objects[ended.KEY] = (damaged, store.now)
+        assert looked(Jobs.states) == ({SUCCESS: 2, FAILED: 1, QUEUED: 2}, 5)
+        assert looked(waiting)[1] == 5
+        assert looked(waiting)[1] == 2

@@ -115,7 +115,7 @@ class Dispatch:
                 before it included. One too many does no harm.
         """
         then = self._clock() - timedelta(seconds=older_s)
-        lost = [job for job in self._jobs.all() if job.state == QUEUED and job.heartbeat <= then]
+        lost = [j for j in self._jobs.active() if j.state == QUEUED and j.heartbeat <= then]
         for begin in range(0, len(lost), BATCH):
             some = lost[begin : begin + BATCH]
             self._queue.send_all([_message(job) for job in some])

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
+from docstow.ended import Ended
 from docstow.errors import DocstowError, InvalidParameter, JobNotFound, StoreError, restored
 from docstow.lease import SKEW_S
 from docstow.model import NO_ATTRIBUTES, Source
@@ -194,7 +195,7 @@ class Jobs:
         self._clock = clock
         self._patience = timedelta(seconds=lease_s + SKEW_S)
         self._held = held
-        self._ended: dict[str, str] = {}
+        self._ended = Ended(store)
 
     def start(
         self,
@@ -317,19 +318,32 @@ class Jobs:
             jobs = [job for job in pool.map(self._read, keys) if job is not None]
         return sorted(jobs, key=lambda job: (job.created_at, job.id), reverse=True)
 
-    def states(self) -> Counter[str]:
-        """How many of the jobs that are kept are in each state.
+    def active(self) -> list[Job]:
+        """Every job that has not ended, the newest first; what has ended is read once, by anybody.
 
-        How a job ended never changes, so that each is read once by a process that keeps counting.
+        That is for who looks often: it is written down for the next process what has ended.
         """
-        keys = [entry.key for entry in self._store.list(PREFIX)]
-        ended = self._ended
+        jobs = self._look(keep=True)[1]
+        return sorted(jobs, key=lambda job: (job.created_at, job.id), reverse=True)
+
+    def states(self) -> Counter[str]:
+        """How many of the jobs that are kept are in each state; what has ended is read once."""
+        ended, active = self._look()
+        return Counter([*ended.values(), *(job.state for job in active)])
+
+    def _look(self, *, keep: bool = False) -> tuple[dict[str, str], list[Job]]:
+        """The states of those that have ended, by key, and the others."""
+        entries = list(self._store.list(PREFIX))
+        ended = self._ended.among(entries)
+        unread = [entry.key for entry in entries if entry.key not in ended]
         with ThreadPoolExecutor(PARALLEL) as pool:
-            read = pool.map(self._read, [key for key in keys if key not in ended])
-            found = {_key(job.id): job.state for job in read if job is not None}
-        states = {key: ended[key] for key in keys if key in ended} | found
-        self._ended = {key: state for key, state in states.items() if state not in ACTIVE}
-        return Counter(states.values())
+            jobs = [job for job in pool.map(self._read, unread) if job is not None]
+        fresh = {_key(job.id): job.state for job in jobs if not job.active}
+        if fresh:
+            self._ended.note(entries, ended | fresh)
+            if keep:
+                self._ended.keep()
+        return ended | fresh, [job for job in jobs if job.active]
 
     def _rests(self, job: Job, rest_s: float) -> bool:
         if job.state != FAILED or job.abandoned:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
+from docstow.packages.python_decorators import keeps
 from docstow.packages.python_lineage import Lineage
 from docstow.packages.python_views import View
 from docstow.readers.call_parameters import Parameter
@@ -57,7 +58,9 @@ def overloads(view: View) -> tuple[tuple[Parameter, ...], ...]:
 def _received(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...] | None:
     """Parameters of a function without its receiver, unless a decorator may change them."""
     parts = [each.name.rpartition(".") for each in view.definition.decorators]
-    if not all(last in _PLAIN and module in _PLAIN_MODULES for module, _, last in parts):
+    plain = (last in _PLAIN and module in _PLAIN_MODULES for module, _, last in parts)
+    above = zip(plain, view.definition.decorators, strict=True)
+    if not all(is_plain or keeps(view, each) for is_plain, each in above):
         return None
     names = {last for _, _, last in parts}
     if view.owner is None or "staticmethod" in names:
@@ -101,7 +104,10 @@ def _maker(lineage: Lineage) -> View | None:
         for name in sorted(_MAKING)
         if owner.definition.body and name in owner.definition.body.names
     ]
-    if len({name for _, name, _ in makers}) != 1:
+    bodies = (each.definition.body for each in lineage.classes)
+    enumerating = any(each is not None and "Enum" in each.metaclass for each in bodies)
+    # Enumerations are called for a member, or to make another: their metaclass takes the call.
+    if enumerating or len({name for _, name, _ in makers}) != 1:
         return None
     owner, name, ways = makers[0]
     if len(ways) > 1 or ways[0].kind != "function" or ways[0].conditional:

@@ -52,8 +52,8 @@ GIVEN_NAMES: Mapping[str, Mapping[str, str]] = {
         "pk": "typing.Any",
     },
 }
-#: Classes that set attributes by name, but only such as hold values: columns, results that are kept,
-#: parts of a copy. Their methods are all written.
+#: Classes that set attributes by name, but only such as hold values: columns, results that are
+#: kept, parts of a copy. Their methods are all written.
 HOLD_DATA = frozenset(
     {
         "pandas.core.generic.NDFrame",

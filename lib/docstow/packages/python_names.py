@@ -270,6 +270,10 @@ class Names:
                     other = [each for each in other if isinstance(each, View)]
                     return [found] if not other or other == [found] else list(other)
                 return [found]
+        return self._in_no_body(lineage, name)
+
+    def _in_no_body(self, lineage: Lineage, name: str) -> list[Seen]:
+        """A name that no class body binds: Python's, a metaclass's, one that methods speak of."""
         for known in lineage.known:
             if name in dir(known) or (issubclass(known, enum.Enum) and name in ENUM_NAMES):
                 return [Outside(f"{known.__module__}.{known.__qualname__}.{name}")]

@@ -272,6 +272,7 @@ def _defined(path: str, views: list[View]) -> Symbol:
         deprecated=source.definition.deprecated or typed.definition.deprecated,
         target=source.path if source.path != path else "",
         parameters=given,
+        module=typed.module,
         overloads=overloads(source) if given is None and source.layer.role == "stub" else (),
     )
 

@@ -56,6 +56,7 @@ class Symbol:
         target: where it is defined, if elsewhere than at ``path``: ``fastapi.routing.APIRouter``.
         parameters: of a call of it (a class is called as its constructor is); None where they
             cannot be known: overloads, decorators, metaclasses, synthesized constructors.
+        module: the one in which it is written; empty where that is to be seen by its path.
         overloads: the same of each overload, where overloads alone say it and that is certain.
     """
 
@@ -70,6 +71,7 @@ class Symbol:
     target: str = ""
     parameters: tuple[Parameter, ...] | None = None
     overloads: tuple[tuple[Parameter, ...], ...] = ()
+    module: str = ""
 
 
 #: What tells a definition from others: its file, its line, its name.

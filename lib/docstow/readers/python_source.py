@@ -18,6 +18,7 @@ from docstow.errors import UnreadableInput
 from docstow.readers import python_lazy, python_versions
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_asked import asked
+from docstow.readers.python_attributes import instance_attributes
 from docstow.readers.python_dynamic import Dynamics, dynamics
 from docstow.readers.python_facts import ClassBody, Definition, Field, ModuleFacts
 from docstow.readers.python_signature import (
@@ -243,8 +244,10 @@ class _Scope:
         text = docstring(node)
         line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
         methods = "\n".join(source.lines[node.lineno : node.end_lineno])
+        told = instance_attributes(node, source)
         for each in sorted({*_ASSIGNED.findall(methods), *self.found.patched.get(name, ())}):
-            inner.names.setdefault(each, [Definition(each, "attribute", 0, 0)])
+            made = Definition(each, "attribute", 0, 0, signature=told.get(each, ""))
+            inner.names.setdefault(each, [made])
         words = {each.arg or "**": each.value for each in node.keywords}
         meta = words.pop("metaclass", None)
         above = [f"@{source.quote(each)}\n" for each in node.decorator_list]

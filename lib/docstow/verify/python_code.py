@@ -6,31 +6,27 @@ This room knows which expressions leave no doubt of what they mean. It does not 
 from __future__ import annotations
 
 import ast
-import re
+from contextlib import suppress
 
-from docstow.verify.arguments import Given, mismatch
+from docstow.verify import python_guards as guards
+from docstow.verify.arguments import mismatch_of_all
 from docstow.verify.findings import Finding, Verdict, in_order
-from docstow.verify.nearest import likeness
+from docstow.verify.python_judge import Judge
 from docstow.verify.python_parse import parse
-from docstow.verify.python_scopes import Annotated, Import, Scope, Value, head, scopes
-from docstow.verify.python_types import Instances, Made
-from docstow.verify.surfaces import Answer, Names, Resolver, absent
+from docstow.verify.python_scopes import head, scopes
+from docstow.verify.python_terms import Own
+from docstow.verify.python_values import Values, given
+from docstow.verify.surfaces import Answer, Names, Resolver
 
-#: A condition that speaks of these asks what there is; what it guards may not be there.
-_ASKS = re.compile(
-    r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
-)
-#: What is caught or expected where a name may well be missing.
-_CAUGHT = re.compile(
-    r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|Errors\b"
-)
-
-#: What takes code that is meant to fail.
-_EXPECTS = re.compile(r"raises|Raises|warns|Warns|suppress|patch")
 #: What classes have through their metaclass.
 _OF_CLASSES = frozenset({"register", "mro", "cache_clear", "cache_info"})
-#: An attribute may be set from afar; one that is only read is wrong where it is near another.
-_NEAR = 75.0
+#: Of the names of Python itself nobody names a variable so; ``id`` or ``input`` are names, too.
+_BUILTIN_TYPES = frozenset(
+    {
+        *("str", "bytes", "bytearray", "int", "float", "complex", "bool"),
+        *("list", "tuple", "dict", "set", "frozenset"),
+    }
+)
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -42,7 +38,10 @@ def verify(code: str, resolver: Resolver) -> Verdict:
     """
     parsed = parse(code)
     checker = _Checker(code, parsed.tree, parsed.lost, parsed.column, Names(resolver))
-    checker.visit(parsed.tree)
+    # Classes may stand on one another, or values come of one another, deeper than anybody writes
+    # them: what was looked at until then is told.
+    with suppress(RecursionError):
+        checker.visit(parsed.tree)
     return checker.verdict()
 
 
@@ -54,88 +53,18 @@ class _Checker:
         self._column = column
         self._scopes = scopes(tree)
         self._scope = self._scopes[tree]
-        self._lost = lost
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
-        self._ignored = {
-            number
-            for number, line in enumerate(code.split("\n"), 1)
-            if "type: ignore" in line or "pylint: disable" in line
-        }
-        self._patched = _patched(tree)
-        self._narrowed = _narrowed(tree)
+        self._ignored = guards.ignored(code)
+        self._patched = guards.patched(tree)
         self._called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
         self._uncertain = 0
-        self._instances = Instances(names, self.dotted)
-        self._variables: dict[tuple[int, str], Made | None] = {}
+        narrowed = guards.narrowed(tree)
+        self._values = Values(names, self._scopes, lost, narrowed, self._patched)
+        self._judge = Judge(names, self._values.own)
 
     def verdict(self) -> Verdict:
         return Verdict(in_order(self._findings), tuple(self._missing))
-
-    # -- what an expression means ------------------------------------------------------------
-
-    def dotted(self, node: ast.expr, scope: Scope) -> str | None:
-        """The absolute dotted path of a name or chain of attributes that an import begins."""
-        if isinstance(node, ast.Attribute):
-            owner = self.dotted(node.value, scope)
-            return f"{owner}.{node.attr}" if owner is not None else None
-        if not isinstance(node, ast.Name) or node.id in self._lost:
-            return None
-        found = scope.find(node.id)
-        if found is None:
-            return None
-        paths = {each.path if isinstance(each, Import) else None for each in found[1]}
-        return paths.pop() if len(paths) == 1 else None
-
-    def _made(self, node: ast.expr, depth: int = 0) -> Made | None:
-        return self._type(node, self._scope, depth)
-
-    def _type(self, node: ast.expr, scope: Scope, depth: int = 0) -> Made | None:
-        """The class that a value is certainly an instance of."""
-        if depth > 12:
-            return None
-        match node:
-            case ast.Name(id=name):
-                return self._variable(name, scope, depth)
-            case ast.Await(value=value):
-                given = self._type(value, scope, depth + 1)
-                return given.awaited() if given is not None else None
-            case ast.Call(func=function):
-                path = self.dotted(function, scope)
-                if path is not None:
-                    return self._instances.called(path)
-                if isinstance(function, ast.Attribute):
-                    owner = self._type(function.value, scope, depth + 1)
-                    if owner is not None and owner.ready:
-                        return self._instances.method(owner, function.attr)
-        return None
-
-    def _variable(self, name: str, scope: Scope, depth: int) -> Made | None:
-        if name in self._lost or name in self._narrowed:
-            return None
-        found = scope.find(name)
-        if found is None:
-            return None
-        owner, bindings = found
-        place = (id(owner), name)
-        if place not in self._variables:
-            # A name that is made of itself is nothing certain. Each is worked out once: of many
-            # that are made of one another there are more ways than can be walked.
-            self._variables[place] = None
-            made = {self._bound(each, owner, depth + 1) for each in bindings}
-            self._variables[place] = made.pop() if len(made) == 1 else None
-        return self._variables[place]
-
-    def _bound(self, binding: object, scope: Scope, depth: int) -> Made | None:
-        match binding:
-            case Value(expression, entered, awaited):
-                given = self._type(expression, scope, depth)
-                if entered and given is not None:
-                    return self._instances.entered(given, awaited=awaited)
-                return given
-            case Annotated(annotation):
-                return self._instances.annotated(annotation, scope)
-        return None
 
     # -- the walk ----------------------------------------------------------------------------
 
@@ -168,28 +97,23 @@ class _Checker:
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 never = isinstance(test, ast.Constant) and not test.value
-                self._uncertain += never or bool(_ASKS.search(ast.unparse(test)))
+                self._uncertain += never or guards.asks(test)
             case ast.BoolOp():
-                self._uncertain += bool(_ASKS.search(ast.unparse(node)))
+                self._uncertain += guards.asks(node)
             case ast.With(items=items) | ast.AsyncWith(items=items):
-                expected = " ".join(ast.unparse(each.context_expr) for each in items)
-                self._uncertain += bool(_EXPECTS.search(expected))
+                self._uncertain += any(guards.expects(each.context_expr) for each in items)
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Call():
-                self._uncertain += bool(_EXPECTS.search(ast.unparse(node.func)))
+                self._uncertain += guards.expects(node.func)
                 self._call(node)
             case ast.Attribute(ctx=ast.Load()):
                 return self._attribute(node)
         return False
 
     def _try(self, node: ast.Try | ast.TryStar) -> None:
-        caught = " ".join(
-            ast.unparse(each.type) if each.type is not None else "Exception"
-            for each in node.handlers
-        )
         uncertain = self._uncertain
-        self._uncertain += bool(_CAUGHT.search(caught))
+        self._uncertain += guards.catches(node)
         for child in node.body:
             self.visit(child)
         # What is done where an import has failed belongs to other versions.
@@ -220,10 +144,9 @@ class _Checker:
 
     def _look_up(self, path: str) -> Answer | None:
         """Ask for a path, noting packages that are not at hand."""
-        if self._names.resolver.is_standard(path):
-            return None
         if self._names.resolver.package_for(path) is None:
-            self._missing.setdefault(path.partition(".")[0])
+            if not self._names.resolver.is_standard(path):
+                self._missing.setdefault(path.partition(".")[0])
             return None
         return self._names.look_up(path)
 
@@ -244,76 +167,99 @@ class _Checker:
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """Check a chain of attributes; True where nothing is left to look at below it."""
-        path = self.dotted(node, self._scope)
-        if path is not None:
-            answer = self._look_up(path)
-            if answer is not None and not self._is_patched(path) and node.attr not in _OF_CLASSES:
-                self._note(node, path, answer)
+        path = self._values.dotted(node, self._scope)
+        if path is not None and _is_unbound(path):
             return True
-        owner = self._made(node.value)
-        if owner is not None and owner.ready and node.attr not in self._patched:
-            self._member(node, owner)
+        called = id(node) in self._called
+        if path is not None:
+            self._path(node, path, called=called)
+            return True
+        owner = self._values.term(node.value, self._scope)
+        if owner is not None and node.attr not in self._patched:
+            judged = self._judge.member(owner, node.attr, called=called)
+            if judged is not None:
+                self._note(node, *judged, (node.end_col_offset or 0) - len(node.attr))
         return False
+
+    def _path(self, node: ast.Attribute, path: str, *, called: bool) -> None:
+        """Check a chain that an import begins, part by part where a part is an instance."""
+        answer = self._look_up(path)
+        if answer is None or self._is_patched(path) or node.attr in _OF_CLASSES:
+            return
+        if answer.status == "not_checked" and not answer.whole:
+            owner = self._values.members.value(path.rpartition(".")[0])
+            if owner is not None:
+                judged = self._judge.member(owner, node.attr, called=called)
+                if judged is not None:
+                    self._note(node, *judged, (node.end_col_offset or 0) - len(node.attr))
+                    return
+        self._note(node, path, answer)
 
     def _is_patched(self, path: str) -> bool:
         return any(part in self._patched for part in path.split(".")[1:])
 
-    def _member(self, node: ast.Attribute, owner: Made) -> None:
-        whole = f"{owner.path}.{node.attr}"
-        surface = owner.package.surface
-        symbol = surface.symbol(whole)
-        column = (node.end_col_offset or 0) - len(node.attr)
-        if symbol is not None:
-            answer = self._names.look_up(whole)
-        elif (
-            node.attr.startswith("_")
-            or not surface.certain(owner.path)
-            or (not (near := self._near(node, owner)) and id(node) not in self._called)
-        ):
-            answer = Answer("not_checked", package=owner.package)
-        else:
-            message = absent(owner.package, "class", owner.path, node.attr, near)
-            answer = Answer(
-                "unknown",
-                message=message,
-                suggestions=near,
-                looked_in=owner.path,
-                package=owner.package,
-            )
-        self._note(node, whole, answer, column)
-
-    def _near(self, node: ast.Attribute, owner: Made) -> tuple[str, ...]:
-        """Members like the one that is missing; of one that is only read, those very like it."""
-        called = id(node) in self._called
-        found = self._names.suggest(owner.package, owner.path, node.attr, called=called)
-        if called:
-            return found
-        alike = (each for each in found if likeness(node.attr, each.rpartition(".")[2]) >= _NEAR)
-        return tuple(alike)
-
     # -- calls -------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> None:
-        path, unbound = self.dotted(node.func, self._scope), False
-        if path is not None:
-            if self._names.resolver.is_standard(path) or self._is_patched(path):
+        if _is_sketch(node):
+            return
+        path, unbound = self._values.dotted(node.func, self._scope), False
+        if path is None:
+            called = self._values.term(node.func, self._scope)
+            if isinstance(called, Own) and called.itself:
+                self._own_call(node, called)
                 return
-            answer = self._names.look_up(path)
-            unbound = answer.symbol is not None and answer.symbol.kind == "method"
-        elif isinstance(node.func, ast.Attribute):
-            owner = self._made(node.func.value)
-            if owner is None or not owner.ready or node.func.attr in self._patched:
-                return
-            path = f"{owner.path}.{node.func.attr}"
-            answer = self._names.look_up(path)
+            path = self._member_path(node.func)
+        elif not self._is_patched(path):
+            symbol = self._names.look_up(path).symbol
+            unbound = symbol is not None and symbol.kind == "method"
+            if behind := self._values.members.behind(path):
+                path = behind
+            elif not self._names.look_up(path).whole and isinstance(node.func, ast.Attribute):
+                path = self._behind(path)
         else:
             return
+        if path:
+            self._arguments(node, path, unbound=unbound)
+
+    def _behind(self, path: str) -> str:
+        """The method of an instance that a path of a package leads to."""
+        owner, _, name = path.rpartition(".")
+        value = self._values.members.value(owner)
+        return f"{value.path}.{name}" if value is not None and not isinstance(value, Own) else ""
+
+    def _member_path(self, function: ast.expr) -> str:
+        """The path of the package's method that a value is asked for; empty for others."""
+        if not isinstance(function, ast.Attribute) or function.attr in self._patched:
+            return ""
+        owner = self._values.term(function.value, self._scope)
+        if isinstance(owner, Own):
+            base = self._values.own.package_member(owner, function.attr)
+            return f"{base.path}.{function.attr}" if base is not None else ""
+        if owner is None or owner.others or owner.vague or owner.union:
+            return ""
+        return f"{owner.path}.{function.attr}"
+
+    def _own_call(self, node: ast.Call, called: Own) -> None:
+        """A call of a class of the code itself."""
+        takes = self._values.own.parameters(called)
+        wrong = mismatch_of_all([takes], given(node)) if takes is not None else None
+        if wrong is not None:
+            title = called.node.name
+            message = f"{title} {wrong.reason}"
+            answer = Answer("wrong_argument", message=message, suggestions=wrong.suggestions)
+            self._note(node, f"{title}({wrong.keyword}=)" if wrong.keyword else title, answer)
+
+    def _arguments(self, node: ast.Call, path: str, *, unbound: bool) -> None:
+        answer = self._names.look_up(path)
         symbol = answer.symbol
-        if symbol is None or not answer.whole or symbol.parameters is None or _is_sketch(node):
+        if symbol is None or not answer.whole:
             return
-        if symbol.kind not in {"function", "method", "class"}:
+        # Enumerations are made by a call of other arguments.
+        if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
             return
-        wrong = mismatch(symbol.parameters, _given(node), unbound=unbound)
+        ways = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
+        wrong = mismatch_of_all(ways, given(node), unbound=unbound)
         if wrong is not None:
             message = f"{path} {wrong.reason}: {' '.join(symbol.signature.split())[:300]}"
             said = Answer(
@@ -328,41 +274,12 @@ class _Checker:
             self._note(node, name, said)
 
 
+def _is_unbound(path: str) -> bool:
+    """Whether a name may be one of the code around a fragment: ``input.shape``."""
+    first, name, *_ = f"{path}.".split(".")
+    return first == "builtins" and name not in _BUILTIN_TYPES
+
+
 def _is_sketch(node: ast.Call) -> bool:
     """``f(...)``: the arguments are left to the reader."""
     return any(isinstance(each, ast.Constant) and each.value is ... for each in node.args)
-
-
-def _given(node: ast.Call) -> Given:
-    return Given(
-        positional=sum(not isinstance(each, ast.Starred) for each in node.args),
-        keywords=tuple(each.arg for each in node.keywords if each.arg is not None),
-        open_positional=any(isinstance(each, ast.Starred) for each in node.args),
-        open_keywords=any(each.arg is None for each in node.keywords),
-    )
-
-
-def _patched(tree: ast.Module) -> frozenset[str]:
-    """Attributes that the code itself gives to something, or replaces by name."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            found.add(node.attr)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            if called in {"setattr", "delattr", "patch", "object"}:
-                texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
-                found |= {each.rpartition(".")[2] for each in texts if isinstance(each, str)}
-    return frozenset(found)
-
-
-def _narrowed(tree: ast.Module) -> frozenset[str]:
-    """Variables of which the code asks what they are."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-            if node.func.id in {"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"}:
-                found |= {each.id for each in ast.walk(node.args[0]) if isinstance(each, ast.Name)}
-        elif isinstance(node, ast.Match):
-            found |= {each.id for each in ast.walk(node.subject) if isinstance(each, ast.Name)}
-    return frozenset(found)

@@ -48,9 +48,55 @@ class Annotated:
     annotation: ast.expr
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A name that a loop gives the items of an expression to."""
+
+    expression: ast.expr
+    awaited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A name among several that a value is unpacked to, with its place."""
+
+    whole: Value | Item
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A name that an exception of a class is given to."""
+
+    kind: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A name that a function or class of the code has."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """The first parameter of a method: an instance of its class, or the class ``itself``."""
+
+    node: ast.ClassDef
+    itself: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter without an annotation."""
+
+    name: str
+    function: ast.AST
+
+
 #: Bound, but to what nobody knows.
 UNKNOWN = None
-Binding = Import | Value | Annotated | None
+Binding = Import | Value | Annotated | Item | Part | Caught | Defined | Receiver | Argument | None
 
 
 @dataclass(slots=True)
@@ -102,7 +148,7 @@ def _fill(node: Scoped, parent: Scope | None, found: dict[ast.AST, Scope]) -> No
     scope = Scope(node, parent)
     found[node] = scope
     if isinstance(node, _FUNCTIONS):
-        _parameters(node.args, scope)
+        _parameters(node, scope)
     for child in _own_nodes(node):
         _bind(child, scope)
         if isinstance(child, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
@@ -146,12 +192,38 @@ def head(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _parameters(arguments: ast.arguments, scope: Scope) -> None:
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        scope.add(each.arg, Annotated(each.annotation) if each.annotation else UNKNOWN)
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    receiver = _receiver(node, scope) if every else None
+    for number, each in enumerate(every):
+        if each.annotation is not None:
+            scope.add(each.arg, Annotated(each.annotation))
+        elif number == 0 and receiver is not None:
+            scope.add(each.arg, receiver)
+        else:
+            scope.add(each.arg, Argument(each.arg, node))
     for several in (arguments.vararg, arguments.kwarg):
         if several is not None:
             scope.add(several.arg, UNKNOWN)
+
+
+def _receiver(node: ast.AST, scope: Scope) -> Receiver | None:
+    """What the first parameter of a function is, if the function is a method."""
+    owner = scope.parent.node if scope.parent is not None else None
+    if not isinstance(owner, ast.ClassDef) or isinstance(node, ast.Lambda):
+        return None
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    names = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+    if "staticmethod" in names:
+        return None
+    first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
+    if first is None or first.arg not in {"self", "cls"}:
+        # Validators and hybrids are methods in form alone.
+        return None
+    itself = first.arg == "cls"
+    return Receiver(owner, itself)
 
 
 def _bind(node: ast.AST, scope: Scope) -> None:  # noqa: C901 - one case a form
@@ -166,11 +238,10 @@ def _bind(node: ast.AST, scope: Scope) -> None:  # noqa: C901 - one case a form
                 path = Import(f"{module}.{each.name}") if known else UNKNOWN
                 scope.add(each.asname or each.name, path)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            scope.add(name, UNKNOWN)
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            scope.add(name, Value(value))
-        case ast.Assign(targets=targets):
-            _targets(targets, scope)
+            scope.add(name, Defined(node))
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _unpacked(target, Value(value), scope)
         case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
             scope.add(name, Annotated(annotation))
         case ast.NamedExpr(target=ast.Name(id=name), value=value):
@@ -183,14 +254,16 @@ def _bind(node: ast.AST, scope: Scope) -> None:  # noqa: C901 - one case a form
                     scope.add(item.optional_vars.id, entered)
                 elif item.optional_vars is not None:
                     _targets([item.optional_vars], scope)
-        case ast.For(target=target) | ast.AsyncFor(target=target) | ast.AugAssign(target=target):
-            _targets([target], scope)
-        case ast.comprehension(target=target):
+        case ast.For(target=target, iter=many) | ast.AsyncFor(target=target, iter=many):
+            _unpacked(target, Item(many, awaited=isinstance(node, ast.AsyncFor)), scope)
+        case ast.comprehension(target=target, iter=many):
+            _unpacked(target, Item(many, awaited=bool(node.is_async)), scope)
+        case ast.AugAssign(target=target):
             _targets([target], scope)
         case ast.Delete(targets=targets):
             _targets(targets, scope)
-        case ast.ExceptHandler(name=str(name)):
-            scope.add(name, UNKNOWN)
+        case ast.ExceptHandler(name=str(name), type=kind):
+            scope.add(name, Caught(kind) if kind is not None else UNKNOWN)
         case ast.Global(names=listed) | ast.Nonlocal(names=listed):
             scope.passed_up |= set(listed)
         case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
@@ -203,6 +276,18 @@ def _outside_comprehensions(scope: Scope) -> Scope:
     while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
         scope = scope.parent
     return scope
+
+
+def _unpacked(target: ast.expr, whole: Value | Item, scope: Scope) -> None:
+    """A target of an assignment or loop; of several names in a row each gets its part."""
+    match target:
+        case ast.Name(id=name):
+            scope.add(name, whole)
+        case ast.Tuple(elts=parts) if all(isinstance(each, ast.Name) for each in parts):
+            for index, part in enumerate(parts):
+                scope.add(part.id, Part(whole, index))  # type: ignore[attr-defined]
+        case _:
+            _targets([target], scope)
 
 
 def _targets(targets: list[ast.expr], scope: Scope) -> None:

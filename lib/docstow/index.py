@@ -191,7 +191,9 @@ class Index:
         of_module = kinds[row] == "module"
         children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
         if self.language is not RUST:
-            return children
+            inherited = () if of_module else filter(None, self._others(row).values())
+            found = [each for path in inherited for each in self.rows_by_path.get(path, ())]
+            return sorted({*children, *found}, key=lambda each: str(self.columns["title"][each]))
         return [child for child in children if (kinds[child] not in MEMBER_KINDS) == of_module]
 
     def member(self, row: int) -> Member:
@@ -317,7 +319,8 @@ class Index:
         found = self.rows_by_path.get(path)
         if found:
             return found
-        return self._find_as(path, self.aliases) or self._find_as(path, self.definitions)
+        found = self._find_as(path, self.aliases) or self._find_as(path, self.definitions)
+        return found if found or self.language is RUST else self._find_other(path)
 
     def _find_as(self, path: str, others: Mapping[str, str]) -> tuple[int, ...]:
         """Rows of what a path means by its longest beginning that is another's name."""
@@ -329,6 +332,21 @@ class Index:
             head, joint, last = head.rpartition(self.language.separator)
             tail = f"{joint}{last}{tail}"
         return ()
+
+    def _find_other(self, path: str) -> tuple[int, ...]:
+        """Rows of what a class inherits, or a module has, that stands under another one's path."""
+        owner, _, name = path.rpartition(self.language.separator)
+        for row in self.find(owner) if owner else ():
+            if there := self._others(row).get(name):
+                return self.rows_by_path.get(there, ())
+        return ()
+
+    def _others(self, row: int) -> Mapping[str, str]:
+        """Names of a class or module of a package, with the paths of their documents."""
+        if '"others"' not in self.columns["attributes"][row]:
+            return {}
+        others: dict[str, str] = self.attributes(row)["others"]
+        return others
 
     def find_below(self, tail: str) -> tuple[int, ...]:
         """Rows of the paths that end in a tail of several segments: ``Mutex::lock``."""

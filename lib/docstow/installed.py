@@ -10,15 +10,15 @@ import contextlib
 import hashlib
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
 from docstow.languages import Language, of_kind
-from docstow.model import Document, Snapshot, Source
+from docstow.model import Snapshot, Source
 from docstow.packages.found import folded
+from docstow.packages.stowed_documents import documents
 from docstow.versions import choose
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from docstow.packages.projects import Projects
     from docstow.snapshots import Snapshots
 
-_NAME = re.compile(r"[A-Za-z]\w+")
-_QUOTED = re.compile(r"`([^`\n]+)`")
-_CALLED = re.compile(r"\b([A-Za-z]\w+)\(")
 #: What readers of packages are called in a recipe; a change of one makes new snapshots.
 READERS = {"python": "python/3", "node": "node/3"}
 
@@ -119,6 +116,16 @@ class Installed:
         sources = [each.source for each in here] or [s.revision.source for s in stowed.values()]
         return sources[0].name, {each: Where(each in installed, each in stowed) for each in known}
 
+    def notice(self, snapshot: Snapshot) -> str:
+        """What a caller should do about a package's documents; empty if nothing."""
+        if not _is_outdated(snapshot):
+            return ""
+        name = snapshot.revision.source.name
+        return (
+            "an older release of docstow has read this package; where it is installed, "
+            f"docstow ingest project DIR --package {name} reads it anew"
+        )
+
     def at(self, snapshot: Snapshot) -> At | None:
         """Where the package of a snapshot is installed, if it is, in that version."""
         source = snapshot.revision.source
@@ -153,13 +160,14 @@ class Installed:
                 **({"state": state} if state else {}),
             }
             reader = READERS[package.ecosystem]
-            snapshot = self._ingest().package(at.source, reader, documents(at), facts)
+            made = documents(at.opened.surface(package), package.name)
+            snapshot = self._ingest().package(at.source, reader, made, facts)
             self._states[at.source] = state
             return snapshot
 
     def _is_current(self, at: At, snapshot: Snapshot) -> bool:
         """Whether a snapshot is of today's reader, and of the files as they are."""
-        if is_outdated(snapshot):
+        if _is_outdated(snapshot):
             return False
         if not at.package.editable:
             return True
@@ -234,56 +242,7 @@ class Installed:
         )
 
 
-def documents(at: At) -> list[Document]:
-    """What a package is as a source, sorted, each path of a kind once.
-
-    Raises:
-        PackageNotFound: there is no reader for it.
-    """
-    from docstow.packages import node_documents, python_documents
-    from docstow.packages.node_surface import NodeSurface
-    from docstow.packages.python_surface import PythonSurface
-
-    surface = at.opened.surface(at.package)
-    made: Iterable[Document] = ()
-    if isinstance(surface, PythonSurface):
-        made = python_documents.documents(surface)
-    elif isinstance(surface, NodeSurface):
-        made = node_documents.documents(surface)
-    found = {(each.path, each.kind): each for each in _weighed(list(made))}
-    if not found:
-        raise PackageNotFound(f"{at.package.name} has nothing that can be read.")
-    return [found[key] for key in sorted(found)]
-
-
-def _weighed(made: list[Document]) -> Iterator[Document]:
-    """The same, each knowing how many others mention its name in signature or docs."""
-    titles = {each.title for each in made if each.kind not in ("page", "module")}
-    mentions = Counter(
-        word
-        for each in made
-        for word in {*_said(each.signature), *_mentioned(each.text)} & titles
-        if word != each.title and not each.path.endswith(f"{word}.{each.title}")
-    )
-    for each in made:
-        degree = 0 if each.kind in ("page", "module") else mentions[each.title]
-        yield replace(each, attributes={**each.attributes, "in_degree": degree})
-
-
-def _said(text: str) -> Iterator[str]:
-    """The names in a text that are no words of English."""
-    return (each for each in _NAME.findall(text) if not each.isalpha() or not each.islower())
-
-
-def _mentioned(text: str) -> Iterator[str]:
-    """The names that a text of prose means as such: plain words only in code or before a call."""
-    yield from _said(text)
-    yield from _CALLED.findall(text)
-    for code in _QUOTED.findall(text):
-        yield from _NAME.findall(code)
-
-
-def is_outdated(snapshot: Snapshot) -> bool:
+def _is_outdated(snapshot: Snapshot) -> bool:
     """Whether an older reader made a package's documents; today's may find more."""
     return snapshot.recipe.reader != READERS.get(snapshot.revision.source.kind)
 
@@ -327,10 +286,31 @@ def fitting(asked: str, versions: Iterable[str]) -> str | None:
     below = [each for each in known if each.startswith(f"{asked}.")]
     if below:
         return max(below, key=_order)
+    if re.fullmatch(r"\d+(\.\d+)*", asked):
+        # Cargo would take any compatible one; of packages a number is what it says.
+        return None
+    # Cargo's requirements want three numbers.
+    whole = {_padded(each): each for each in reversed(known)}
     try:
-        return choose(asked, known)
+        best = choose(_as_range(asked), whole)
     except InvalidParameter:
         return None
+    return whole[best] if best is not None else None
+
+
+def _padded(version: str) -> str:
+    """A version of numbers alone with three of them at least."""
+    if not re.fullmatch(r"\d+(\.\d+)?", version):
+        return version
+    return f"{version}{'.0' * (2 - version.count('.'))}"
+
+
+def _as_range(asked: str) -> str:
+    """``~=1.4.2`` of Python as ``>=1.4.2, <1.5``; anything else as it is."""
+    if not (found := re.fullmatch(r"~=\s*((?:\d+\.)*)(\d+)\.(\d+)", asked)):
+        return asked
+    above, last, least = found.groups()
+    return f">={above}{last}.{least}, <{above}{int(last) + 1}"
 
 
 def _order(version: str) -> tuple[bool, list[int]]:

@@ -161,7 +161,8 @@ class Library:
         if self.installed is None:
             raise PackageNotFound("Packages are not looked into here.")
         snapshot = self.installed.find(language, name, version)
-        return Stowed(version or "installed or newest stowed", snapshot)
+        notice = self.installed.notice(snapshot)
+        return Stowed(version or "installed or newest stowed", snapshot, notice)
 
     def packages(self, language: Language, query: str) -> list[Stowed]:
         """The stowed packages of a language that a search over all of them looks into."""

@@ -182,8 +182,10 @@ def _duties(document: Document) -> list[str]:
 
 
 def _line(member: Member, name: str = "") -> str:
-    first = member.signature.splitlines()[0] if member.signature else member.path
-    more = " …" if "\n" in member.signature else ""
+    lines = member.signature.splitlines() or [member.path]
+    # What decorates a function says less of it than how it is called.
+    first = next((line for line in lines if not line.startswith("@")), lines[0])
+    more = " …" if len(lines) > 1 else ""
     summary = f" — {member.summary}" if member.summary else ""
     name = name or re.split(r"::|\.", member.path)[-1]
     return f"- **{name}**: `{first}{more}`{summary}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 import sys
 import venv
@@ -14,7 +15,9 @@ import pytest
 from filelock import FileLock
 
 from docstow.errors import CrateNotFound, InvalidParameter, ItemNotFound, PackageNotFound
-from docstow.installed import fitting
+from docstow.installed import READERS, fitting
+from docstow.model import Document
+from docstow.packages.stowed_documents import documents
 from docstow.runtime import Runtime
 from docstow.settings import load
 
@@ -248,6 +251,85 @@ def test_two_installed_versions_are_compared(
         assert stowed["notice"].startswith("only the documents of both versions")
 
 
+def test_a_package_is_summed_up_and_its_versions_are_listed(call: Call) -> None:
+    answer = call("get_crate_summary", crate="click")
+    assert answer["summary"].startswith("Click is a simple Python module")
+    assert (answer["import_names"], answer["readme"]) == (["click"], "click/README")
+    assert answer["items"]["function"] >= 40
+    assert {"click", "click.testing"} <= {each["path"] for each in answer["results"]}
+    assert call("get_item_doc", crate="click", item_path=answer["readme"]).startswith("# page")
+    listed = call("list_versions", crate="click", requirement=">=8, <9")
+    assert (listed["crate"], listed["answered"], listed["total"]) == ("click", "8.5.1", 1)
+    told = {"version": "8.5.1", "yanked": False, "stowed": True, "installed": True, "matches": True}
+    assert listed["results"] == [told]
+    with pytest.raises(PackageNotFound, match=r"click 7 is not at hand; these are: 8\.5\.1"):
+        call("list_versions", crate="click", requirement="7")
+
+
+def test_what_a_class_inherits_is_on_its_page_and_under_its_path(call: Call) -> None:
+    page = call("get_item_doc", item_path="httpx.AsyncClient", max_tokens=20000)
+    assert "- **build_request**: `def build_request(" in page
+    for path in ("httpx.Client.build_request", "httpx.AsyncClient.build_request"):
+        page = call("get_item_doc", item_path=path)
+        assert page.startswith("# method `httpx.AsyncClient.build_request`")
+
+
+def package_of_ours(root: Path, text: str) -> None:
+    """An editable package in a project's environment."""
+    checkout = root / "boats"
+    (checkout / "boats").mkdir(parents=True, exist_ok=True)
+    (checkout / "boats" / "__init__.py").write_text(text)
+    site = root / ".venv" / "lib" / "python3.12" / "site-packages"
+    info = site / "boats-1.0.dist-info"
+    info.mkdir(parents=True, exist_ok=True)
+    (root / ".venv" / "pyvenv.cfg").write_text("version = 3.12.1\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: boats\nVersion: 1.0\n")
+    (info / "direct_url.json").write_text(
+        json.dumps({"url": checkout.as_uri(), "dir_info": {"editable": True}})
+    )
+    (info / "RECORD").write_text("__editable__.boats.pth,,\nboats-1.0.dist-info/METADATA,,\n")
+    (site / "__editable__.boats.pth").write_text(f"{checkout}\n")
+
+
+def test_an_editable_package_is_read_anew_when_a_file_of_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    package_of_ours(root, "def row(): ...\n")
+    read: list[str] = []
+
+    def counted(surface: Any, name: str) -> list[Document]:
+        read.append(name)
+        return documents(surface, name)
+
+    monkeypatch.setattr("docstow.installed.documents", counted)
+    for _ in range(2):
+        with runtime_at(tmp_path, root) as runtime:
+            call = caller(runtime)
+            for _ in range(2):
+                assert "def row()" in call("get_item_doc", item_path="boats.row")
+    assert read == ["boats"]
+    with runtime_at(tmp_path, root) as runtime:
+        package_of_ours(root, "def row(strokes: int): ...\n")
+        assert "def row(strokes: int)" in caller(runtime)("get_item_doc", item_path="boats.row")
+    assert read == ["boats", "boats"]
+
+
+def test_what_an_older_reader_has_stowed_is_read_anew_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    package_of_ours(root, "def row(): ...\n")
+    with monkeypatch.context() as then, runtime_at(tmp_path, root) as runtime:
+        then.setitem(READERS, "python", "python/0")
+        caller(runtime)("search_items", crate="boats", query="row")
+    with runtime_at(tmp_path) as runtime:
+        answer = caller(runtime)("search_items", crate="boats", query="row")
+        assert answer["notice"].endswith("docstow ingest project DIR --package boats reads it anew")
+    with runtime_at(tmp_path, root) as runtime:
+        assert "notice" not in caller(runtime)("search_items", crate="boats", query="row")
+
+
 @pytest.mark.parametrize(
     ("asked", "chosen"),
     [
@@ -259,6 +341,10 @@ def test_two_installed_versions_are_compared(
         ("12", None),
         ("11.0b1", "11.0b1"),
         (">=1, <2 or so", None),
+        ("9.8", None),
+        ("~=9.9", "9.10"),
+        ("~=9.8.1", None),
+        (">=9, <10", "9.10"),
     ],
 )
 def test_the_version_that_is_asked_for(asked: str, chosen: str | None) -> None:

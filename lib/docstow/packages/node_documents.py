@@ -6,7 +6,7 @@ It does not know how names are found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from docstow.errors import DocstowError
@@ -155,7 +155,18 @@ def _readme(surface: NodeSurface) -> Document | None:
             return None
         text = body.decode(errors="replace")
         attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
+        url = _address(surface.folder.manifest)
         return Document(
-            f"{surface.name}/{name}", "page", surface.name, "", text, "", "", attributes
+            f"{surface.name}/{name}", "page", surface.name, "", text, url, "", attributes
         )
     return None
+
+
+def _address(manifest: Mapping[str, object]) -> str:
+    """Where a person reads of a package: its home, or else where its source is."""
+    repository = manifest.get("repository")
+    place = repository.get("url") if isinstance(repository, dict) else repository
+    for each in (manifest.get("homepage"), place):
+        if isinstance(each, str) and "://" in each:
+            return each.removeprefix("git+").removesuffix(".git")
+    return ""

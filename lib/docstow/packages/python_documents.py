@@ -7,6 +7,7 @@ path, which may be that of a class that inherits it. It does not know how names 
 from __future__ import annotations
 
 import email
+import email.message
 import heapq
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +22,7 @@ from docstow.readers.docstrings import markdown
 
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
+_ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source", "source code")
 #: Modules by which a package checks itself.
 _TESTS = frozenset({"tests", "conftest"})
 
@@ -169,8 +171,14 @@ def _readme(surface: PythonSurface) -> Document | None:
     # Without a word on it, it is reStructuredText.
     if "markdown" not in told.get("Description-Content-Type", "text/x-rst").lower():
         text = markdown(text)
-    addresses = [each.split(",", 1)[-1].strip() for each in told.get_all("Project-URL", [])]
     name = surface.package.name
     attributes = {"language": "python", "media_type": "text/markdown"}
-    url = told.get("Home-page") or next(iter(addresses), "")
-    return Document(f"{name}/README", "page", name, "", text, str(url), "", attributes)
+    return Document(f"{name}/README", "page", name, "", text, _address(told), "", attributes)
+
+
+def _address(told: email.message.Message) -> str:
+    """Where a person reads of a package: its documentation, or else its home."""
+    pairs = [str(each).partition(",") for each in told.get_all("Project-URL", [])]
+    by_label = {label.strip().lower(): url.strip() for label, _, url in pairs}
+    known = (by_label[each] for each in _ADDRESSES if each in by_label)
+    return next(known, "") or told.get("Home-page", "") or next(iter(by_label.values()), "")

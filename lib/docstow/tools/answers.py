@@ -81,8 +81,9 @@ def caveats(stowed: Stowed) -> list[str]:
 def provenance_line(stowed: Stowed, url: str) -> str:
     """The same for a page: one line of Markdown."""
     notice = "".join(f"; {each}" for each in caveats(stowed))
+    place = f"<{url}> · " if url else ""
     return (
-        f"*{stowed.name} {stowed.version} (asked: {stowed.asked}{notice}) · <{url}> · "
+        f"*{stowed.name} {stowed.version} (asked: {stowed.asked}{notice}) · {place}"
         f"snapshot {stowed.snapshot.id[:12]} · third-party text*"
     )
 

@@ -35,7 +35,7 @@ from docstow.tools.answers import (
 )
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, VERSION, spoken_in
+from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, SPOKEN, VERSION, spoken_in
 from docstow.tools.rust_common import stowed as stowed_crate
 
 if TYPE_CHECKING:
@@ -75,12 +75,13 @@ def _get_crate_summary(library: Library) -> Tool:
         toolset="rust",
         title="Crate summary",
         description=(
-            "What a Rust crate is for, with features, MSRV, modules. Start here with an "
-            "unfamiliar crate. Not for finding an item (search_items). "
+            "What a crate or package is for: features, MSRV, modules. Start here with an "
+            "unfamiliar one. Not for finding an item (search_items). "
             'Example: {"crate": "tokio"}.'
         ),
         parameters=(
             CRATE,
+            SPOKEN,
             VERSION,
             LOCKFILE,
             Parameter("module", "string", "", default=""),
@@ -94,6 +95,8 @@ def _get_crate_summary(library: Library) -> Tool:
             description=TEXT,
             rust_version=TEXT,
             features={"type": "object"},
+            import_names={"type": "array", "items": TEXT},
+            readme=TEXT,
             items={"type": "object", "additionalProperties": COUNT},
         ),
     )
@@ -177,7 +180,13 @@ def _get_item_doc(library: Library) -> Tool:
 def _summarise(library: Library, arguments: Arguments) -> Answer:
     stowed = stowed_crate(library, arguments["crate"], arguments)
     facts = dict(stowed.snapshot.facts)
-    if arguments["module"] or arguments["depth"] > 1:
+    if spoken_in(arguments) is not RUST:
+        from docstow.tools import packages_about
+
+        index = library.index(stowed.snapshot)
+        own, modules = packages_about.summary(index, arguments["module"], arguments["depth"])
+        facts |= own
+    elif arguments["module"] or arguments["depth"] > 1:
         from docstow import outline
 
         index = library.index(stowed.snapshot)
@@ -186,7 +195,10 @@ def _summarise(library: Library, arguments: Arguments) -> Answer:
     else:
         modules = facts.get("modules", [])
     counts = stowed.snapshot.counts.items()
-    names = ("description", "features", "rust_version", "published", "format_version", "target")
+    names = (
+        *("description", "features", "rust_version", "published", "format_version", "target"),
+        *("import_names", "readme"),
+    )
     return Answer(
         provenance(stowed)
         | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}

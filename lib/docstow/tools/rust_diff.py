@@ -25,7 +25,7 @@ from docstow.tools.answers import (
 )
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, spoken_in, stowed
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, SPOKEN, spoken_in, stowed
 
 if TYPE_CHECKING:
     from docstow.diff import Bump, Change, Side
@@ -58,7 +58,7 @@ def tools(library: Library) -> list[Tool]:
             ),
             parameters=(
                 CRATE,
-                LANGUAGE,
+                SPOKEN,
                 Parameter("from_version", "string", "", default="", max_length=100),
                 Parameter("to_version", "string", "", default="", max_length=100),
                 Parameter("paths", "array", "", max_length=100),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, provenance, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LANGUAGE, LOCKFILE, VERSION, stowed
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, SPOKEN, VERSION, stowed
 
 if TYPE_CHECKING:
     from docstow.library import Library
@@ -36,7 +36,7 @@ def tools(library: Library) -> list[Tool]:
             ),
             parameters=(
                 CRATE,
-                LANGUAGE,
+                SPOKEN,
                 VERSION,
                 LOCKFILE,
                 Parameter("module", "string", "", default=""),

@@ -10,10 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.errors import InvalidParameter
+from docstow.languages import RUST
+from docstow.tools import packages_about
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
-from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE
+from docstow.tools.rust_common import CRATE, CURSOR, LOCKFILE, SPOKEN, spoken_in
 from docstow.tools.rust_common import locked as locked_in
 from docstow.versions import Version, choose
 
@@ -32,6 +34,7 @@ def tools(library: Library) -> list[Tool]:
         published=TEXT,
         latest=flag,
         matches=flag,
+        installed=flag,
     )
     return [
         Tool(
@@ -39,12 +42,13 @@ def tools(library: Library) -> list[Tool]:
             toolset="rust",
             title="Crate versions",
             description=(
-                "All versions of a crate, newest first, with date, MSRV and yanked; which a "
-                "requirement matches and resolves to. Not for changes (diff_versions). "
+                "A crate's versions, newest first, with date, MSRV, yanked; what a requirement "
+                "resolves to. Of a package: those at hand. Not for changes (diff_versions). "
                 'Example: {"crate": "serde", "requirement": "^1"}.'
             ),
             parameters=(
                 CRATE,
+                SPOKEN,
                 Parameter("requirement", "string", "", default=""),
                 LOCKFILE,
                 CURSOR,
@@ -57,6 +61,13 @@ def tools(library: Library) -> list[Tool]:
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     requirement, lockfile = arguments["requirement"].strip(), arguments["lockfile"]
+    if (language := spoken_in(arguments)) is not RUST:
+        if lockfile:
+            raise InvalidParameter("lockfile", "is for crates; give the requirement")
+        name, told, rows = packages_about.versions(
+            library, language, arguments["crate"], requirement
+        )
+        return Answer(told | paged(rows, arguments["cursor"], name, PER_PAGE))
     if requirement and lockfile:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
     locked = locked_in(lockfile, arguments["crate"])

@@ -17,6 +17,9 @@ from docstow.diff.packages_typescript import same, takes_as_much
         ("function row(a?: A | undefined): B", "function row(a?: A): B"),
         ("function is(a: unknown): a is X", "function is(b: unknown): b is X"),
         ("static make(a: A<T, D>): R<T>", "static make(a: A<T,D>): R< T >"),
+        ("x?: boolean", "x?: boolean | undefined"),
+        ("type A = { a?: X; }", "type A = { a?: X | undefined }"),
+        ("make: <T_1 extends A>(a: T_1) => R<T_1>", "make: <E extends A>(b: E) => R<E>"),
         ("{{{ not TypeScript", "{{{  not TypeScript"),
     ],
 )
@@ -34,6 +37,8 @@ def test_how_a_declaration_is_written_is_no_change(before: str, after: str) -> N
         ("row(c?: C): never\nrow(f?: F): never", "row(c?: C): never\nrow(f: F): never"),
         ("class A<T> extends B", "class A<T, U = any> extends B implements C"),
         ("interface A", "interface A extends B<C, D>"),
+        ("class A extends B<C, D>", "class A extends B<C, D, E>"),
+        ("type A = { a: X; }", "type A = { b?: Y; a: X; }"),
         ("const row: (a: string) => void", "const row: (a: string, b?: number) => void"),
     ],
 )
@@ -54,6 +59,9 @@ def test_what_takes_as_much_as_before(before: str, after: str) -> None:
         ("x?: boolean", "x: boolean"),
         ("type Oar = 'a' | 'b'", "type Oar = 'a'"),
         ("class A extends B", "class A extends C"),
+        ("class A extends B<C, D>", "class A extends B<D, C>"),
+        ("type A = { a: X; }", "type A = { a: X; b: Y; }"),
+        ("type A = { a: X; }", "type A = { a: Y; }"),
         ("interface A<T>", "interface A<T, U>"),
         ("const x: string", "const x: number"),
         ("get x(): string", "get x(): number"),

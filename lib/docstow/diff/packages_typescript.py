@@ -26,11 +26,15 @@ def takes_as_much(old: str, new: str) -> bool:
 
     That is so for further overloads, further parameters that may be left out, parameters that
     take more types or need not be given any more, results of fewer types, further type parameters
-    with defaults, and classes that extend more.
+    with defaults, objects with further properties that may be left out, and classes that extend
+    more.
     """
     was, now = declared(old), declared(new)
     if was.calls and now.calls:
         return all(_is_taken(each, now.calls) for call in was.calls for each in _as_given(call))
+    if was.properties and now.properties:
+        more = all(optional for _, optional in now.properties - was.properties)
+        return was.properties <= now.properties and more and was.generics == now.generics
     if was.calls or now.calls or was.union or now.union:
         return False
     return bool(now.above or now.generics) and _extends_more(was, now)
@@ -41,7 +45,13 @@ def _extends_more(was: Declared, now: Declared) -> bool:
     heads = ("class ", "interface ", "abstract class ")
     if not (was.words.startswith(heads) and now.words.startswith(heads)):
         return False
-    return was.above <= now.above and _are_taken(was.generics, now.generics)
+    kept = all(any(_is_kept(each, base) for base in now.above) for each in was.above)
+    return kept and _are_taken(was.generics, now.generics)
+
+
+def _is_kept(base: str, now: str) -> bool:
+    """Whether a base is the same, but for further type arguments."""
+    return base == now or (base.endswith(" >") and now.startswith(f"{base.removesuffix(' >')} ,"))
 
 
 def _as_given(call: Call) -> Iterator[Call]:

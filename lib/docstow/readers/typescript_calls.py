@@ -1,7 +1,8 @@
 """Declarations of TypeScript in a normal form, and the calls that they allow.
 
-This room knows what makes no difference in a declaration: layout, quotes, names of parameters,
-the order of a union and of an object's properties. It does not know what a change means.
+This room knows what makes no difference in a declaration: layout, quotes, names of parameters and
+type parameters, the order of a union and of an object's properties, ``undefined`` as a type of what
+may be left out. It does not know what a change means.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _MODIFIERS = re.compile(
     r"(?:(?:public|private|protected|static|abstract|override|declare|async|accessor)\s+)+"
 )
 _CALLABLE = ("function_signature", "method_signature", "function_type", "call_signature")
+_FIELDS = ("property_signature", "public_field_definition")
 _PARAMETERS = ("required_parameter", "optional_parameter")
 _CLOSERS = frozenset({")", "]", "}", ">"})
 _SEPARATORS = frozenset({",", ";"})
@@ -62,6 +64,7 @@ class Declared:
         generics: the type parameters of a class, interface or type.
         above: what a class or interface extends and implements.
         union: the members of a type that is one.
+        properties: of an object's type; the words of each, by whether it may be left out.
     """
 
     words: str
@@ -69,6 +72,7 @@ class Declared:
     generics: tuple[Generic, ...] = ()
     above: frozenset[str] = frozenset()
     union: frozenset[str] = frozenset()
+    properties: frozenset[tuple[str, bool]] = frozenset()
 
 
 @lru_cache(maxsize=4096)
@@ -86,6 +90,10 @@ def declared(signature: str) -> Declared:
 
 def _line(line: str) -> Declared:
     node = _parsed(line)
+    if node is not None and (names := [*_type_parameters(node)]):
+        for number, name in enumerate(dict.fromkeys(names)):
+            line = re.sub(rf"(?<![\w$.\"']){re.escape(name)}(?![\w$\"'])", f"T${number}", line)
+        node = _parsed(line)
     if node is None:
         return Declared(" ".join(line.split()))
     modifiers = _MODIFIERS.match(line)
@@ -94,9 +102,31 @@ def _line(line: str) -> Declared:
     generics = _generics(field(node, "type_parameters"))
     if callable_ is not None:
         return Declared(words, (_call(callable_),), generics)
-    value = field(node, "value") if node.type == "type_alias_declaration" else None
+    value = _value(node)
+    if value is not None and value.type == "object_type":
+        inner = (each for each in value.named_children if each.type != "comment")
+        properties = frozenset((_normal(each), has_token(each, "?")) for each in inner)
+        return Declared(words, (), generics, properties=properties)
     union = frozenset(_members(value)) if value is not None else frozenset()
     return Declared(words, (), generics, frozenset(_above(node)), union)
+
+
+def _value(node: Node) -> Node | None:
+    """The type that a declaration gives a name to, or that a property or constant has."""
+    if node.type == "lexical_declaration":
+        node = next((each for each in node.named_children), node)
+    there = field(node, "value" if node.type == "type_alias_declaration" else "type")
+    if there is not None and there.type == "type_annotation":
+        there = there.named_children[0] if there.named_children else None
+    return there
+
+
+def _type_parameters(node: Node) -> Iterator[str]:
+    """The names of all type parameters in a declaration, as they come."""
+    if node.type == "type_parameter" and (name := field(node, "name")) is not None:
+        yield text(name)
+    for each in node.named_children:
+        yield from _type_parameters(each)
 
 
 def _parsed(line: str) -> Node | None:
@@ -126,11 +156,7 @@ def _callable(node: Node) -> Node | None:
     """What is called: the declaration, or the type of a value or alias that is a function."""
     if node.type in _CALLABLE:
         return node
-    if node.type == "lexical_declaration":
-        node = next((each for each in node.named_children), node)
-    there = field(node, "type") or field(node, "value")
-    if there is not None and there.type == "type_annotation":
-        there = there.named_children[0] if there.named_children else None
+    there = _value(node)
     while there is not None and there.type == "parenthesized_type":
         there = there.named_children[0]
     return there if there is not None and there.type == "function_type" else None
@@ -174,8 +200,11 @@ def _above(node: Node) -> Iterator[str]:
     for each in node.named_children:
         if each.type == "class_heritage":
             yield from _above(each)
-        elif each.type in {"extends_clause", "extends_type_clause", "implements_clause"}:
-            yield from _normal(each).partition(" ")[2].split(" , ")
+        elif each.type == "extends_clause":
+            # A class extends a value, whose type arguments stand beside it.
+            yield " ".join(map(_normal, each.named_children))
+        elif each.type in {"extends_type_clause", "implements_clause"}:
+            yield from map(_normal, each.named_children)
 
 
 def _members(node: Node) -> Iterator[str]:
@@ -195,6 +224,17 @@ def _is_this(node: Node) -> bool:
     return pattern is not None and text(pattern) == "this"
 
 
+def _property(node: Node) -> str:
+    name, annotation = field(node, "name"), field(node, "type")
+    types = set(_members(annotation.named_children[0])) if annotation else set()
+    optional = has_token(node, "?")
+    if optional:
+        types.discard("undefined")
+    marks = "readonly " * has_token(node, "readonly")
+    shown = text(name) if name is not None else ""
+    return f"{marks}{shown}{'?' * optional}: {' | '.join(sorted(types))}"
+
+
 def _normal(node: Node) -> str:
     """The words of a node, without what makes no difference."""
     if node.type == "union_type":
@@ -205,6 +245,8 @@ def _normal(node: Node) -> str:
         given = _given(node)
         marks = "..." * given.rest + "?" * given.optional
         return f"{marks} {' | '.join(sorted(given.type))}".strip()
+    if node.type in _FIELDS and field(node, "type") is not None:
+        return _property(node)
     if not node.children or node.type == "template_literal_type":
         return " ".join(text(node).split())
     if node.type == "type_predicate":

@@ -70,6 +70,7 @@ FLOORS = [
         "pins",
         "kinds",
         "registry",
+        "job",
         "jobs",
         "ended",
         "presets",
@@ -113,7 +114,7 @@ FLOORS = [
     {"library", "prose"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
-    {"runtime", "upstreams"},
+    {"runtime", "upstreams", "workers"},
     {"cli", "cli_jobs", "cli_prose", "cli_bundle", "cli_store", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

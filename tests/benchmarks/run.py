@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import minilm
-from benchmarks import embedding, starting
+from benchmarks import embedding, packages, starting
 from benchmarks.measure import each, ms, quantile, table, timed
 from docstow.embed import Embedder, bundled
 from docstow.model import Snapshot
@@ -135,6 +135,7 @@ def main() -> None:
             texts = embedding.passages(runtime.library.index(snapshot))
             embedding.compare(embedders, texts, QUERIES)
             searches(runtime, crate, embedders)
+            packages.run(folder / "packages", runtime.library, runtime.snapshots)
         starting.models(programs, folder)
         starting.functions(folder, crate, snapshot.revision.version)
 

@@ -53,13 +53,12 @@ def mismatch(
         unbound: the receiver may be among the positional arguments, so only names are looked at.
     """
     kinds = {each.kind for each in parameters}
-    by_name = [each.name for each in parameters if each.kind in {"positional", "keyword_only"}]
-    if "var_keyword" not in kinds:
-        for keyword in given.keywords:
-            if keyword not in by_name:
-                near = nearest(keyword, by_name, shaped=False)
-                takes = ", ".join(by_name) or "none"
-                return Mismatch(f"has no parameter {keyword}; it takes {takes}", near, keyword)
+    keyword = _no_parameter(parameters, given)
+    if keyword:
+        by_name = _by_name(parameters)
+        near = nearest(keyword, by_name, shaped=False)
+        takes = ", ".join(by_name) or "none"
+        return Mismatch(f"has no parameter {keyword}; it takes {takes}", near, keyword)
     if unbound:
         return None
     in_order = [each for each in parameters if each.kind in {"positional_only", "positional"}]
@@ -87,11 +86,29 @@ def mismatch_of_all(
         given: what the call passes.
         unbound: as for :func:`mismatch`.
     """
-    found = [mismatch(each, given, unbound=unbound) for each in overloads]
-    wrong = [each for each in found if each is not None]
-    if not wrong or len(wrong) < len(found):
+    if not overloads:
         return None
     # A name that none of them has says most; what all of them have is what may be meant.
     every = {each.name: each for one in overloads for each in one}
     named = mismatch(tuple(every.values()), given, unbound=True)
-    return named or wrong[0]
+    if named is not None:
+        return named
+    first: Mismatch | None = None
+    for each in overloads:
+        wrong = mismatch(each, given, unbound=unbound)
+        if wrong is None:
+            return None
+        first = first or wrong
+    return first
+
+
+def _by_name(parameters: Sequence[Parameter]) -> list[str]:
+    return [each.name for each in parameters if each.kind in {"positional", "keyword_only"}]
+
+
+def _no_parameter(parameters: Sequence[Parameter], given: Given) -> str:
+    """The first name that is passed and that no parameter has; empty where there is none."""
+    if any(each.kind == "var_keyword" for each in parameters):
+        return ""
+    names = set(_by_name(parameters))
+    return next((each for each in given.keywords if each not in names), "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 MOST = 3
 #: Names less alike than this help nobody.
@@ -15,17 +16,21 @@ LEAST = 55.0
 #: Names that differ in case and underscores alone.
 SAME = 100.0
 #: What is less alike than this by its letters alone is not compared more closely.
-_ROUGHLY = 60.0
+_ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
+#: Of more names than this those that are alike at all are sifted first.
+_MANY = 100
 _SEPARATORS = re.compile(r"::|[.#/]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=20_000)
+def words(name: str) -> tuple[str, ...]:
     """The words of an identifier, in lower case: ``HTTPClient`` and ``http_client`` alike."""
-    return [word.lower() for word in _WORDS.findall(name)]
+    return tuple(word.lower() for word in _WORDS.findall(name))
 
 
+@lru_cache(maxsize=20_000)
 def shape(name: str) -> str:
     """Whether a name is written as a type, a constant or anything else is."""
     bare = name.strip("_")
@@ -63,16 +68,27 @@ class Listing:
             parts = _SEPARATORS.split(path)
             if not any(part.startswith("_") for part in parts):
                 self._by_last.setdefault(parts[-1], []).append(path)
-        self._lasts = list(self._by_last)
-        self._lower = [each.lower() for each in self._lasts]
-        self._sorted = [" ".join(sorted(words(each))) for each in self._lasts]
+        self._rough = _Rough(list(self._by_last))
 
     def named(self, last: str) -> list[str]:
         """The full names that end in a name."""
         return self._by_last.get(last, [])
 
     def like(self, wanted: str) -> list[str]:
-        """The full names that may come near a name: by its letters, or by its words."""
+        """The full names that may come near a name."""
+        return [path for last in self._rough.like(wanted) for path in self._by_last[last]]
+
+
+class _Rough:
+    """Identifiers that are sifted before they are compared one by one."""
+
+    def __init__(self, lasts: list[str]) -> None:
+        self._lasts = lasts
+        self._lower = [each.lower() for each in lasts]
+        self._sorted = [" ".join(sorted(words(each))) for each in lasts]
+
+    def like(self, wanted: str) -> list[str]:
+        """Those that are like a name by their letters, or by their words."""
         from rapidfuzz import fuzz, process
 
         places: dict[int, None] = {}
@@ -82,7 +98,7 @@ class Listing:
                 query, choices, scorer=fuzz.ratio, score_cutoff=_ROUGHLY, limit=_MOST_ROUGHLY
             )
             places |= dict.fromkeys(place for _, _, place in found)
-        return [path for place in places for path in self._by_last[self._lasts[place]]]
+        return [self._lasts[place] for place in places]
 
 
 def nearest(
@@ -104,15 +120,19 @@ def nearest(
     """
     scores: dict[str, float] = {}
     for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
+        by_last: dict[str, list[str]] = {}
         for full in names:
-            last = _SEPARATORS.split(full)[-1]
+            by_last.setdefault(_SEPARATORS.split(full)[-1], []).append(full)
+        few = _Rough(list(by_last)).like(wanted) if len(by_last) > _MANY else by_last
+        for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
             score = likeness(wanted, last)
             if shaped and score < SAME and shape(last) != shape(wanted):
                 continue
             score += 2.0 * (shape(last) == shape(wanted))
-            if score >= least and score + extra > scores.get(full, 0.0):
-                scores[full] = score + extra
+            if score >= least:
+                for full in by_last[last]:
+                    scores[full] = max(score + extra, scores.get(full, 0.0))
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -16,6 +17,8 @@ _PROMPT = re.compile(r"^\s*(>>>|\.\.\.|In \[\d+\]:)(?: |$)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 #: So many statements may be left out before the text is no Python at all.
 _MOST_LEFT_OUT = 40
+#: Nodes of a syntax tree below one another.
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ def parse(code: str) -> Parsed:
     left_out = text.split("\n")
     for _ in range(_MOST_LEFT_OUT):
         try:
-            return Parsed(ast.parse("\n".join(left_out)), frozenset(lost), column)
+            tree = ast.parse("\n".join(left_out))
+            return Parsed(tree, frozenset(lost | _cut(tree)), column)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = (getattr(error, "lineno", None) or 1) - 1
             line = min(max(line, 0), len(left_out) - 1)
@@ -54,6 +58,39 @@ def parse(code: str) -> Parsed:
             left_out[line] = f"{keep}pass" if stripped not in {"", "pass"} else ""
     everything = frozenset(_NAME.findall(text))
     return Parsed(_imports_alone(text), everything, column)
+
+
+def _cut(tree: ast.Module) -> set[str]:
+    """Leave out what nests deeper than anybody writes; the names in it, of which nothing is known.
+
+    Whoever walks the tree may then do so one call below another.
+    """
+    lost: set[str] = set()
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    for node in level:
+        for part, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, part, ast.copy_location(ast.Constant(None), value))
+            elif isinstance(node, ast.comprehension) or part == "generators":
+                continue
+            elif isinstance(value, list) and any(isinstance(each, ast.AST) for each in value):
+                keep = [ast.copy_location(ast.Pass(), each) for each in value[:1]]
+                setattr(node, part, keep if isinstance(value[0], ast.stmt) else [])
+            else:
+                continue
+            below = value if isinstance(value, list) else [value]
+            lost.update(*(_named(each) for each in below if isinstance(each, ast.AST)))
+    return lost
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    """All identifiers below a node."""
+    for each in ast.walk(node):
+        for part in ("id", "arg", "name", "asname", "attr"):
+            if isinstance(name := getattr(each, part, None), str):
+                yield name.partition(".")[0]
 
 
 def _last_written(lines: list[str], line: int) -> int:

@@ -5,7 +5,7 @@ This room knows surfaces and resolvers. It does not know how code writes names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -22,7 +22,7 @@ _MOST_NAMES = 20_000
 #: Submodules that are asked for a name that their package has not.
 _MOST_MODULES = 40
 #: Suggestions that one piece of code gets.
-_MOST_SUGGESTED = 200
+_MOST_SUGGESTED = 100
 
 
 def _as_told(_path: str) -> bool | None:
@@ -154,7 +154,7 @@ class Names:
         return Answer("deprecated", symbol, whole=True, message=message, package=package)
 
     def _missing(self, package: Installed, owner: Symbol, parent: str, name: str) -> Answer:
-        if not package.certain(parent, name):
+        if not package.certain(parent, name) or not self._certain_at_home(package, owner, name):
             return Answer("not_checked", owner, package=package)
         suggestions = self.suggest(package, parent, name, owner.kind)
         message = absent(package, owner.kind, parent, name, suggestions)
@@ -166,6 +166,14 @@ class Names:
             looked_in=parent,
             package=package,
         )
+
+    def _certain_at_home(self, package: Installed, owner: Symbol, name: str) -> bool:
+        """Whether the package that defines something that another offers knows the same of it."""
+        home = owner.target
+        if not home or home.partition(".")[0] == owner.path.partition(".")[0]:
+            return True
+        there = self.resolver.package_for(home)
+        return there is None or there.name == package.name or there.certain(home, name)
 
     def suggest(
         self,
@@ -192,6 +200,23 @@ class Names:
         found = () if enough else self._near(package, parent, name, kind, called=called)
         self._suggested[package.name, parent, name, called] = found
         return found
+
+    def suggest_own(
+        self, owner: str, name: str, names: Callable[[], Iterable[str]]
+    ) -> tuple[str, ...]:
+        """Paths near a name of something that the code itself defines.
+
+        Args:
+            owner: what has no such member.
+            name: the member.
+            names: its members' names.
+        """
+        key = ("", owner, name, False)
+        if key not in self._suggested:
+            enough = len(self._suggested) >= _MOST_SUGGESTED
+            paths = [] if enough else [f"{owner}.{each}" for each in names()]
+            self._suggested[key] = nearest(name, paths, shaped=False)
+        return self._suggested[key]
 
     def _near(
         self, package: Installed, parent: str, name: str, kind: str, *, called: bool

@@ -131,7 +131,7 @@ def test_the_answer_of_each_write_is_lost_in_turn(
             "wait_s": 0,
         }
         runtime = Runtime(load(settings, {}))
-        runtime.__dict__["_queue"] = Nowhere()
+        runtime.workers.__dict__["_queue"] = Nowhere()
         return runtime
 
     for at in itertools.count(1):

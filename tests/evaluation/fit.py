@@ -75,8 +75,16 @@ def cases(questions: Sequence[Question], crates: Crates) -> tuple[list[str], lis
     return names, found
 
 
-def fit(training: Sequence[Case]) -> NDArray[np.float64]:
-    """Weights of the raw features: shape (features,)."""
+def fit(
+    training: Sequence[Case], start: NDArray[np.float64] | None = None, penalty: float = PENALTY
+) -> NDArray[np.float64]:
+    """Weights of the raw features: shape (features,).
+
+    Args:
+        training: questions with their candidates.
+        start: weights that the penalty draws towards, shape (features,); zero if left out.
+        penalty: how strongly, on standardised features.
+    """
     usable = [case for case in training if case.relevant().any()]
     stacked = np.concatenate([case.features for case in usable])
     scale = stacked.std(axis=0) + 1e-9
@@ -85,13 +93,14 @@ def fit(training: Sequence[Case]) -> NDArray[np.float64]:
     begins = np.cumsum([0, *(len(case.rows) for case in usable)])[:-1]
     segment = np.repeat(np.arange(len(usable)), [len(case.rows) for case in usable])
     wanted /= np.add.reduceat(wanted, begins)[segment]
-    weights = np.zeros(stacked.shape[1])
+    drawn = np.zeros(stacked.shape[1]) if start is None else start * scale
+    weights = drawn.copy()
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):  # Adam (Kingma and Ba, ICLR 2015)
         scores = stacked @ weights
         share = np.exp(scores - np.maximum.reduceat(scores, begins)[segment])
         share /= np.add.reduceat(share, begins)[segment]
-        slope = stacked.T @ (share - wanted) / len(usable) + PENALTY * weights
+        slope = stacked.T @ (share - wanted) / len(usable) + penalty * (weights - drawn)
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
         weights -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-9)

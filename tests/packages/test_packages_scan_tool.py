@@ -221,6 +221,14 @@ def test_half_a_manifest_names_nothing(text: str) -> None:
     assert not mentions.read(text).names
 
 
+@pytest.mark.parametrize(
+    "part", ["export x ", "import {", "import a as b, ", "from ", '"a', "\n  at "]
+)
+def test_a_long_text_without_sense_is_read_in_one_go(part: str) -> None:
+    """An expression that begins anew at each word would take minutes."""
+    assert not mentions.read(part * (200_000 // len(part)) + "!").names
+
+
 def test_a_manifest_is_answered_by_the_names_of_packages(call: Any) -> None:
     answer = call(text="pillow==12.0.0\nmissing>=1\n")
     assert answer["missing"] == ["missing"]

@@ -257,3 +257,48 @@ def test_an_environment_that_shares_the_systems_packages_says_that_they_are_not_
     found = scanned(root)
     assert "sound" in {each.name for each in found.packages}
     assert "system" in told(found)[".venv"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "configured", "read"),
+    [
+        (("lib/python3.9", "lib/python3.12", "lib64/python3.12"), "version = 3.12.1", ["3.12"] * 2),
+        (("lib/python3.9", "lib/python3.12"), "version_info = 3.9.0.final.0", ["3.9"]),
+        (("lib/python3.9", "lib/python3.12"), "", ["3.12"]),
+        (("lib/pypy3.10",), "implementation = PyPy\nversion_info = 3.10.14", ["3.10"]),
+        (("lib/python3.13t",), "", ["3.13t"]),
+        (("Lib",), "home = C:\\Python\r\nversion = 3.12.1\r\n", ["Lib"]),
+    ],
+)
+def test_of_an_environment_that_was_upgraded_the_former_packages_are_left_out(
+    tmp_path: Path, folders: tuple[str, ...], configured: str, read: list[str]
+) -> None:
+    root = tmp_path / "project"
+    write(root / ".venv" / "pyvenv.cfg", configured)
+    for folder in folders:
+        name = folder.replace("/", "-")
+        info = root / ".venv" / folder / "site-packages" / f"{name.replace('-', '_')}-1.dist-info"
+        write(info / "METADATA", f"Name: {name}\nVersion: 1\n")
+        write(info / "RECORD", "x.py,,\n")
+    names = [each.location.split("/")[-2] for each in scanned(root).packages]
+    assert [each.removeprefix("python").removeprefix("pypy") for each in names] == read
+
+
+def test_of_pypackages_the_newest_are_read(root: Path) -> None:
+    for version in ("3.9", "3.11"):
+        info = root / "__pypackages__" / version / "lib" / f"of_{version}-1.dist-info"
+        write(info / "METADATA", f"Name: of-{version}\nVersion: 1\n")
+        write(info / "RECORD", "x.py,,\n")
+    assert {each.name for each in scanned(root).packages} >= {"of-3.11"}
+    assert "of-3.9" not in {each.name for each in scanned(root).packages}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_requirements_are_read_as_shells_write_them(tmp_path: Path, encoding: str) -> None:
+    text = "alpha==1.0\r\nbeta==2.0 ; python_version > '3'\r\n"
+    write(tmp_path / "project" / "requirements.txt", text.encode(encoding))
+    found = scanned(tmp_path / "project")
+    assert [(each.name, each.direct) for each in found.packages] == [
+        ("alpha", True),
+        ("beta", True),
+    ]

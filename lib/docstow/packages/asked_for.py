@@ -5,6 +5,7 @@ This room reads manifests. It does not know their texts (:mod:`docstow.packages.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any
 
 from docstow.errors import DocstowError, Forbidden
 from docstow.packages import wanted
-from docstow.packages.boundary import Boundary
+from docstow.packages.boundary import Boundary, is_binary
 from docstow.packages.found import Problem
 from docstow.packages.memory import Memory
 from docstow.packages.places import is_requirements, shown
@@ -76,11 +77,11 @@ def recalled(
 
     def fact() -> list[Any] | str:
         try:
-            return make(boundary.read(path, most=_LARGEST).decode("utf-8-sig", "replace"))
+            return make(_decoded(boundary.read(path, most=_LARGEST, text=False)))
         except Forbidden:
             return "it leads out of the root; give a --root that holds both"
         except DocstowError as error:
-            return error.message
+            return error.message.rstrip(".")
         except UNREADABLE as error:
             return f"it cannot be read: {str(error)[:200]}"
 
@@ -89,6 +90,15 @@ def recalled(
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     return found
+
+
+def _decoded(body: bytes) -> str:
+    """The text of a manifest or lock file; some shells of Windows write it in UTF-16."""
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace")
+    if is_binary(body):
+        raise ValueError("it is not text")
+    return body.decode("utf-8-sig", "replace")
 
 
 def _sorted(reader: Callable[[str], set[str]], text: str) -> list[str]:

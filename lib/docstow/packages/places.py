@@ -44,6 +44,7 @@ _MANIFESTS = (
 )
 _REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
 _VERSION = re.compile(r"^version(?:_info)?\s*=\s*(\d+\.\d+(?:\.\d+)?)", re.MULTILINE)
+_INTERPRETER = re.compile(r"(?:python|pypy)(?=\d)")
 _SHARES = re.compile(r"^include-system-site-packages\s*=\s*true", re.MULTILINE | re.IGNORECASE)
 _DEEPEST = 3
 _MOST_FOLDERS = 1500
@@ -187,9 +188,9 @@ def _note_folder(place: Path, name: str, boundary: Boundary, found: Places) -> b
     if name == "__pypackages__":
         for each in place.iterdir():
             found.watch(each)
-        sites = tuple(sorted(place.glob("*/lib")))
-        version = sites[-1].parent.name if sites else ""
-        found.python.append(Sites(place, "pypackages", version, sites[-1:]))
+        newest = sorted(place.glob("*/lib"), key=lambda each: _numbers(each.parent.name))[-1:]
+        version = newest[0].parent.name if newest else ""
+        found.python.append(Sites(place, "pypackages", version, tuple(newest)))
         return False
     if (place / "pyvenv.cfg").is_file() or (place / "conda-meta").is_dir():
         _add_environment(place, boundary, found)
@@ -202,28 +203,18 @@ def _add_environment(folder: Path, boundary: Boundary, found: Places) -> None:
         return
     _watch_environment(folder, found)
     conda = (folder / "conda-meta").is_dir()
-    sites = []
-    version = ""
-    # Of the two names on 64-bit systems one is usually a link to the other.
-    for lib in ("lib", "lib64"):
-        if (folder / lib).is_symlink():
-            continue
-        for python in sorted((folder / lib).glob("python*")):
-            if (python / "site-packages").is_dir() and not python.is_symlink():
-                sites.append(python / "site-packages")
-                version = python.name.removeprefix("python")
+    configured = "" if conda else _configuration(folder, boundary)
+    told = _VERSION.search(configured)
+    sites = _sites(folder, told[1] if told else "")
+    version = told[1] if told else _INTERPRETER.sub("", sites[0].parent.name) if sites else ""
     if not sites and (folder / "Lib" / "site-packages").is_dir():
         sites.append(folder / "Lib" / "site-packages")
-    if not conda:
-        configured = _configuration(folder, boundary)
-        told = _VERSION.search(configured)
-        version = told[1] if told else version
-        if _SHARES.search(configured):
-            reason = (
-                "it has the packages of the system's Python too, which are not read; to have all, "
-                "make it without --system-site-packages"
-            )
-            found.problems.append(Problem(shown(folder, boundary), reason))
+    if _SHARES.search(configured):
+        reason = (
+            "it has the packages of the system's Python too, which are not read; to have all, "
+            "make it without --system-site-packages"
+        )
+        found.problems.append(Problem(shown(folder, boundary), reason))
     if sites:
         kind = "conda" if conda else "venv"
         found.python.append(Sites(folder, kind, version, tuple(sites)))
@@ -238,6 +229,30 @@ def _watch_environment(folder: Path, found: Places) -> None:
         found.watch(folder / name)
     for python in (*(folder / "lib").glob("python*"), *(folder / "lib64").glob("python*")):
         found.watch(python)
+
+
+def _sites(folder: Path, version: str) -> list[Path]:
+    """The folders of import names of an environment's Python; those of a former one are left over.
+
+    Args:
+        folder: the environment.
+        version: of its Python; the newest that is there if empty.
+    """
+    found: dict[str, list[Path]] = {}
+    # Of the two names on 64-bit systems one is usually a link to the other.
+    for lib in ("lib", "lib64"):
+        if not (folder / lib).is_symlink():
+            for python in (folder / lib).glob("*py*"):
+                site = python / "site-packages"
+                if _INTERPRETER.match(python.name) and site.is_dir() and not python.is_symlink():
+                    found.setdefault(python.name, []).append(site)
+    names = sorted(found, key=_numbers)
+    own = [each for each in names if _numbers(each) == _numbers(version)[:2]]
+    return found[(own or names)[-1]] if names else []
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", name)]
 
 
 def _configuration(folder: Path, boundary: Boundary) -> str:

@@ -26,7 +26,8 @@ _IMPORTS: Mapping[str, re.Pattern[str]] = {
         re.MULTILINE,
     ),
     "typescript": re.compile(
-        r"(?:^|[;}\s])(?:import|export)\b[^'\"`;(=]*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
+        # Up to the next keyword and no further: texts may have thousands of them.
+        r"(?:^|[;}\s])(?:import|export)\b(?:(?!\b(?:im|ex)port\b)[^'\"`;(=])*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
         r"|(?:^|[;}\s])import\s*['\"]([^'\"\s]+)['\"]"
         r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
     ),

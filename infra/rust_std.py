@@ -145,7 +145,9 @@ class Library:
     def _row(self, path: str, kind: str, declaration: str, item: Json) -> None:
         note = item.get("deprecation") or {}
         since = note.get("since") or ""
-        fields = [kind, declaration, since if since[:1].isdigit() else ""]
+        unstable = (item.get("stability") or {}).get("level") == "unstable"
+        said = "unstable" if unstable else since if since[:1].isdigit() else ""
+        fields = [kind, declaration, said]
         line = "\t".join(fields).rstrip("\t")
         rows = self.rows.setdefault(path, [])
         if rows and kind == "method" and rows != [line]:

@@ -26,6 +26,26 @@ from docstow.verify.messages import Mention, read
             Mention("reqwest", ("Client", "foo"), 1),
         ),
         (
+            "error[E0599]: no method named `push_all` found for struct `Vec<{integer}>` in the",
+            "rust",
+            Mention("std", ("vec", "Vec", "push_all"), 1),
+        ),
+        (
+            "error[E0599]: no function or associated item named `parse_hex` found for type `u32`",
+            "rust",
+            Mention("u32", ("parse_hex",), 1),
+        ),
+        (
+            """error[E0433]: cannot find `Durations` in `time`
+  --> a.rs:4:16
+   |
+4  |     std::time::Durations::from_secs(1);
+   |                ^^^^^^^^^ could not find `Durations` in `time`
+""",
+            "rust",
+            Mention("std", ("time", "Durations"), 1),
+        ),
+        (
             "Traceback (most recent call last):\nImportError: cannot import name 'A' from 'b.c'",
             "python",
             Mention("b", ("c", "A"), 2),

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from docstow.verify.std_names import PRELUDE_TYPES, PRIMITIVES
+
 Language = Literal["rust", "python", "typescript", "javascript"]
 
 
@@ -59,8 +61,12 @@ _NODE = re.compile(
     r"|^\s+at .+node_modules/",
     re.MULTILINE,
 )
+#: Types that rustc names without a path and that are nobody else's.
+_OF_STD = PRIMITIVES | frozenset(PRELUDE_TYPES.values())
+#: So many lines around an error may show its code.
+_SHOWN = 6
 _TICKED = re.compile(r"`([A-Za-z_]\w*(?:::\w+)+)")
-_NOT_IN = re.compile(r"(?:cannot find \w+(?: \w+)?|could not find) `(\w+)` in (?:\w+ )?`([\w:]+)`")
+_NOT_IN = re.compile(r"(?:cannot find(?: \w+){0,3}|could not find) `(\w+)` in (?:\w+ )?`([\w:]+)`")
 _UNDECLARED = re.compile(
     r"(?:undeclared crate or module|unresolved module or unlinked crate|can't find crate for"
     r"|unresolved import) `(\w+)`"
@@ -124,14 +130,22 @@ def _specific(found: Sequence[Mention]) -> Iterator[Mention]:
 def _of_rust(lines: Sequence[str]) -> Iterator[Mention]:
     for number, line in enumerate(lines, 1):
         for name, owner in _NOT_IN.findall(line):
-            yield _rust(f"{owner}::{name}", number)
+            shown = lines[max(0, number - _SHOWN) : number + _SHOWN] if "::" not in owner else ()
+            yield _rust(_in_code(f"{owner}::{name}", shown), number)
         for name, owner in _NO_METHOD.findall(line):
-            if "::" in owner:
+            if "::" in owner or (owner := PRELUDE_TYPES.get(owner, owner)) in _OF_STD:
                 yield _rust(f"{owner}::{name}", number)
         for path in _TICKED.findall(line):
             yield _rust(path, number)
         for name in _UNDECLARED.findall(line):
             yield Mention(name, (), number)
+
+
+def _in_code(path: str, lines: Sequence[str]) -> str:
+    """A path whose beginning rustc leaves out, as the lines of code around the error have it."""
+    whole = re.compile(rf"\b(?:\w+::)*{re.escape(path)}\b")
+    found = (match[0] for line in lines for match in whole.finditer(line))
+    return next(found, path)
 
 
 def _rust(path: str, line: int) -> Mention:

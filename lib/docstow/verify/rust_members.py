@@ -88,12 +88,13 @@ class Members:
         others: list[str] = []
         for each in self._steps(owner):
             if each is not None:
-                members = (member.path for member in each.names.members(each.path))
-                own += [path for path in members if not path.endswith("::")]
+                members = each.names.members(each.path)
+                own += [member.path for member in members if member.recommended]
                 own += each.names.aliases_below(each.path)
                 traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
                 if "Iterator" in traits:
-                    others += [member.path for member in standard().members("std::iter::Iterator")]
+                    members = standard().members("std::iter::Iterator")
+                    others += [member.path for member in members if member.recommended]
         return nearest(name, [*own, *others])
 
     def _steps(self, owner: Found) -> Iterator[Found | None]:

@@ -66,6 +66,12 @@ class Found:
         """Its attributes."""
         return self.names.index.attributes(self.row)
 
+    @property
+    def recommended(self) -> bool:
+        """Whether it can be used without a second thought: neither deprecated nor unstable."""
+        said = str(self.names.index.columns["attributes"][self.row])
+        return '"deprecated"' not in said and '"unstable"' not in said
+
 
 class CrateNames:
     """The names of one version of a crate.
@@ -203,7 +209,7 @@ class CrateNames:
 
     def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
         """Paths that come near ``owner::name``: beside it, of that name elsewhere, then alike."""
-        here = [each.path for each in self.members(owner)]
+        here = [each.path for each in self.members(owner) if each.recommended]
         here += self.aliases_below(owner)
         # A module's own parts come first, then what bears exactly this name elsewhere.
         moved = [path for path in self._by_last_name.get(name.lower(), ()) if path not in here]

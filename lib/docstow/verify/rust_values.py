@@ -141,7 +141,8 @@ class Values:
         return None
 
     def _makes_pointer(self, path: Segments) -> str:
-        return self._holds(path[:-1]) if path[-1] == "new" and len(path) > 1 else ""
+        made = len(path) > 1 and path[-1] in {"new", "clone"}
+        return self._holds(path[:-1]) if made else ""
 
     def _step(self, node: Node, given: Type | None, known: Known) -> Type | None:
         """The type of an expression; ``given`` is that of the part which decides."""

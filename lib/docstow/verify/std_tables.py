@@ -6,7 +6,7 @@ own documentation. It does not know code, nor what a name is looked up for.
 The file's first line is the version. Each further line has a path, a tab and one of
 
 * a kind, what a call takes and gives (``fn f(self, _: ()) -> Option<str>``; ``()`` stands for what
-  is not certain), and since when it is deprecated, parted by tabs;
+  is not certain), and since when it is deprecated or that it is ``unstable``, parted by tabs;
 * a tab and the last names of the traits that the type has;
 * ``>`` and the path of the type that it dereferences to, ``?`` for whatever it holds;
 * ``=``, a tab and the path of the same item: this one is an alias.
@@ -58,7 +58,10 @@ class StdTables:
                 self._add(path, kind, *fields)
         self.snapshot = _snapshot(version)
 
-    def _add(self, path: str, kind: str, declaration: str = "", since: str = "") -> None:
+    def _add(self, path: str, kind: str, declaration: str = "", said: str = "") -> None:
+        note: dict[str, Any] = {"unstable": True} if said == "unstable" else {}
+        if said and not note:
+            note = {"deprecated": {"since": said}}
         parent, _, title = path.rpartition("::")
         self._rows.setdefault(path, []).append(len(self.columns["path"]))
         row = {
@@ -67,7 +70,7 @@ class StdTables:
             "title": title,
             "signature": declaration,
             "parent": parent,
-            "attributes": json.dumps({"deprecated": {"since": since}}) if since else "{}",
+            "attributes": json.dumps(note),
         }
         for name, value in row.items():
             self.columns[name].append(value)
@@ -110,7 +113,7 @@ class StdTables:
         return self.find(f"std::{rest}") if first in {"core", "alloc"} and rest else ()
 
     def attributes(self, row: int) -> dict[str, Any]:
-        """Since when an item is deprecated, if it is."""
+        """Since when an item is deprecated, or that it is unstable."""
         found: dict[str, Any] = json.loads(self.columns["attributes"][row])
         return found
 

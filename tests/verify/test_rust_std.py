@@ -1,0 +1,141 @@
+"""Rust's standard library, and Rust that is long, deep or broken: all of it is answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from docstow.tools.packages_crates import StowedCrates
+from docstow.verify import rust_code
+from docstow.verify.findings import Finding, Verdict
+from docstow.verify.rust_names import standard
+from docstow.verify.rust_paths import MOST_EXPLAINED
+from verify.snippets import load
+from verify.test_rates import alarms, measured, wrong
+
+
+def find(code: str, crates: StowedCrates) -> list[tuple[str, str, tuple[str, ...]]]:
+    found = wrong(rust_code.verify(code, crates))
+    return [(each.name, each.status, each.suggestions[:1]) for each in found]
+
+
+def test_what_is_written_with_the_standard_library(crates: StowedCrates) -> None:
+    def check(code: str) -> Verdict:
+        return rust_code.verify(code, crates)
+
+    assert alarms(load("rust_std"), check) == []
+    found, first = measured("rust_std", check)
+    assert found >= 0.95
+    assert first >= 0.75
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("std::collections::HashMap", "core::time::Duration", "alloc::vec::Vec::push"),
+        *("std::f64::consts::PI", "f64::sqrt", "u8::MAX", "str::trim", "std::io::Error::other"),
+        *("std::sync::atomic::Ordering::SeqCst", "std::iter::Iterator::map", "core::fmt::Debug"),
+    ],
+)
+def test_paths_of_the_library(path: str) -> None:
+    assert standard().find(path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("let s = String::new(); s.trims();", "std::string::String::trims"),
+        ("let s = format!(\"{}\", 1); s.pushh('a');", "std::string::String::pushh"),
+        ("let v = vec![1]; v.lenn();", "std::vec::Vec::lenn"),
+        ("let v = vec![1]; v.iter().map(|a| a).filterr(|a| true);", "std::iter::Map::filterr"),
+        ('let t = "a".trim().to_uppercase(); t.is_emptyy();', "std::string::String::is_emptyy"),
+        ('let b = b"a"; b.to_vector();', "[T; N]::to_vector"),
+        ('let t = std::fs::read_to_string("a").unwrap(); t.liness();', None),
+    ],
+)
+def test_methods_of_values(crates: StowedCrates, statement: str, name: str | None) -> None:
+    found = find(f"fn main() {{ {statement} }}", crates)
+    assert [each[0] for each in found] == [name or "std::string::String::liness"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # A trait that nobody sees may bring a method to any type.
+        "use super::*; fn f(s: String) { s.shout(); }",
+        "use crate::Shout; fn f(s: String) { s.shout(); }",
+        "trait Shout { fn shout(&self); } fn f(s: String) { s.shout(); }",
+        # Imports are left out: a type comes from nowhere.
+        'fn f(s: &mut Input) -> Parsed { "a".parse_next(s) }',
+        # A pointer has methods of its own, and may lead anywhere.
+        "use std::sync::Arc; fn f(a: Arc<String>) { a.clone(); a.as_ref(); a.len(); }",
+        "use std::cell::RefCell; fn f(a: RefCell<Mine>) { a.borrow().anything(); } struct Mine;",
+        # Shadowed names, and a module that bears a primitive's name.
+        "struct String; impl String { fn shout(&self) {} } fn f(s: String) { s.shout(); }",
+        "use std::f64; fn f() -> f64 { f64::consts::PI + f64::MAX + f64::max(1.0, 2.0) }",
+        "fn f(v: Vec<Vec<u8>>) -> Vec<u8> { v.concat() }",
+        "use std::os::windows::fs::MetadataExt; fn f(m: std::fs::Metadata) { m.file_size(); }",
+    ],
+)
+def test_what_is_not_certain_is_not_wrong(crates: StowedCrates, code: str) -> None:
+    assert find(code, crates) == []
+
+
+def test_arguments_of_the_library(crates: StowedCrates) -> None:
+    found = find("fn f(a: &mut u8) { std::mem::swap(a); }", crates)
+    assert [each[:2] for each in found] == [("std::mem::swap", "wrong_argument")]
+
+
+def test_a_name_that_others_replace_is_not_suggested() -> None:
+    assert standard().find("str::trim_left")[0].recommended is False
+    assert standard().find("str::trim_start")[0].recommended is True
+
+
+MANY = 3000
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        (f"fn f() {{ {'tokio::spwan();' * MANY} }}", MANY),
+        (f"fn f() {{ {''.join(f'tokio::spwan{n}();' for n in range(MANY))} }}", MANY),
+        ("".join(f"use tokio::sync::Mutx{n};\n" for n in range(MANY)), MANY),
+        (f'fn f() {{ println!("{{}}", {"tokio::spwan()," * MANY}); }}', MANY),
+        (
+            f"""use regex::Regex; fn f() {{ let r = Regex::new("a").unwrap();
+            {"".join(f"r.is_mach{n}();" for n in range(MANY))} }}""",
+            MANY,
+        ),
+    ],
+)
+def test_many_wrong_names_are_found_and_some_explained(
+    crates: StowedCrates, code: str, count: int
+) -> None:
+    found: list[Finding] = wrong(rust_code.verify(code, crates))
+    assert len(found) == count
+    names = {each.name for each in found if each.suggestions}
+    assert 1 <= len(names) <= MOST_EXPLAINED
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"fn f() {'{' * MANY}{'}' * MANY}",
+        f"fn f() {{ let x = {'(' * MANY}1{')' * MANY}; }}",
+        f"fn f(x: {'Box<' * MANY}u8{'>' * MANY}) {{}}",
+        f"fn f() {{ let x: {'std::vec::Vec<' * MANY}u8{'>' * MANY}; }}",
+        f"use {'a::{' * MANY}b{'}' * MANY};",
+        f"use tokio{'::a' * MANY};",
+        f"use clap::Command; fn f() {{ Command::new(1){'.about(1)' * MANY}; }}",
+        f"fn f() {{ {'println!(' * MANY}1{')' * MANY}; }}",
+        f"fn f() {{ let {'Some(' * MANY}x{')' * MANY} = y; }}",
+        f'fn f() {{ let x = r{"#" * MANY}"a',
+        f'fn f() {{ let x = "{"a" * MANY}',
+        f"{'fn f(' * MANY}",
+        f"{'use tokio::sync::*;' * MANY} fn f() {{ X::new(); }}",
+        'fn f() { let x = "\ud800"; }',
+        "\0" * MANY,
+    ],
+)
+def test_deep_long_and_broken_code_is_answered(crates: StowedCrates, code: str) -> None:
+    found = wrong(rust_code.verify(code, crates))
+    assert len(found) <= 1

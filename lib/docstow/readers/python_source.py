@@ -34,8 +34,9 @@ from docstow.readers.python_signature import (
 )
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_OWN = re.compile(r"\b(?:self|cls)\.([A-Za-z_]\w*)")
-_ASSIGNED = re.compile(r"\bself\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
+# What is looked for in whole classes begins with plain letters, which are much faster to find.
+_OWN = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
 #: Parsing may warn of the text's own escapes; how warnings are shown belongs to the whole process.
 _QUIET = threading.Lock()
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)

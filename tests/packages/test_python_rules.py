@@ -86,7 +86,9 @@ def test_how_a_class_is_called(tmp_path: Path, text: str, parameters: list[str] 
 
 def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> None:
     """As in a package whose module is compiled, or was left out."""
-    text = "from .missing import *\nfrom .gone import *\nfrom pkg.missing import *\nfrom .a import *\n"
+    text = (
+        "from .missing import *\nfrom .gone import *\nfrom pkg.missing import *\nfrom .a import *\n"
+    )
     surface = surfaces(tmp_path, {"pkg/__init__.py": text, "pkg/a.py": "y = 1\n"}).of("pkg")
     assert surface.symbol("pkg.x") is None
     assert surface.symbol("pkg.missing.x") is None
@@ -127,12 +129,15 @@ def test_overloads_that_alone_say_how_something_is_called(tmp_path: Path) -> Non
         "from typing import overload\nclass A:\n    @overload\n    def f(self, a): ...\n"
         "    @overload\n    def f(self, *, b): ...\n"
     )
-    made = surfaces(tmp_path, {"mod.py": "", "mod.pyi": text, "own.py": text})
-    told, own = made.of("mod").symbol("mod.A.f"), made.of("own").symbol("own.A.f")
-    assert told is not None
-    assert own is not None
-    assert [[each.name for each in one] for one in told.overloads] == [["a"], ["b"]]
-    assert (told.parameters, own.overloads) == (None, ())
+    files = {"mod.pyi": text, "own.py": text, "compiled.py": "", "compiled.pyi": text}
+    made = surfaces(tmp_path, files)
+    told = {name: made.of(name).symbol(f"{name}.A.f") for name in ("mod", "own", "compiled")}
+    overloads = {name: symbol.overloads for name, symbol in told.items() if symbol is not None}
+    assert [[each.name for each in one] for one in overloads["mod"]] == [["a"], ["b"]]
+    # What a source has from elsewhere was compiled, and may take more than its stub says.
+    loose = [[(each.name, each.required) for each in one] for one in overloads["compiled"]]
+    assert loose == [[("a", False), ("rest", False)], [("b", False), ("rest", False)]]
+    assert overloads["own"] == ()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -273,7 +274,7 @@ def _defined(path: str, views: list[View]) -> Symbol:
         target=source.path if source.path != path else "",
         parameters=given,
         module=typed.module,
-        overloads=overloads(source) if given is None and source.layer.role == "stub" else (),
+        overloads=_overloads(source) if given is None else (),
     )
 
 
@@ -283,7 +284,30 @@ def _parameters(source: View, stub: View | None) -> tuple[Parameter, ...] | None
         return None
     if stub is not None and stub is not source and stub.several:
         return None
-    return parameters(source)
+    given = parameters(source)
+    return _loose(given) if given is not None and _is_told(source) else given
+
+
+def _overloads(source: View) -> tuple[tuple[Parameter, ...], ...]:
+    """What overloads take where they alone say it: in a stub of the package's own."""
+    if source.layer.role != "stub":
+        return ()
+    found = overloads(source)
+    return tuple(_loose(each) for each in found) if _is_told(source) else found
+
+
+def _loose(given: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """The same names, as many as anybody likes."""
+    names = [replace(each, required=False) for each in given]
+    rest = Parameter("rest", "var_positional", required=False)
+    return (*names, *([] if any(each.kind == rest.kind for each in given) else [rest]))
+
+
+def _is_told(view: View) -> bool:
+    """Whether a stub speaks of what was compiled: it may take more than it is said to take."""
+    module = view.names.files.module(view.module)
+    others = module is not None and any(each.role == "source" for each in module.layers)
+    return view.layer.role == "stub" and (others or (module is not None and module.native))
 
 
 def _kind(view: View) -> SymbolKind:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from docstow.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
 from docstow.languages import Language, of_kind
 from docstow.model import Snapshot, Source
+from docstow.packages.asked_version import fitting, newness
 from docstow.packages.found import folded
 from docstow.packages.stowed_documents import documents
-from docstow.versions import choose
 
 if TYPE_CHECKING:
     from docstow.ingest import Ingest
@@ -110,7 +110,7 @@ class Installed:
         here = list(self._installed(language, name))
         stowed = self._stowed(language, here[0].source.name if here else name)
         installed = [each.source.version for each in here]
-        known = sorted({*installed, *stowed}, key=_order, reverse=True)
+        known = sorted({*installed, *stowed}, key=newness, reverse=True)
         if not known:
             raise self._missing(language, name, "", [])
         sources = [each.source for each in here] or [s.revision.source for s in stowed.values()]
@@ -270,53 +270,6 @@ def name_of(package: Package) -> str:
 def stowed_name(language: Language, name: str) -> str:
     """The same of a name that a caller wrote."""
     return folded(name) if language.kind == "python" else name
-
-
-def fitting(asked: str, versions: Iterable[str]) -> str | None:
-    """The newest version that is asked for: exact, by its beginning, or by a requirement.
-
-    The first stands for the newest where nothing is asked and nothing orders them.
-    """
-    known = list(dict.fromkeys(versions))
-    asked = asked.strip().removeprefix("==").strip()
-    if asked in known:
-        return asked
-    if asked in ("", "latest", "*"):
-        return max(known, key=_order, default=None)
-    below = [each for each in known if each.startswith(f"{asked}.")]
-    if below:
-        return max(below, key=_order)
-    if re.fullmatch(r"\d+(\.\d+)*", asked):
-        # Cargo would take any compatible one; of packages a number is what it says.
-        return None
-    # Cargo's requirements want three numbers.
-    whole = {_padded(each): each for each in reversed(known)}
-    try:
-        best = choose(_as_range(asked), whole)
-    except InvalidParameter:
-        return None
-    return whole[best] if best is not None else None
-
-
-def _padded(version: str) -> str:
-    """A version of numbers alone with three of them at least."""
-    if not re.fullmatch(r"\d+(\.\d+)?", version):
-        return version
-    return f"{version}{'.0' * (2 - version.count('.'))}"
-
-
-def _as_range(asked: str) -> str:
-    """``~=1.4.2`` of Python as ``>=1.4.2, <1.5``; anything else as it is."""
-    if not (found := re.fullmatch(r"~=\s*((?:\d+\.)*)(\d+)\.(\d+)", asked)):
-        return asked
-    above, last, least = found.groups()
-    return f">={above}{last}.{least}, <{above}{int(last) + 1}"
-
-
-def _order(version: str) -> tuple[bool, list[int]]:
-    """Final releases after others, then by their numbers."""
-    final = re.fullmatch(r"[\d.]+(?:\.post\d+)?(?:\+.*)?", version) is not None
-    return final, [int(each) for each in re.findall(r"\d+", version)]
 
 
 def _readable(package: Package) -> bool:

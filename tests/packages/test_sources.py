@@ -15,8 +15,9 @@ import pytest
 from filelock import FileLock
 
 from docstow.errors import CrateNotFound, InvalidParameter, ItemNotFound, PackageNotFound
-from docstow.installed import READERS, fitting
+from docstow.installed import READERS
 from docstow.model import Document
+from docstow.packages.asked_version import fitting
 from docstow.packages.stowed_documents import documents
 from docstow.runtime import Runtime
 from docstow.settings import load

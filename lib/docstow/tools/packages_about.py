@@ -55,7 +55,7 @@ def versions(
         PackageNotFound: neither a project here nor the store has the package, or none of its
             versions is asked for.
     """
-    from docstow.installed import fitting
+    from docstow.packages.asked_version import fitting
 
     if library.installed is None:
         raise PackageNotFound("Packages are not looked into here.")

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from docstow.installed import fitting, stowed_name
+from docstow.installed import stowed_name
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.packages import locked_text
+from docstow.packages.asked_version import fitting
 from docstow.packages.found import folded
 from docstow.packages.resolver import Nothing
 from docstow.packages.stowed_surface import StowedSurface

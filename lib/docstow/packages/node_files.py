@@ -28,6 +28,7 @@ LARGEST = 16 * 1024 * 1024
 _CACHED = 24 * 1024 * 1024
 _BARE = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
 _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
+_GLOBAL = re.compile(rb"\bdeclare\s+global\b")
 _STAR = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
 _MOST_FILES = 20_000
 
@@ -91,10 +92,14 @@ class Unit:
             return True
         return self.folder.manifest.get("type") == "module" and not name.endswith((".cts", ".cjs"))
 
+    @property
+    def body(self) -> bytes:
+        """Its bytes."""
+        return self._file.body
+
     def may_export(self, name: str) -> bool:
         """Whether a name can be among its exports, judged without parsing it."""
-        body = self._file.body
-        return name.encode() in body or _STAR.search(body) is not None
+        return name.encode() in self.body or _STAR.search(self.body) is not None
 
     def beside(self, path: Path) -> Unit:
         """The same file as if it stood elsewhere in its package."""
@@ -230,8 +235,22 @@ class NodeFiles:
                 return self.unit(Path(each), folder)
         return None
 
+    def has(self, folder: Folder, subpath: str) -> bool:
+        """Whether a package has a file or a folder of that name, whatever its ending is."""
+        target = _normal(folder.root, subpath)
+        if target is None or not target.parent.is_relative_to(folder.root):
+            return True
+        try:
+            names = os.listdir(target.parent)  # noqa: PTH208 - names alone are wanted
+        except OSError:
+            return False
+        return any(each == target.name or each.startswith(f"{target.name}.") for each in names)
+
     def ambients(self, folder: Folder) -> tuple[tuple[str, str], ...]:
-        """Which declaration files of a package speak for which modules: path, specifier."""
+        """Which declaration files of a package speak for which modules: path, specifier.
+
+        Those that speak for all files have an empty specifier.
+        """
         try:
             stamp = (folder.root / "package.json").stat().st_mtime_ns
         except OSError:
@@ -239,7 +258,7 @@ class NodeFiles:
         key = (str(folder.root), stamp)
         if key not in _AMBIENTS:
             _AMBIENTS[key] = tuple(self._ambients(folder))
-            if len(_AMBIENTS) > 256:
+            if len(_AMBIENTS) > 2048:
                 _AMBIENTS.popitem(last=False)
         return _AMBIENTS[key]
 
@@ -260,6 +279,8 @@ class NodeFiles:
                 continue
             for found in set(_AMBIENT.findall(body)):
                 yield str(path), found.decode(errors="replace")
+            if _GLOBAL.search(body):
+                yield str(path), ""
 
 
 def split(specifier: str) -> tuple[str, str]:

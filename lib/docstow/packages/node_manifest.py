@@ -109,6 +109,23 @@ def subpaths(manifest: Mapping[str, Any]) -> list[str] | None:
     return ["."]
 
 
+def may_have(manifest: Mapping[str, Any], subpath: str) -> bool:
+    """Whether ``exports`` or ``typesVersions`` may lead to a module, under any condition."""
+    exports, versions = manifest.get("exports"), manifest.get("typesVersions")
+    tables = [exports] if isinstance(exports, dict) else []
+    if isinstance(versions, dict):
+        tables += [each for each in versions.values() if isinstance(each, dict)]
+    keys = (subpath, subpath.removeprefix("./"))
+    return any(_covers(str(pattern), key) for table in tables for pattern in table for key in keys)
+
+
+def _covers(pattern: str, key: str) -> bool:
+    before, star, after = pattern.partition("*")
+    if not star or pattern == "*":
+        return pattern == key or (pattern.endswith("/") and key.startswith(pattern))
+    return key.startswith(before) and key.endswith(after)
+
+
 def _mapped(table: Mapping[str, Any], key: str, conditions: frozenset[str]) -> list[str]:
     if key in table and "*" not in key:
         return list(_targets(table[key], "", conditions))

@@ -131,7 +131,7 @@ class NodeNames:
         self._exported.clear()
         self._stars.clear()
         for path, specifier in self.files.ambients(folder):
-            unit = self.files.unit(folder.root / path, folder)
+            unit = self.files.unit(folder.root / path, folder) if specifier else None
             scope = unit.source.ambient.get(specifier) if unit else None
             if unit is None or scope is None:
                 continue

@@ -6,20 +6,26 @@ does not know how files are found or types are put together.
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from docstow.packages import node_manifest, node_symbols
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
-from docstow.packages.node_files import Folder, NodeFiles
+from docstow.packages.node_files import Folder, NodeFiles, split
+from docstow.packages.node_globals import Globals
+from docstow.packages.node_kinds import UNKNOWN, Held, Kinds, is_unknown
 from docstow.packages.node_members import NodeMembers
 from docstow.packages.node_names import NodeNames
 from docstow.packages.node_things import Space, Thing
+from docstow.packages.node_value import NodeValue
+from docstow.packages.node_values import NodeValues
 from docstow.packages.surface import Everything, Home, Openness, Symbol
+from docstow.packages.values import Value
 from docstow.readers.typescript_source import Declaration
 
 #: How many modules and things are looked into for paths to choose suggestions from.
@@ -28,6 +34,9 @@ _MOST_OWNERS = 400
 #: How far a package's dependencies are asked what they add to it.
 _MOST_DEPENDENCIES = 150
 _DEEPEST = 3
+_NODE_TYPES = "@types/node"
+#: Modules that bundlers make of other files.
+_NOT_CODE = re.compile(r"\.(?!(?:js|mjs|cjs|ts)$)[a-z0-9]{2,5}$")
 _ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 
 
@@ -69,6 +78,30 @@ class _Told(Mapping[str, Symbol]):
         return len(self._tell)
 
 
+class Shared:
+    """What the surfaces of one project have in common: files that were read, what is global.
+
+    Args:
+        boundary: what may be read.
+        siblings: the surface of a package of the project by name.
+        installed: the project's packages.
+    """
+
+    def __init__(
+        self,
+        boundary: Boundary,
+        siblings: Callable[[str], NodeSurface | None],
+        installed: Callable[[], Iterable[Package]],
+    ) -> None:
+        self.files = NodeFiles(boundary)
+        self._siblings = siblings
+        self.globals = Globals(self.files, self._find, installed)
+
+    def _find(self, name: str) -> Folder | None:
+        surface = self._siblings(name)
+        return surface.folder if surface is not None else None
+
+
 class NodeSurface:
     """What a Node package offers to those who import it.
 
@@ -82,6 +115,7 @@ class NodeSurface:
         installed: the project's Node packages, any of which may add to this one's declarations.
         builtin: the module of Node itself (``node:fs``) that is asked about instead, of which the
             package, ``@types/node``, has the declarations.
+        shared: what the surfaces of a project have in common.
     """
 
     def __init__(
@@ -91,6 +125,7 @@ class NodeSurface:
         siblings: Callable[[str], NodeSurface | None] = lambda _: None,
         installed: Callable[[], Iterable[Package]] = tuple,
         builtin: str = "",
+        shared: Shared | None = None,
     ) -> None:
         self.package = package
         self.name = builtin or package.name
@@ -98,7 +133,8 @@ class NodeSurface:
         self._siblings = siblings
         self._installed = installed
         self.boundary = boundary
-        self._files = NodeFiles(boundary)
+        self._shared = shared or Shared(boundary, siblings, installed)
+        self._files = self._shared.files
         self._names = NodeNames(self._files, self._elsewhere, self._member)
         self._members = NodeMembers(self._names)
         self._whole = False
@@ -269,6 +305,73 @@ class NodeSurface:
             own = any(p == space.unit.path and a <= line <= b for p, a, b in inside)
             tell = partial(node_symbols.symbol, f"{path}.{name}", inner, self._members)
             yield Definition(name, str(space.unit.path), line, own, tell)
+
+    def value(self, path: str) -> NodeValue | None:
+        """What an exported path is as a value."""
+        module, names = self._split(path)
+        spaces = self._spaces(module) if module is not None else []
+        self._gather()
+        for space in spaces:
+            kinds = self._values.value(Thing(spaces=(space,)))
+            for name in names:
+                found = self._values.member(kinds, name)
+                if not found and name == "default" and not space.unit.esm:
+                    found = kinds
+                kinds = found
+            if kinds and not is_unknown(kinds):
+                return NodeValue(self._values, kinds)
+        return None
+
+    def typed(self, path: str, types: Sequence[Value | None]) -> NodeValue | None:
+        """What has an exported type."""
+        module, names = self._split(path)
+        spaces = self._spaces(module) if module is not None else []
+        self._gather()
+        for space in spaces:
+            thing: Thing | None = Thing(spaces=(space,))
+            for name in names:
+                thing = self._values.scopes.qualified(thing, name) if thing is not None else None
+            if thing is not None:
+                return self._made(self._values.type(thing, self._arguments(types)))
+        return None
+
+    def lacks_module(self, specifier: str) -> bool:
+        """Whether it certainly has no module of that name: no file, and no ``exports`` for it."""
+        if self.folder is None or (self.package.name == _NODE_TYPES and not self._builtin):
+            return False
+        if self._builtin:
+            return specifier.startswith("node:") and not self._spaces(".")
+        subpath = split(specifier)[1]
+        if subpath == "." or self._spaces(subpath) or _NOT_CODE.search(subpath):
+            return False
+        folders = [self.folder, *(space.unit.folder for space in self._spaces("."))]
+        if any(node_manifest.may_have(each.manifest, subpath) for each in folders):
+            return False
+        for folder in folders:
+            if folder.manifest.get("exports") is None and self._files.has(folder, subpath):
+                return False
+            if any(named == specifier for _, named in self._files.ambients(folder)):
+                return False
+        return not self._shared.globals.adds_own(specifier)
+
+    def global_value(self, name: str) -> NodeValue | None:
+        """What a global name is."""
+        return self._made(self._values.global_value(name))
+
+    def global_type(self, name: str, types: Sequence[Value | None]) -> NodeValue | None:
+        """What has a type of the language itself."""
+        return self._made(self._values.global_type(name, self._arguments(types)))
+
+    def _made(self, kinds: Kinds) -> NodeValue | None:
+        return NodeValue(self._values, kinds) if kinds and not is_unknown(kinds) else None
+
+    def _arguments(self, types: Sequence[Value | None]) -> list[Held]:
+        known = [each.kinds if isinstance(each, NodeValue) else UNKNOWN for each in types]
+        return [Held(None, None, kinds) for kinds in known]
+
+    @cached_property
+    def _values(self) -> NodeValues:
+        return NodeValues(self._names, self._shared.globals)
 
     def _thing(self, path: str) -> Thing | None:
         module, names = self._split(path)

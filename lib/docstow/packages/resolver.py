@@ -15,7 +15,7 @@ from docstow.verify.surfaces import Installed
 if TYPE_CHECKING:
     from docstow.packages.found import Scan
     from docstow.packages.model import Package
-    from docstow.packages.node_surface import NodeSurface
+    from docstow.packages.node_surface import NodeSurface, Shared
     from docstow.packages.python_surface import PythonSurface
 
 #: Packages that bring back what Python no longer has.
@@ -103,6 +103,7 @@ class NodeResolver:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._surfaces: dict[str, NodeSurface | None] = {}
+        self._shared: Shared | None = None
 
     def package_for(self, imported: str) -> Installed | None:
         """The package of a module specifier; of Node's own modules the one that declares them."""
@@ -120,8 +121,6 @@ class NodeResolver:
 
     def _builtin(self, imported: str) -> Installed | None:
         """A module of Node itself, unless a package of its name may be meant."""
-        from docstow.packages.node_surface import NodeSurface
-
         package = self._scan.importing(_TYPES, "typescript")
         if package is None or self._scan.importing(imported, "typescript") is not None:
             return None
@@ -130,9 +129,7 @@ class NodeResolver:
         if imported.removeprefix("node:").partition("/")[0] in _NOT_SHOWN:
             return None
         if imported not in self._surfaces:
-            self._surfaces[imported] = NodeSurface(
-                package, self._scan.boundary, self._named, self._installed, builtin=imported
-            )
+            self._surfaces[imported] = self._made(package, imported)
         surface = self._surfaces[imported]
         return Installed(_TYPES, package.version, surface) if surface is not None else None
 
@@ -141,15 +138,18 @@ class NodeResolver:
         return self._surface(package) if package is not None else None
 
     def _surface(self, package: Package) -> NodeSurface | None:
-        from docstow.packages.node_surface import NodeSurface
-
         if package.name not in self._surfaces:
             readable = package.installed and not package.problem and package.files_root
-            made = None
-            if readable:
-                made = NodeSurface(package, self._scan.boundary, self._named, self._installed)
-            self._surfaces[package.name] = made
+            self._surfaces[package.name] = self._made(package, "") if readable else None
         return self._surfaces[package.name]
+
+    def _made(self, package: Package, builtin: str) -> NodeSurface:
+        from docstow.packages.node_surface import NodeSurface, Shared
+
+        if self._shared is None:
+            self._shared = Shared(self._scan.boundary, self._named, self._installed)
+        boundary = self._scan.boundary
+        return NodeSurface(package, boundary, self._named, self._installed, builtin, self._shared)
 
     def _installed(self) -> tuple[Package, ...]:
         return tuple(

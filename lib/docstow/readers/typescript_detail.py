@@ -70,7 +70,7 @@ def _detail(source: Source, declaration: Declaration) -> Detail:
     span = declaration.span
     body = source.body[span.start : span.end]
     reader = TypeReader(body, span, script=source.script)
-    node = _find(parse(body, script=source.script), declaration.name)
+    node = find(parse(body, script=source.script), declaration.name)
     if node is None:
         return Detail(None, "")
     read = _type(node, reader)
@@ -83,7 +83,7 @@ def _detail(source: Source, declaration: Declaration) -> Detail:
     return Detail(read, signature)
 
 
-def _find(root: Node, name: str) -> Node | None:
+def find(root: Node, name: str) -> Node | None:
     """The node of a declaration within its statement."""
     for node in _unwrapped(root):
         if node.type == "variable_declarator":

@@ -26,6 +26,8 @@ _VARIANCE = re.compile(
     rb"(?=[A-Za-z_$][\w$]*\s*(?:extends\b|[,>=]))"
 )
 _REQUIRED = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()")
+_KEYS = re.compile(rb"(\bkeyof\s+)readonly\b")
+_OPTIONAL = re.compile(rb"\](\s*)\?(\s+):")
 _NAMELESS = re.compile(rb"\bexport default (async )?(function\s*)\(")
 _GLOBAL = re.compile(rb"(?m)^([ \t]*)[ \t]{2}global(?=\s*\{)")
 
@@ -55,6 +57,9 @@ def patched(body: bytes) -> bytes:
         body = _NAMELESS.sub(_named, body)
     if b"require(" in body:
         body = _REQUIRED.sub(b" " * len("export"), body)
+    if b"keyof" in body:
+        body = _OPTIONAL.sub(rb"]\1\2?:", body)
+        body = _KEYS.sub(rb"\1        ", body)
     if b"global" in body:
         body = _GLOBAL.sub(rb"\1module $", body)
     return body

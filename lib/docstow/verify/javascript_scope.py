@@ -1,386 +1,356 @@
-"""What the names of a TypeScript or JavaScript file stand for: imports, and what is declared once.
+"""What the names of a TypeScript or JavaScript file stand for, where they are written.
 
-This room knows import forms and declarations. It does not know packages. It takes the whole file
-for one scope: a name that is declared twice anywhere stands for nothing certain.
+This room knows scopes, declarations and patterns. It does not know packages. A name that one scope
+declares twice stands for nothing certain.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from docstow.verify.javascript_imports import Name, imports, loaded
+from docstow.verify.javascript_tree import Tree, child, parameters, passed, text_of, unquoted
+
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Node
+
+#: Scopes that are looked through for a name; nobody nests as deep.
+_DEEPEST = 1000
+FUNCTIONS = frozenset(
+    {
+        *("arrow_function", "function_declaration", "function_expression", "method_definition"),
+        *("generator_function_declaration", "generator_function", "function_signature"),
+        *("method_signature", "abstract_method_signature", "function_type", "constructor_type"),
+        *("call_signature", "construct_signature"),
+    }
+)
+_SCOPES = FUNCTIONS | {
+    *("program", "statement_block", "for_statement", "for_in_statement", "catch_clause"),
+    *("switch_body", "class_declaration", "abstract_class_declaration", "class"),
+    *("interface_declaration", "type_alias_declaration", "mapped_type_clause", "infer_type"),
+    "conditional_type",
+}
+_DECLARING = frozenset(
+    {
+        *("function_declaration", "generator_function_declaration", "class_declaration"),
+        *("abstract_class_declaration", "enum_declaration", "interface_declaration"),
+        *("type_alias_declaration", "function_signature", "import_alias"),
+    }
+)
+_SORTS = {
+    "interface_declaration": "type",
+    "type_alias_declaration": "type",
+    "function_declaration": "value",
+    "generator_function_declaration": "value",
+    "function_signature": "value",
+}
+_MEMBERS = frozenset({"property_signature", "method_signature"})
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """An exported name of a module: ``specifier`` and the names below it."""
-
-    specifier: str
-    names: tuple[str, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """As surfaces write it."""
-        return ".".join((self.specifier, *self.names))
-
-    def below(self, name: str) -> Name:
-        """A member of it."""
-        return Name(self.specifier, (*self.names, name))
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A place where a name is declared.
+class Binding:
+    """A declaration of a name.
 
     Attributes:
-        at: the name.
-        within: of a parameter its function.
-        annotation: the declared type of a parameter.
+        at: the name where it is declared.
+        imported: what an import means.
+        value: of a constant its initial value.
+        annotation: its declared type.
+        function: of a parameter the function, and of a function itself.
+        index: which parameter; -1 where it is none.
+        path: how the name is taken out of the value: keys and places; None where that is not
+            certain.
+        each: it is one of the value, by turns.
+        sort: whether the name is one of a type or of a value; empty where it is both.
     """
 
     at: Node
-    within: Node | None = None
+    imported: Name | None = None
+    value: Node | None = None
     annotation: Node | None = None
+    function: Node | None = None
+    index: int = -1
+    path: tuple[str | int, ...] | None = ()
+    each: bool = False
+    sort: str = "value"
 
 
 @dataclass(slots=True)
+class _Block:
+    """A scope, and the one around it."""
+
+    node: Node
+    outer: _Block | None
+    bound: dict[str, list[Binding]] = field(default_factory=dict)
+
+
 class Scope:
     """The names of a file.
 
+    Args:
+        tree: the file.
+
     Attributes:
-        imports: what imported names stand for.
         places: every import with the node that names it.
-        declared: how often each name is declared, imports included.
-        values: initial values of constants, by name.
-        annotations: declared types, by name.
         patched: members that the code itself assigns.
         augmented: modules that the code adds to.
         narrowed: names that the code asks whether they are something more.
-        bound: by name where it is declared, as a parameter or otherwise.
+        names: every name that is declared anywhere.
+        added: members that its own declarations have, if it adds to those of others.
     """
 
-    imports: dict[str, Name] = field(default_factory=dict)
-    places: list[tuple[Name, Node]] = field(default_factory=list)
-    declared: dict[str, int] = field(default_factory=dict)
-    values: dict[str, Node] = field(default_factory=dict)
-    annotations: dict[str, Node] = field(default_factory=dict)
-    patched: set[str] = field(default_factory=set)
-    augmented: set[str] = field(default_factory=set)
-    narrowed: set[str] = field(default_factory=set)
-    bound: dict[str, list[Bound]] = field(default_factory=dict)
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.places: list[tuple[Name, Node]] = []
+        self.patched: set[str] = set()
+        self.augmented: set[str] = set()
+        self.narrowed: set[str] = set()
+        self.names: set[str] = set()
+        self.added: set[str] = set()
+        self._blocks: dict[int, _Block] = {}
+        self._top = _Block(tree.root, None)
+        self._found: dict[int, Binding | None] = {}
+        for node in tree.nodes:
+            around = tree.parent(node)
+            outer = self._blocks[around.id] if around is not None else None
+            if outer is None:
+                self._blocks[node.id] = self._top
+            elif node.type in _SCOPES:
+                self._blocks[node.id] = _Block(node, outer)
+            else:
+                self._blocks[node.id] = outer
+        for node in tree.nodes:
+            self._take(node)
+        if any(each.type == "ambient_declaration" for each in tree.nodes):
+            fields = [each for each in tree.nodes if each.type in _MEMBERS]
+            self.added = {text_of(child(each, "name")) for each in fields}
 
-    def imported(self, name: str) -> Name | None:
-        """What an imported name stands for, if nothing else can."""
-        return self.imports.get(name) if self.declared.get(name) == 1 else None
+    def binding(self, use: Node) -> Binding | None:
+        """What an identifier certainly means; None where it is global or not certain."""
+        if use.id not in self._found:
+            self._found[use.id] = self._binding(use)
+        return self._found[use.id]
 
-    def annotation(self, use: Node) -> Node | None:
-        """The declared type of the variable or parameter that an identifier certainly means."""
+    def _binding(self, use: Node) -> Binding | None:
         name = text_of(use)
-        if self.declared.get(name) == 1:
-            return self.annotations.get(name)
-        every = self.bound.get(name, ())
-        around = [
-            (each.within.end_byte - each.within.start_byte, place, each.within)
-            for place, each in enumerate(every)
-            if each.within is not None and _contains(each.within, use)
-        ]
-        if not around:
-            return None
-        _, place, function = min(around, key=lambda each: each[:2])
-        alone = all(
-            number == place
-            or each.within not in {None, function}
-            or not _contains(function, each.at)
-            for number, each in enumerate(every)
-        )
-        return every[place].annotation if alone else None
+        block: _Block | None = self._blocks.get(use.id, self._top)
+        for _ in range(_DEEPEST):
+            if block is None:
+                return None
+            other = "value" if use.type == "type_identifier" else "type"
+            found = [each for each in block.bound.get(name, ()) if each.sort != other]
+            if found:
+                return found[0] if len(found) == 1 else None
+            block = block.outer
+        return None
 
+    # -- declarations ------------------------------------------------------------------------
 
-@lru_cache(maxsize=2)
-def _parser(dialect: str) -> Parser:
-    import tree_sitter_typescript as typescript
-    from tree_sitter import Language, Parser
+    def _bind(self, block: _Block, name: str, binding: Binding) -> None:
+        block.bound.setdefault(name, []).append(binding)
+        self.names.add(name)
 
-    return Parser(
-        Language(
-            typescript.language_tsx() if dialect == "tsx" else typescript.language_typescript()
-        )
-    )
+    def _take(self, node: Node) -> None:
+        block = self._blocks[node.id]
+        kind = node.type
+        if kind == "import_statement":
+            for local, name, place in imports(node):
+                if local:
+                    self._bind(self._top, local, Binding(place, imported=name, sort=""))
+                self.places.append((name, place))
+        elif kind == "variable_declarator":
+            self._variable(node, block)
+        elif kind in FUNCTIONS:
+            self._function(node, block)
+        elif kind == "type_parameter":
+            self._alone(child(node, "name"), block, "type")
+        elif kind == "catch_clause":
+            self._pattern(child(node, "parameter"), block, (), Binding(node), known=False)
+        elif kind == "for_in_statement":
+            self._loop(node, block)
+        elif kind in ("module", "internal_module"):
+            self._namespace(node, block)
+        else:
+            self._done(node)
+        if kind in _DECLARING:
+            self._declared(node, block)
 
+    def _declared(self, node: Node, block: _Block) -> None:
+        """A function, class or type, whose name is known around it."""
+        outer = block.outer if node.type in _SCOPES and block.outer is not None else block
+        first = node.named_children[0] if node.named_children else None
+        own = child(node, "name") or first
+        if own is not None:
+            sort = _SORTS.get(node.type, "")
+            self._bind(outer, text_of(own), Binding(own, function=node, sort=sort))
 
-def parse(code: str) -> Tree:
-    """The tree that has no errors: ``<T>value`` means one thing with JSX, another without."""
-    body = _unfenced(code).encode()
-    tree = _parser("tsx").parse(body)
-    if tree.root_node.has_error:
-        other = _parser("ts").parse(body)
-        if not other.root_node.has_error:
-            return other
-    return tree
+    def _alone(self, name: Node | None, block: _Block, sort: str = "") -> None:
+        if name is not None:
+            self._bind(block, text_of(name), Binding(name, sort=sort))
 
+    def _function(self, node: Node, block: _Block) -> None:
+        for index, each in enumerate(parameters(node)):
+            pattern = child(each, "pattern") or each
+            type_ = child(each, "type")
+            annotation = type_.named_children[0] if type_ and type_.named_children else None
+            whole = Binding(pattern, annotation=annotation, function=node, index=index)
+            known = child(each, "value") is None
+            self._pattern(pattern, block, (), whole, known=known)
+        own = child(node, "name")
+        if node.type == "function_expression" and own is not None:
+            self._bind(block, text_of(own), Binding(own, function=node))
 
-def _unfenced(code: str) -> str:
-    lines = code.split("\n")
-    if not any(line.lstrip().startswith("```") for line in lines):
-        return code
-    inside, kept = False, []
-    for line in lines:
-        fence = line.lstrip().startswith("```")
-        inside = inside != fence
-        kept.append(line if inside and not fence else "")
-    return "\n".join(kept)
+    def _loop(self, node: Node, block: _Block) -> None:
+        if child(node, "kind") is None:
+            return
+        of = text_of(child(node, "operator")) == "of"
+        whole = Binding(node, value=child(node, "right"), each=True)
+        self._pattern(child(node, "left"), block, (), whole, known=of)
 
+    def _variable(self, node: Node, block: _Block) -> None:
+        name, value, type_ = child(node, "name"), child(node, "value"), child(node, "type")
+        if name is None:
+            return
+        source = loaded(value) if value is not None and type_ is None else None
+        if source is not None and self._loaded(name, source, block):
+            return
+        around = self.tree.parent(node)
+        keyword = text_of(child(around, "kind")) if around is not None else ""
+        annotation = type_.named_children[0] if type_ and type_.named_children else None
+        while keyword not in ("const", "let") and block.outer is not None:
+            if block.node.type in FUNCTIONS:
+                break
+            block = block.outer
+        kept = value if keyword == "const" else None
+        whole = Binding(name, value=kept, annotation=annotation)
+        self._pattern(name, block, (), whole, known=True)
 
-def text_of(node: Node | None) -> str:
-    """The source of a node."""
-    return (node.text or b"").decode() if node is not None else ""
+    def _loaded(self, name: Node, source: str, block: _Block) -> bool:
+        """What ``require()`` and ``await import()`` give."""
+        if name.type == "identifier":
+            self._bind(block, text_of(name), Binding(name, imported=Name(source), sort=""))
+            self.places.append((Name(source), name))
+            return True
+        if name.type != "object_pattern":
+            return False
+        for each in name.named_children:
+            key = child(each, "key") or each
+            value = child(each, "value") or each
+            plain = each.type in ("shorthand_property_identifier_pattern", "pair_pattern")
+            if plain and value.type in ("identifier", each.type):
+                found = Name(source, (unquoted(key),))
+                self._bind(block, text_of(value), Binding(value, imported=found, sort=""))
+                self.places.append((found, key))
+            else:
+                self._pattern(each, block, (), Binding(each), known=False)
+        return True
 
+    def _pattern(
+        self,
+        pattern: Node | None,
+        block: _Block,
+        path: tuple[str | int, ...],
+        whole: Binding,
+        *,
+        known: bool,
+    ) -> None:
+        """Every name that a pattern binds.
 
-def unquoted(node: Node | None) -> str:
-    """The value of a string literal."""
-    return text_of(node).strip("'\"`")
+        Args:
+            pattern: an identifier, or what is taken apart.
+            block: the scope.
+            path: the way to it.
+            whole: what is taken apart.
+            known: whether the way is certain.
+        """
+        waiting: list[tuple[Node | None, tuple[str | int, ...], bool]] = [(pattern, path, known)]
+        while waiting:
+            node, way, sure = waiting.pop()
+            if node is None or len(way) > 20:
+                continue
+            if node.type in ("identifier", "shorthand_property_identifier_pattern"):
+                if node.type != "identifier":
+                    way = (*way, text_of(node))
+                bound = Binding(
+                    node,
+                    None,
+                    whole.value,
+                    whole.annotation,
+                    whole.function,
+                    whole.index,
+                    way if sure else None,
+                    whole.each,
+                )
+                self._bind(block, text_of(node), bound)
+            elif node.type == "pair_pattern":
+                key = child(node, "key")
+                plain = key is not None and key.type in ("property_identifier", "string")
+                waiting.append((child(node, "value"), (*way, unquoted(key)), sure and plain))
+            elif node.type in ("assignment_pattern", "object_assignment_pattern"):
+                waiting.append((child(node, "left"), way, False))
+            elif node.type == "array_pattern":
+                # Places that are left out have no node of their own.
+                plain = sure and b",," not in (node.text or b"").replace(b" ", b"")[:200]
+                plain = plain and not (node.text or b"").replace(b" ", b"").startswith(b"[,")
+                for index, each in enumerate(node.named_children):
+                    waiting.append((each, (*way, index), plain))
+            elif node.type == "object_pattern":
+                waiting += [(each, way, sure) for each in node.named_children]
+            elif node.type in ("rest_pattern", "required_parameter", "optional_parameter"):
+                waiting += [(each, way, False) for each in node.named_children[:1]]
 
+    def _namespace(self, node: Node, block: _Block) -> None:
+        name = child(node, "name")
+        if name is not None and name.type == "string":
+            self.augmented.add(unquoted(name))
+        elif text_of(name) != "global":
+            self._alone(name, block)
 
-def walk(node: Node) -> Iterator[Node]:
-    """A node and all below it."""
-    pending = [node]
-    while pending:
-        each = pending.pop()
-        yield each
-        pending += reversed(each.named_children)
+    # -- what the code does to names ---------------------------------------------------------
 
+    def _done(self, node: Node) -> None:
+        """What the code does to names, beside declaring them."""
+        if node.type.endswith(("assignment_expression", "update_expression")):
+            self._assigned(node)
+        elif node.type in ("call_expression", "binary_expression"):
+            self._narrowed(node)
 
-#: Nodes that bind names, and the field in which those stand.
-_BINDING = {
-    "arrow_function": "parameter",
-    "function_declaration": "name",
-    "function_expression": "name",
-    "generator_function_declaration": "name",
-    "class_declaration": "name",
-    "abstract_class_declaration": "name",
-    "enum_declaration": "name",
-    "interface_declaration": "name",
-    "type_alias_declaration": "name",
-    "type_parameter": "name",
-    "catch_clause": "parameter",
-    "for_in_statement": "left",
-}
+    def _assigned(self, node: Node) -> None:
+        target = child(node, "left") or child(node, "argument")
+        if target is not None and target.type == "member_expression":
+            self.patched.add(text_of(child(target, "property")))
 
+    def _narrowed(self, node: Node) -> None:
+        """Take in what ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell."""
+        if node.type == "call_expression":
+            asked = [each for each in passed(node) or () if each.type == "identifier"]
+            if not asked or not self._is_condition(node):
+                return
+        elif text_of(child(node, "operator")) in {"instanceof", "in"}:
+            asked = node.named_children
+        else:
+            return
+        self.narrowed.update(text_of(each) for each in asked if each.type == "identifier")
 
-def scope(root: Node) -> Scope:
-    """The names of a parsed file."""
-    found = Scope()
-    for node in walk(root):
-        if node.type in _BINDING:
-            _declare(found, node.child_by_field_name(_BINDING[node.type]))
-        match node.type:
-            case "import_statement":
-                _import(found, node)
-            case "variable_declarator":
-                _variable(found, node)
-            case "required_parameter" | "optional_parameter":
-                _parameter(found, node)
-            case "formal_parameters":
-                for child in node.named_children:
-                    if child.type not in {"required_parameter", "optional_parameter"}:
-                        _declare(found, child)
-            case "module" | "internal_module":
-                _namespace(found, node.child_by_field_name("name"))
-            case "assignment_expression" | "augmented_assignment_expression" | "update_expression":
-                _assigned(found, node)
-            case "call_expression" | "binary_expression":
-                _narrowed(found, node)
-    return found
+    def _is_condition(self, call: Node) -> bool:
+        """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
+        outer = self.tree.parent(call)
+        while outer is not None and outer.type in ("parenthesized_expression", "unary_expression"):
+            outer = self.tree.parent(outer)
+        if outer is not None and outer.type in ("expression_statement", "variable_declarator"):
+            called = child(call, "function")
+            if called is not None and called.type == "member_expression":
+                called = child(called, "property")
+            return bool(_ASSERTS.match(text_of(called)))
+        return outer is not None and outer.type in {
+            *("if_statement", "while_statement", "do_statement", "for_statement"),
+            *("ternary_expression", "binary_expression", "switch_case"),
+        }
 
 
 #: Functions that ask or assert what something is, by how they are named.
 _ASSERTS = re.compile(
-    r"(?:^|\.)(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$",
-    re.IGNORECASE,
+    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
 )
-
-
-def _contains(outer: Node, inner: Node) -> bool:
-    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
-
-
-def _narrowed(found: Scope, node: Node) -> None:
-    """Take in what ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell of ``x``."""
-    if node.type == "call_expression":
-        arguments = node.child_by_field_name("arguments")
-        asked = arguments.named_children if arguments is not None else []
-    elif text_of(node.child_by_field_name("operator")) in {"instanceof", "in"}:
-        asked = node.named_children
-    else:
-        return
-    if node.type == "binary_expression" or _is_condition(node):
-        found.narrowed.update(text_of(each) for each in asked if each.type == "identifier")
-
-
-def _is_condition(call: Node) -> bool:
-    """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
-    outer = call.parent
-    while outer is not None and outer.type in {"parenthesized_expression", "unary_expression"}:
-        outer = outer.parent
-    if outer is not None and outer.type in {"expression_statement", "variable_declarator"}:
-        return bool(_ASSERTS.search(text_of(call.child_by_field_name("function"))))
-    return outer is not None and outer.type in {
-        *("if_statement", "while_statement", "do_statement", "for_statement"),
-        *("ternary_expression", "binary_expression", "switch_case"),
-    }
-
-
-def _namespace(found: Scope, name: Node | None) -> None:
-    if name is not None and name.type == "string":
-        found.augmented.add(unquoted(name))
-    else:
-        _declare(found, name)
-
-
-def _assigned(found: Scope, node: Node) -> None:
-    target = node.child_by_field_name("left") or node.child_by_field_name("argument")
-    if target is None:
-        return
-    if target.type == "member_expression":
-        found.patched.add(text_of(target.child_by_field_name("property")))
-    else:
-        _declare(found, target)
-
-
-def _declare(found: Scope, pattern: Node | None, bound: Bound | None = None) -> None:
-    """Every name that a pattern binds.
-
-    Args:
-        found: where they are added.
-        pattern: an identifier, or what is taken apart.
-        bound: of a parameter that is one name.
-    """
-    if pattern is None:
-        return
-    if pattern.type in {
-        "identifier",
-        "type_identifier",
-        "shorthand_property_identifier_pattern",
-    }:
-        name = text_of(pattern)
-        found.declared[name] = found.declared.get(name, 0) + 1
-        found.bound.setdefault(name, []).append(bound or Bound(pattern))
-        return
-    if pattern.type in {"member_expression", "subscript_expression"}:
-        return
-    for child in pattern.named_children:
-        default = "assignment_pattern" in pattern.type and child == pattern.child_by_field_name(
-            "right"
-        )
-        if child.type not in {"property_identifier", "type_annotation"} and not default:
-            _declare(found, child)
-
-
-def _parameter(found: Scope, node: Node) -> None:
-    pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
-    function = node.parent.parent if node.parent is not None else None
-    if pattern is None or pattern.type != "identifier" or function is None:
-        _declare(found, pattern)
-        return
-    type_ = annotation.named_children[0] if annotation and annotation.named_children else None
-    _declare(found, pattern, Bound(pattern, function, type_))
-    if type_ is not None:
-        found.annotations[text_of(pattern)] = type_
-
-
-def _variable(found: Scope, node: Node) -> None:
-    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-    annotation = node.child_by_field_name("type")
-    if name is None:
-        return
-    source = _loaded(value) if value is not None else None
-    if source is not None and annotation is None and _add_loaded(found, name, source):
-        return
-    _declare(found, name)
-    constant = node.parent is not None and text_of(node.parent).startswith("const")
-    if name.type != "identifier":
-        return
-    if annotation is not None and annotation.named_children:
-        found.annotations[text_of(name)] = annotation.named_children[0]
-    elif value is not None and constant:
-        found.values[text_of(name)] = value
-
-
-def _loaded(value: Node) -> str | None:
-    """The module of ``require("m")`` or ``await import("m")``."""
-    if value.type == "await_expression" and value.named_children:
-        value = value.named_children[0]
-        if text_of(value.child_by_field_name("function")) != "import":
-            return None
-    elif text_of(value.child_by_field_name("function")) != "require":
-        return None
-    arguments = value.child_by_field_name("arguments")
-    if arguments is None or len(arguments.named_children) != 1:
-        return None
-    only = arguments.named_children[0]
-    return unquoted(only) if only.type == "string" else None
-
-
-def _add_loaded(found: Scope, name: Node, source: str) -> bool:
-    if name.type == "identifier":
-        _bind(found, text_of(name), Name(source), name)
-        return True
-    if name.type != "object_pattern":
-        return False
-    for each in name.named_children:
-        if each.type == "shorthand_property_identifier_pattern":
-            _bind(found, text_of(each), Name(source, (text_of(each),)), each)
-        elif each.type == "pair_pattern":
-            key, value = each.child_by_field_name("key"), each.child_by_field_name("value")
-            if key is not None and value is not None and value.type == "identifier":
-                _bind(found, text_of(value), Name(source, (text_of(key),)), key)
-            else:
-                _declare(found, value)
-        else:
-            _declare(found, each)
-    return True
-
-
-def _bind(found: Scope, local: str, name: Name, node: Node) -> None:
-    found.declared[local] = found.declared.get(local, 0) + 1
-    found.bound.setdefault(local, []).append(Bound(node))
-    found.imports[local] = name
-    found.places.append((name, node))
-
-
-def _import(found: Scope, node: Node) -> None:
-    source = unquoted(node.child_by_field_name("source"))
-    if not source or node.has_error:
-        return
-    for clause in node.named_children:
-        if clause.type == "import_require_clause":
-            source = unquoted(clause.child_by_field_name("source"))
-            _bind(found, text_of(clause.named_children[0]), Name(source), clause)
-        if clause.type != "import_clause":
-            continue
-        for each in clause.named_children:
-            if each.type == "identifier":
-                _bind(found, text_of(each), Name(source, ("default",)), each)
-            elif each.type == "namespace_import":
-                _bind(found, text_of(each.named_children[0]), Name(source), each)
-            elif each.type == "named_imports":
-                _named(found, each, source)
-    if not any(
-        each.type in {"import_clause", "import_require_clause"} for each in node.named_children
-    ):
-        found.places.append((Name(source), node))
-
-
-def _named(found: Scope, node: Node, source: str) -> None:
-    for each in node.named_children:
-        if each.type != "import_specifier":
-            continue
-        name, alias = each.child_by_field_name("name"), each.child_by_field_name("alias")
-        if name is not None:
-            local = text_of(alias) if alias is not None else text_of(name)
-            _bind(found, local, Name(source, (unquoted(name),)), name)

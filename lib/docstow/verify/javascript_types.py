@@ -1,4 +1,4 @@
-"""What a TypeScript function gives back, as its declaration says it.
+"""What values are where only signatures are kept, as of stowed packages.
 
 This room knows return types that are one name. It does not walk code.
 """
@@ -6,14 +6,19 @@ This room knows return types that are one name. It does not walk code.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from docstow.verify.javascript_scope import parse, text_of, walk
+from docstow.packages.values import Outcome, Passed, Value
+from docstow.verify.javascript_tree import parse, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from docstow.packages.surface import Symbol
+    from docstow.verify.surfaces import Installed, Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def _overload(line: str) -> _Overload | None:
     """What a line declares, if that is a function."""
     text = line.rstrip(";").removeprefix("export ").removeprefix("declare ")
     for wrapped in (f"declare {text};", f"interface I {{ {text} }}"):
-        root = parse(wrapped).root_node
+        root = parse(wrapped)
         if root.has_error:
             continue
         heads = [
@@ -89,6 +94,15 @@ def _overload(line: str) -> _Overload | None:
         read = _read(given, generics) if given is not None else None
         return _Overload(read, *_arguments(heads[0].child_by_field_name("parameters")))
     return None
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all below it."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        yield each
+        pending += reversed(each.named_children)
 
 
 def _is_of_constant(node: Node) -> bool:
@@ -130,3 +144,113 @@ def _read(node: Node, generics: set[str]) -> Output | None:
     if node.type == "type_identifier" and text_of(node) not in generics:
         return Output(text_of(node))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldValues:
+    """What the names of a package are, as far as signatures tell it.
+
+    Args:
+        package: it.
+        specifier: the module that is imported.
+        names: for looking names up.
+    """
+
+    package: Installed
+    specifier: str
+    names: Names
+
+    def value(self, path: str) -> ToldValue | None:
+        """What an exported path is as a value."""
+        return ToldValue(self, path)
+
+    def typed(self, path: str, _: Sequence[Value | None]) -> ToldValue | None:
+        """What has an exported type: a class's or an interface's."""
+        symbol = self.symbol(path)
+        kinds = ("class", "interface")
+        return ToldValue(self, path, made=True) if symbol and symbol.kind in kinds else None
+
+    def global_value(self, name: str) -> None:
+        """None: the language is not stowed."""
+
+    def global_type(self, name: str, types: Sequence[Value | None]) -> None:
+        """None: the language is not stowed."""
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a whole path means."""
+        answer = self.names.look_up(path, self.specifier)
+        return answer.symbol if answer.whole else None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldValue:
+    """A named value, or (``made``) an instance of what a path names; ``promised`` to come."""
+
+    values: ToldValues
+    path: str
+    made: bool = False
+    promised: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return self.path
+
+    def member(self, name: str) -> ToldValue | None:
+        """What is named below it."""
+        return None if self.promised else ToldValue(self.values, f"{self.path}.{name}")
+
+    def lacks(self, name: str) -> bool:
+        """Whether an instance has no such member."""
+        surface = self.values.package.surface
+        if not self.made or self.promised or not surface.certain(self.path):
+            return False
+        return surface.symbol(f"{self.path}.{name}") is None
+
+    def has(self, name: str) -> bool:
+        """Whether a member is declared."""
+        symbol = self.values.package.surface.symbol(f"{self.path}.{name}")
+        return not self.promised and symbol is not None
+
+    def refuses(self, _: str) -> bool:
+        """Signatures do not tell it."""
+        return False
+
+    def names(self) -> tuple[str, ...]:
+        """Names of members."""
+        return tuple(self.values.package.surface.members(self.path) or ())
+
+    def item(self, _: int | None) -> None:
+        """Signatures do not tell it."""
+
+    def awaited(self) -> ToldValue | None:
+        """What was promised."""
+        return ToldValue(self.values, self.path, made=True) if self.promised else None
+
+    def parameter(self, index: int, count: int) -> None:
+        """Signatures do not tell it."""
+
+    def call(
+        self, passed: Sequence[Passed] | None, types: Sequence[Value | None], *, new: bool
+    ) -> Outcome | None:
+        """What the signature of a function says that it gives."""
+        symbol = self.values.symbol(self.path)
+        if symbol is None or self.promised:
+            return None
+        if new:
+            made = symbol.kind == "class" and not self.made
+            return Outcome(ToldValue(self.values, self.path, made=True), ()) if made else None
+        count = len(passed) if passed is not None else None
+        given = output(symbol.signature, bare=not count and not types, count=count)
+        if given is None:
+            return None
+        if given.name == "this":
+            owner = ToldValue(self.values, self.path.rpartition(".")[0], made=True)
+            return Outcome(owner, ())
+        path = f"{self.values.specifier}.{given.name}"
+        own = self.values.symbol(path)
+        if own is None or own.kind not in ("class", "interface"):
+            return None
+        if given.qualified and f"extends {given.qualified}" not in own.signature:
+            return None
+        return Outcome(ToldValue(self.values, path, made=True, promised=given.promised), ())

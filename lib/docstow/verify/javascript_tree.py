@@ -1,0 +1,123 @@
+"""The syntax tree of a TypeScript or JavaScript file, walked once.
+
+This room knows the grammar. Whoever asks for what is around a node gets it without a walk from the
+root, which would make long chains and deep nests cost the square of their length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+
+@lru_cache(maxsize=2)
+def _parser(dialect: str) -> Parser:
+    import tree_sitter_typescript as typescript
+    from tree_sitter import Language, Parser
+
+    return Parser(
+        Language(
+            typescript.language_tsx() if dialect == "tsx" else typescript.language_typescript()
+        )
+    )
+
+
+def parse(code: str) -> Node:
+    """The root without errors: ``<T>value`` means one thing with JSX, another without."""
+    body = _unfenced(code).encode(errors="replace")
+    root = _parser("tsx").parse(body).root_node
+    if root.has_error:
+        other = _parser("ts").parse(body).root_node
+        if not other.has_error:
+            return other
+    return root
+
+
+def _unfenced(code: str) -> str:
+    lines = code.split("\n")
+    if not any(line.lstrip().startswith("```") for line in lines):
+        return code
+    inside, kept = False, []
+    for line in lines:
+        fence = line.lstrip().startswith("```")
+        inside = inside != fence
+        kept.append(line if inside and not fence else "")
+    return "\n".join(kept)
+
+
+class Tree:
+    """A file.
+
+    Args:
+        code: its text; of Markdown the fenced code.
+
+    Attributes:
+        nodes: all named ones, each before those below it.
+    """
+
+    def __init__(self, code: str) -> None:
+        self.root = parse(code)
+        self.nodes: list[Node] = []
+        self._parents: dict[int, Node] = {}
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            self.nodes.append(node)
+            inner = node.named_children
+            for each in inner:
+                self._parents[each.id] = node
+            waiting += reversed(inner)
+
+    def parent(self, node: Node) -> Node | None:
+        """The node around one; None of the root."""
+        return self._parents.get(node.id)
+
+    def above(self, node: Node) -> Iterator[Node]:
+        """The nodes around one, the nearest first."""
+        outer = self._parents.get(node.id)
+        while outer is not None:
+            yield outer
+            outer = self._parents.get(outer.id)
+
+
+def text_of(node: Node | None) -> str:
+    """The source of a node."""
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+def unquoted(node: Node | None) -> str:
+    """The value of a string literal."""
+    return text_of(node).strip("'\"`")
+
+
+def child(node: Node | None, name: str) -> Node | None:
+    """A node's child by the grammar's name for it."""
+    return node.child_by_field_name(name) if node is not None else None
+
+
+def passed(call: Node) -> list[Node] | None:
+    """The arguments of a call; None where it is none, as of a tagged template."""
+    arguments = child(call, "arguments")
+    if arguments is None:
+        return [] if call.type == "new_expression" else None
+    if arguments.type != "arguments":
+        return None
+    return [each for each in arguments.named_children if each.type != "comment"]
+
+
+def parameters(function: Node) -> list[Node]:
+    """The parameters of a function, as patterns or with their types."""
+    alone = child(function, "parameter")
+    if alone is not None:
+        return [alone]
+    listed = child(function, "parameters")
+    found = listed.named_children if listed is not None else []
+    return [
+        each
+        for each in found
+        if each.type not in ("comment", "decorator") and text_of(child(each, "pattern")) != "this"
+    ]

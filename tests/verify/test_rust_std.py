@@ -80,6 +80,16 @@ def test_what_is_not_certain_is_not_wrong(crates: StowedCrates, code: str) -> No
     assert find(code, crates) == []
 
 
+def test_a_derive_macro_that_is_misspelt(crates: StowedCrates) -> None:
+    code = "use serde::{{Deserialize, Serialize}};\n#[derive(Debug, {})]\nstruct A;\n"
+    assert find(code.format("Serialize, Deserialize, Mine, PartialEq"), crates) == []
+    found = find(code.format("Serialise, Clonee"), crates)
+    assert [(name, suggestions) for name, _, suggestions in found] == [
+        ("Clonee", ("Clone",)),
+        ("Serialise", ("serde::Serialize",)),
+    ]
+
+
 def test_arguments_of_the_library(crates: StowedCrates) -> None:
     found = find("fn f(a: &mut u8) { std::mem::swap(a); }", crates)
     assert [each[:2] for each in found] == [("std::mem::swap", "wrong_argument")]

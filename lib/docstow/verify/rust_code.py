@@ -12,23 +12,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from docstow.verify.findings import Finding, Verdict, in_order
+from docstow.verify.nearest import likeness, nearest
 from docstow.verify.rust_bindings import SCOPES, bind, bind_let
 from docstow.verify.rust_calls import Calls
 from docstow.verify.rust_meant import Meant
 from docstow.verify.rust_names import Crates, standard
 from docstow.verify.rust_notes import Notes
-from docstow.verify.rust_paths import NOT_CHECKED, Paths
+from docstow.verify.rust_paths import NOT_CHECKED, Answer, Paths
 from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments, scope
 from docstow.verify.rust_types import Type, parser, text_of
 from docstow.verify.rust_values import Values
 from docstow.verify.rust_view import View
-from docstow.verify.std_names import KNOWN, STANDARD
+from docstow.verify.std_names import DERIVES, KNOWN, STANDARD
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 #: Kinds that no path leads through.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
+_BARE_IN_TEXT = re.compile(r"(?<![\w:])([A-Z]\w*)(?![\w:])")
+#: Bare names that are as alike as this are the same one, misspelt.
+_MISSPELT = 85.0
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 #: What is nested more deeply is not looked at.
 _DEEPEST = 300
@@ -199,11 +203,27 @@ class _Checker:
         if head.type == "scoped_identifier":
             self._path(head)
         elif text_of(head) == "derive":
+            for name in _BARE_IN_TEXT.findall(text_of(attribute)):
+                self._derived(name, node)
             for found in _PATHS_IN_TEXT.findall(text_of(attribute)):
                 path = tuple(found.split("::"))
                 absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
                 if absolute and absolute[0] not in self._scope.declared:
                     self._check(absolute, node)
+
+    def _derived(self, name: str, node: Node) -> None:
+        """A derive macro that nothing brings into view, though one that is spelt alike is there."""
+        known = name in DERIVES or self._meant.own(name)
+        if known or self._scope.globs or not self._paths.may_explain():
+            return
+        brought = DERIVES | self._scope.imports.keys()
+        alike = [each for each in brought if abs(len(each) - len(name)) <= 1]
+        for best in nearest(name, sorted(alike), most=1):
+            if likeness(name, best) >= _MISSPELT:
+                (path, *_) = self._scope.imports.get(best, {(best,)})
+                meant = "::".join(path)
+                message = f"no derive macro {name} is in view; did you mean {meant}?"
+                self.notes.add(node, name, Answer("unknown", (), message, (meant,)))
 
     def _macro(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> None:
         """The macro itself; what stands inside is not Rust before it is expanded."""

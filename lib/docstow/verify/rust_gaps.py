@@ -37,6 +37,7 @@ _EVERYDAY_WORDS = frozenset(
     {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
 )
 _LINKED = re.compile(r"\[`(?:\w+::)*(\w+)!?(?:\(\))?`\]")
+_NAMED = re.compile(r"`(?:\w+::)*(\w+)!?(?:\(\))?`")
 _PATHS = re.compile(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
 #: A list of features on a crate's front page: its heading, and what its items begin with.
 _HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
@@ -148,9 +149,9 @@ class Gaps:
 
     @cached_property
     def _linked(self) -> frozenset[str]:
-        return frozenset(
-            name for text in self._index.passages["text"] for name in _LINKED.findall(text)
-        )
+        """Names that the docs link to, and those that they name where they speak of features."""
+        linked = {name for text in self._index.passages["text"] for name in _LINKED.findall(text)}
+        return frozenset(linked.union(*map(_NAMED.findall, self._of_features)))
 
     @cached_property
     def _shown(self) -> frozenset[str]:
@@ -222,14 +223,18 @@ class Gaps:
     @cached_property
     def _listed_features(self) -> frozenset[str]:
         """Features that the crate's front page lists: records of it may know fewer."""
+        return frozenset(feature for text in self._of_features for feature in _LISTED.findall(text))
+
+    @cached_property
+    def _of_features(self) -> list[str]:
+        """What the front page says of features."""
         passages = self._index.passages
-        found: set[str] = set()
-        for number, text in enumerate(passages["text"]):
-            if passages["document"][number] == 0 and _HEADING.search(
-                f"# {passages['heading_path'][number]}\n{text}"
-            ):
-                found.update(_LISTED.findall(text))
-        return frozenset(found)
+        return [
+            str(text)
+            for number, text in enumerate(passages["text"])
+            if passages["document"][number] == 0
+            and _HEADING.search(f"# {passages['heading_path'][number]}\n{text}")
+        ]
 
     @cached_property
     def _foreign_globs(self) -> frozenset[str]:

@@ -23,6 +23,12 @@ PRELUDE = frozenset(
         *("TryFrom", "TryInto", "Future", "IntoFuture"),
     }
 )
+#: Traits that can be derived without an import.
+DERIVES = frozenset(
+    {
+        *("Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"),
+    }
+)
 #: Traits that all types have, or all references to them: what they bring is there on any value.
 UNIVERSAL = (
     *("Any", "Borrow", "BorrowMut", "Clone", "From", "Into", "IntoIterator", "ToOwned"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -302,3 +305,60 @@ def test_requirements_are_read_as_shells_write_them(tmp_path: Path, encoding: st
         ("alpha", True),
         ("beta", True),
     ]
+
+
+def test_links_in_circles_are_passed_over_wherever_they_are(root: Path) -> None:
+    site = root / ".venv/lib/python3.12/site-packages"
+    for name in ("loop", "loop.dist-info", "loop.egg", "loop.egg-info", "loop.pth"):
+        (site / name).symlink_to(name)
+    for name in ("loop", "pyproject.toml", "packages", "uv.lock", "venv"):
+        (root / name).symlink_to(name)
+    (root / "node_modules" / "loop").symlink_to("loop")
+    (root / "node_modules" / "sound-js" / "node_modules").symlink_to("node_modules")
+    found = scanned(root)
+    assert {each.name for each in found.packages} == {"sound", "sound-js"}
+    assert {"loop.dist-info", "loop.egg", "pyproject.toml", "loop"} <= told(found).keys()
+
+
+#: Packages whose files nobody may read but root, and what is told of them by a user's process.
+UNREADABLE = """
+import os, sys
+from pathlib import Path
+from docstow.packages import scan
+from docstow.packages.memory import Memory
+
+root = Path(sys.argv[1])
+# What is imported only when it is needed may be where this user may not look.
+scan.scan(root, Memory.load(root / "no", root), {}, root)
+os.setgid(65534)
+os.setuid(65534)
+found = scan.scan(root, Memory.load(root / "no", root), {}, root)
+print(*sorted(each.name for each in found.packages))
+print(*sorted(each.location.rpartition("/")[2] for each in found.problems))
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody who may not read")
+def test_what_may_not_be_read_is_told(root: Path) -> None:
+    for name in ("file", "folder"):
+        distribution(root, name)
+        write(root / "node_modules" / f"{name}-js" / "package.json", "{}")
+    write(root / "locked" / "uv.lock")
+    info = root / ".venv/lib/python3.12/site-packages"
+    for closed in (
+        info / "file-1.0.dist-info" / "METADATA",
+        info / "folder-1.0.dist-info",
+        root / "node_modules" / "file-js" / "package.json",
+        root / "node_modules" / "folder-js",
+        root / "locked",
+    ):
+        closed.chmod(0)
+    for above in (root, *root.parents):
+        if above.is_relative_to(tempfile.gettempdir()) and above != Path(tempfile.gettempdir()):
+            above.chmod(0o755)
+    told_to = [sys.executable, "-c", UNREADABLE, str(root)]
+    done = subprocess.run(told_to, capture_output=True, text=True, check=False)
+    (root / "locked").chmod(0o755)
+    packages, problems = (set(line.split()) for line in done.stdout.splitlines())
+    assert {"sound"} <= packages <= {"sound", "sound-js"}, done.stderr
+    assert problems >= {"file-1.0.dist-info", "folder-1.0.dist-info", "file-js", "locked"}

@@ -111,7 +111,8 @@ class Modules:
                 ]
                 for inner in inner_folders[:1]:
                     self._memory.watch(inner / _YARNS)
-                by_yarn = any((inner / _YARNS).is_dir() for inner in inner_folders[:1])
+                listed = self._listed(inner_folders[0]) if inner_folders else []
+                by_yarn = any(each == _YARNS for each, _, _ in listed)
                 self.manager = self.manager or ("yarn" if by_yarn else _STORES[name])
                 following += [(inner / "node_modules", True) for inner in inner_folders]
             elif not name.startswith("."):
@@ -119,7 +120,7 @@ class Modules:
 
     def _listed(self, folder: Path) -> list[tuple[str, Path, bool]]:
         self._memory.watch(folder)
-        if folder.is_symlink():
+        if _is_link(folder):
             real = self._real(folder, linked=True)
             if real is None or str(real) in self._seen:
                 return []
@@ -219,6 +220,13 @@ class Modules:
 
     def _problem(self, place: Path, reason: str) -> None:
         self.problems.append(Problem(shown(place, self._boundary), reason))
+
+
+def _is_link(place: Path) -> bool:
+    try:
+        return place.is_symlink()
+    except OSError:
+        return False
 
 
 def _is_own(place: Path) -> bool:

@@ -133,7 +133,7 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
     following = []
     for entry in entries:
         place = Path(entry.path)
-        if not entry.is_dir():
+        if not _is_folder(entry):
             # A link may stand for a file that several projects share; reading it is a check.
             _note_file(place, found)
             continue
@@ -147,6 +147,14 @@ def _look(folder: Path, boundary: Boundary, found: Places, depth: int) -> list[P
             reason = f"it cannot be looked into: {error.strerror}"
             found.problems.append(Problem(shown(place, boundary), reason))
     return following if depth < _DEEPEST else []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link in a circle, or to where nobody may look.
+        return False
 
 
 def _inside(place: Path, boundary: Boundary, found: Places, *, linked: bool) -> Path | None:

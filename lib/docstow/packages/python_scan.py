@@ -59,10 +59,15 @@ class Site:
             self._problem(self._folder, f"it cannot be listed: {error.strerror}")
             return []
         for entry in entries:
-            if (package := self._package(entry)) is None:
-                continue
             info = self._folder / entry
-            changed = info.stat().st_mtime if info.exists() else 0.0
+            try:
+                package = self._package(entry)
+                changed = info.stat().st_mtime if package is not None else 0.0
+            except OSError as error:
+                self._problem(info, f"it cannot be read: {error.strerror}; install it again")
+                continue
+            if package is None:
+                continue
             name = folded(package.name)
             if name in found:
                 self._problem(info, f"{package.name} is there twice; install it again")

@@ -83,7 +83,7 @@ def _importable(parts: tuple[str, ...]) -> bool:
     return first.removesuffix("-stubs").isidentifier() and all(each.isidentifier() for each in rest)
 
 
-def _order(name: str, distribution: str) -> tuple[bool, bool, str]:
+def _order(name: str, distribution: str) -> tuple[bool, bool, bool, str]:
     wanted = folded(distribution)
     alike = folded(name) == wanted or folded(name.partition(".")[0]) == wanted
     private = any(part.startswith("_") for part in name.split("."))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docstow.packages.surface import Openness
 from docstow.readers import python_source
 from packages.python_environment import Surfaces
 
@@ -73,7 +74,8 @@ def test_what_a_module_has(
         ("from dataclasses import dataclass, KW_ONLY\n@dataclass\nclass B:\n    k: int\n@dataclass\nclass A(B):\n    _: KW_ONLY\n    x: int\n", ["k", "x"]),
         ("from other import dataclass\n@dataclass\nclass A:\n    x: int\n", None),
         ("from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int = 0\n", ["x", "y"]),
-        ("from typing import TypedDict\nclass A(TypedDict):\n    x: int\n", None),
+        ("from typing import TypedDict\nclass A(TypedDict):\n    x: int\n", ["values", "x"]),
+        ("from typing import TypedDict, Unpack\nclass K(TypedDict):\n    x: int\nclass A:\n    def __init__(self, **k: Unpack[K]): ...\n", ["x"]),
         ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
     ],
 )  # fmt: skip
@@ -94,6 +96,28 @@ def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> N
     assert surface.symbol("pkg.missing.x") is None
     assert surface.symbol("pkg.y") is not None
     assert not surface.certain("pkg")
+
+
+@pytest.mark.parametrize(
+    ("text", "degree"),
+    [
+        ("class A: ...\n", Openness.CLOSED),
+        ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): return 1\n", Openness.DATA),
+        ("class A:\n    def __getattr__(self, n): return self[n]\n", Openness.DATA),
+        ("class A(dict):\n    def __getattr__(self, n): return self[n]\n", Openness.ANY),
+        ("class A:\n    def __getattr__(self, n): raise AttributeError(n)\n", Openness.CLOSED),
+        ("class M(type): ...\nclass A(metaclass=M): ...\n", Openness.DATA),
+        ("class A:\n    def put(self, n, v): setattr(self, n, v)\n", Openness.FEW),
+        ("class A:\n    def __setattr__(self, n, v): object.__setattr__(self, n, v)\n", Openness.CLOSED),
+        ("class B: ...\nclass C: ...\nclass A(B.made_of(C)): ...\n", Openness.FEW),
+        ("from typing import TypeVar\nT = TypeVar('T')\ndef mark(c: type[T]) -> type[T]: return c\n@mark\nclass A: ...\n", Openness.CLOSED),
+        ("from typing import TypeVar\nT = TypeVar('T')\ndef mark(c: T) -> T: return c\n@mark\nclass A: ...\n", Openness.CLOSED),
+        ("@unknown\nclass A: ...\n", Openness.FEW),
+        ("class A(Unknown): ...\n", Openness.ANY),
+    ],
+)  # fmt: skip
+def test_what_else_a_class_may_have(tmp_path: Path, text: str, degree: Openness) -> None:
+    assert surfaces(tmp_path, {"mod.py": text}).of("mod").openness("mod.A") is degree
 
 
 def test_a_stub_tells_types_and_the_source_what_is_there(tmp_path: Path) -> None:

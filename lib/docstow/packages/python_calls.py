@@ -7,11 +7,12 @@ doubt it says None: a call that is right must never be called wrong.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 
 from docstow.packages.python_decorators import keeps
 from docstow.packages.python_lineage import Lineage
-from docstow.packages.python_views import View
+from docstow.packages.python_views import View, nearest
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_facts import Field
 
@@ -62,6 +63,7 @@ def _received(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]
     above = zip(plain, view.definition.decorators, strict=True)
     if not all(is_plain or keeps(view, each) for is_plain, each in above):
         return None
+    given = _unpacked(view, given)
     names = {last for _, _, last in parts}
     if view.owner is None or "staticmethod" in names:
         return given
@@ -72,6 +74,8 @@ def _received(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]
 
 def _constructor(view: View) -> tuple[Parameter, ...] | None:
     lineage = view.names.lineage(view)
+    if _is_typed_dict(lineage):
+        return keys(lineage)
     if lineage.blurred or any(issubclass(each, enum.Enum) for each in lineage.known):
         return None
     for owner in lineage.classes:
@@ -88,6 +92,46 @@ def _constructor(view: View) -> tuple[Parameter, ...] | None:
         if body.bases[:1] in {("NamedTuple",), ("typing.NamedTuple",)} and len(body.bases) == 1:
             return _ordered([_field(each, "") for each in body.fields])
     return () if all(each in _EMPTY for each in lineage.known) else None
+
+
+#: ``**options: Unpack[Options]``
+_UNPACKED = re.compile(r"\*\*\w+: (?:\w+\.)*Unpack\[['\"]?([\w.]+)['\"]?\]")
+
+
+def _unpacked(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """With the keys of a typed dictionary in place of what may have any name."""
+    lines = view.definition.signature.split("\n")
+    names = set(_UNPACKED.findall(lines[-1]))
+    if len(names) != 1 or given[-1:] == () or given[-1].kind != "var_keyword":
+        return given
+    found = nearest(view.names.in_scope(view, names.pop()), view)
+    if not isinstance(found, View) or found.definition.kind != "class" or found.several:
+        return given
+    lineage = found.names.lineage(found)
+    words = keys(lineage) if _is_typed_dict(lineage) else None
+    return (*given[:-1], *words[1:]) if words else given
+
+
+def _is_typed_dict(lineage: Lineage) -> bool:
+    """Whether a class is a dictionary of which the annotations say the keys."""
+    bodies = [each.definition.body for each in lineage.classes]
+    plain = all(body is not None and not body.made for body in bodies)
+    last = bodies[-1] if bodies else None
+    bases = last.bases if last is not None else ()
+    return plain and [each.rpartition(".")[2] for each in bases] == ["TypedDict"]
+
+
+def keys(lineage: Lineage) -> tuple[Parameter, ...] | None:
+    """The keys of a typed dictionary, as words of a call; None where they are not all seen."""
+    found: dict[str, Parameter] = {}
+    for owner in lineage.classes:
+        body = owner.definition.body
+        if body is None or lineage.unknown:
+            return None
+        for each in body.fields:
+            found.setdefault(each.name, Parameter(each.name, "keyword_only", required=False))
+    # A mapping may come first, and what it has is not known.
+    return (Parameter("values", "positional_only", required=False), *found.values())
 
 
 _MAKING = frozenset({"__init__", "__new__"})

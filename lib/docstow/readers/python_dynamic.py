@@ -201,7 +201,8 @@ class _Walker(ast.NodeVisitor):
         """Whether the namespace that gets a name is read by key alone."""
         name = dotted(targets[0])
         uses = re.findall(rf"\b{re.escape(name)}\b(\[[^\]\n]*\](?!\s*=[^=]))?", self._text)
-        return bool(name) and uses.count("") <= 1
+        asked = len(re.findall(rf"\bin {re.escape(name)}\b", self._text))
+        return bool(name) and uses.count("") - asked <= 1
 
     def _set(self, node: ast.Call) -> None:
         # object.__setattr__(self, name, value) and setattr(self, name, value)

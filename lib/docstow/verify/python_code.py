@@ -59,6 +59,8 @@ class _Checker:
         self._patched = guards.patched(tree)
         self._called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
         self._uncertain = 0
+        #: What stands in heads and was looked at there; it hangs below other nodes, too.
+        self._heads: set[int] = set()
         narrowed = guards.narrowed(tree)
         self._values = Values(names, self._scopes, lost, narrowed, self._patched)
         self._judge = Judge(names, self._values.own)
@@ -77,7 +79,9 @@ class _Checker:
             self._try(node)
         elif not self._look_at(node):
             for child in ast.iter_child_nodes(node):
-                self.visit(child)
+                if id(child) not in self._heads:
+                    self.visit(child)
+                self._uncertain += not isinstance(node, ast.Module) and guards.leaves(child)
         self._uncertain = uncertain
 
     def _inside(self, node: ast.AST) -> None:
@@ -86,10 +90,11 @@ class _Checker:
         for each in heads:
             self.visit(each)
         self._scope = self._scopes[node]
-        done = set(map(id, heads))
+        self._heads.update(map(id, heads))
         for child in ast.iter_child_nodes(node):
-            if id(child) not in done:
+            if id(child) not in self._heads:
                 self.visit(child)
+                self._uncertain += guards.leaves(child)
         self._scope = before
 
     def _look_at(self, node: ast.AST) -> bool:
@@ -101,12 +106,17 @@ class _Checker:
             case ast.BoolOp():
                 self._uncertain += guards.asks(node)
             case ast.With(items=items) | ast.AsyncWith(items=items):
+                for each in items:
+                    self.visit(each)
                 self._uncertain += any(guards.expects(each.context_expr) for each in items)
+                for child in node.body:
+                    self.visit(child)
+                return True
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Call():
-                self._uncertain += guards.expects(node.func)
                 self._call(node)
+                self._uncertain += guards.expects(node.func)
             case ast.Attribute(ctx=ast.Load()):
                 return self._attribute(node)
         return False
@@ -125,6 +135,9 @@ class _Checker:
 
     def _note(self, node: ast.AST, name: str, answer: Answer, column: int | None = None) -> None:
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        if column is not None:
+            # A member stands where its name is, which may be lines below what it is a member of.
+            line = getattr(node, "end_lineno", None) or line
         if self._uncertain or line in self._ignored:
             answer = Answer("not_checked", answer.symbol, package=answer.package)
         package, symbol = answer.package, answer.symbol

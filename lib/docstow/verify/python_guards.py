@@ -26,6 +26,13 @@ def asks(node: ast.expr) -> bool:
     return bool(_ASKS.search(ast.unparse(node)))
 
 
+def leaves(node: ast.AST) -> bool:
+    """Whether a branch that asks what there is ends what it is in: what follows is otherwise."""
+    if not isinstance(node, ast.If) or not asks(node.test):
+        return False
+    return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
 def expects(node: ast.expr) -> bool:
     """Whether what is called or entered takes code that is meant to fail."""
     return bool(_EXPECTS.search(ast.unparse(node)))

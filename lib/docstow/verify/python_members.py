@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from docstow.packages.surface import Openness
 from docstow.readers.python_signature import parameters
 from docstow.verify.arguments import Given, mismatch
 from docstow.verify.python_annotations import Annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from docstow.packages.surface import Symbol
 
 _MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
+#: Classes of which an argument either is or is not.
+_PLAIN = frozenset({"builtins.str", "builtins.bytes", "builtins.int", "builtins.dict"})
 #: What calls of these give is not of these classes, or has names that they have not.
 _NO_INSTANCES = frozenset({"builtins.super", "builtins.type", "builtins.object", "typing.Any"})
 #: Descriptors that give an instance what they are subscripted with.
@@ -62,6 +65,30 @@ class Members:
             return symbol
         other = self.annotations.names.resolver.package_for(symbol.target)
         return (other.surface.symbol(symbol.target) if other is not None else None) or symbol
+
+    def lacks(self, owner: Made, name: str) -> bool:
+        """Whether an instance certainly has no method of a name."""
+        if owner.vague or name.startswith("_"):
+            return False
+        paths = (owner.path, *owner.others, *owner.union)
+        surface = owner.package.surface
+        return all(
+            surface.symbol(f"{each}.{name}") is None
+            and owner.package.lacks(f"{each}.{name}") is not False
+            and surface.openness(each) <= Openness.DATA
+            for each in paths
+        )
+
+    def makes_keepers(self, path: str) -> bool:
+        """Whether a call gives a decorator that leaves the type: ``-> Callable[[F], F]``."""
+        answer = self.annotations.names.look_up(path)
+        if answer.symbol is None or not answer.whole:
+            return False
+        for head in functions(answer.symbol.signature)[-1:]:
+            match head.returns:
+                case ast.Subscript(slice=ast.Tuple(elts=[ast.List(elts=[taken]), made])):
+                    return ast.unparse(taken) == ast.unparse(made)
+        return False
 
     # -- what is named by a path ---------------------------------------------------------------
 
@@ -168,7 +195,8 @@ class Members:
     def attribute(self, owner: Made, name: str) -> Term | None:
         """What an attribute of an instance is, where it is no method."""
         if owner.union:
-            return known(joined(self.attribute(each, name) for each in owner.each()))
+            ways = [each for each in owner.each() if self.symbol(each, name) is not None]
+            return known(joined(self.attribute(each, name) for each in ways))
         symbol = self.symbol(owner, name)
         if symbol is None or name.startswith("__"):
             return None
@@ -189,7 +217,7 @@ class Members:
                 home = term.package.surface.symbol(term.path)
                 if home is not None and (home.target or term.path) in _DESCRIPTORS:
                     return term.given[0] if me is not None and not me.itself else term
-            if isinstance(term, Made) and me is not None and self.symbol(term, "__get__"):
+            if isinstance(term, Made) and me is not None and self._is_descriptor(term):
                 return None
             return term
         match value:
@@ -197,13 +225,22 @@ class Members:
             case ast.Call(func=function):
                 found = place.find(function)
                 if isinstance(found, Found) and found.symbol.kind == "class":
-                    return self.instance(Made(found.path, found.package), NOTHING_PASSED)
+                    kind = Made(found.path, found.package, itself=True)
+                    made = self.instance(kind, NOTHING_PASSED)
+                    described = me is not None and made is not None and self._is_descriptor(made)
+                    return None if described else made
         return None
+
+    def _is_descriptor(self, value: Made) -> bool:
+        """Whether what an instance has of it is another thing."""
+        symbol = self.symbol(value, "__get__")
+        return symbol is not None and symbol.kind == "method"
 
     def method(self, owner: Made, name: str, passed: Passed) -> Term | None:
         """What a call of a method of an instance gives."""
         if owner.union:
-            return known(joined(self.method(each, name, passed) for each in owner.each()))
+            ways = [each for each in owner.each() if self.symbol(each, name) is not None]
+            return known(joined(self.method(each, name, passed) for each in ways))
         symbol = self.symbol(owner, name)
         if symbol is None:
             return None
@@ -291,7 +328,21 @@ class Members:
         receives = symbol.kind != "function" and not unbound
         every = fitting(written, passed.given, receives=receives, unbound=unbound)
         place = self._place(symbol, package, me)
+        if len(every) > 1:
+            suited = [each for each in every if self._suits(each, place, passed, receives=receives)]
+            every = suited or every
         return known(joined(self._given_by(each, place, passed) for each in heads or every))
+
+    def _suits(self, head: Head, place: Place, passed: Passed, *, receives: bool) -> bool:
+        """Whether no argument is plainly of another class than an overload's parameter."""
+        plain = [*head.args.posonlyargs, *head.args.args][receives:]
+        for each, term in zip(plain, passed.positional, strict=False):
+            if not isinstance(term, Made) or each.annotation is None:
+                continue
+            wanted = self.annotations.read(each.annotation, place)
+            if isinstance(wanted, Made) and wanted.path in _PLAIN and term.path != wanted.path:
+                return False
+        return True
 
     def _given_by(self, head: Head, place: Place, passed: Passed) -> Term | None:
         decorators = {ast.unparse(each).partition("(")[0] for each in head.decorator_list}

@@ -157,9 +157,13 @@ def _fill(node: Scoped, parent: Scope | None, found: dict[ast.AST, Scope]) -> No
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes of a scope, and the heads of the scopes within."""
+    # Heads hang below nodes of their own, too; seen twice they would be four times further in.
+    outside = set(map(id, head(node)))
     pending = list(_body(node))
     while pending:
         child = pending.pop()
+        if id(child) in outside:
+            continue
         yield child
         if isinstance(child, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
             pending += head(child)

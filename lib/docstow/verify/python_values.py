@@ -28,7 +28,18 @@ from docstow.verify.python_scopes import (
     Scope,
     Value,
 )
-from docstow.verify.python_terms import NOTHING, Found, Made, Own, Place, Read, Term, joined, known
+from docstow.verify.python_terms import (
+    NOTHING,
+    Found,
+    Made,
+    Nothing,
+    Own,
+    Place,
+    Read,
+    Term,
+    joined,
+    known,
+)
 from docstow.verify.surfaces import Names
 
 _BUILTINS = frozenset(dir(builtins))
@@ -211,11 +222,16 @@ class Values:
         if path is not None:
             return self.members.called(path, passed)
         if isinstance(function, ast.Attribute):
-            owner = self.term(function.value, scope, depth)
+            whole = self._read(function.value, scope, depth)
+            if isinstance(whole, Nothing):
+                return NOTHING
+            owner = whole
             if isinstance(owner, Own):
                 return self.own.called(owner, function.attr, passed, depth)
             if isinstance(owner, Made) and function.attr not in self._patched:
-                return self.members.method(owner, function.attr, passed)
+                # What raises gives nothing: a variable is what else it is made of.
+                lost = self.members.lacks(owner, function.attr)
+                return NOTHING if lost else self.members.method(owner, function.attr, passed)
             return None
         value = self.term(function, scope, depth)
         if isinstance(value, Own):
@@ -322,6 +338,9 @@ class Values:
         function = self.term(decorator, scope, depth)
         passed = Passed(Given(1), [made])
         path = self.dotted(decorator, scope)
+        maker = self.dotted(decorator.func, scope) if isinstance(decorator, ast.Call) else None
+        if maker is not None and self.members.makes_keepers(maker):
+            return made
         if path is not None:
             return self.members.called(path, passed)
         return self.members.result(function, passed) if function is not None else None

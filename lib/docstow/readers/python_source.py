@@ -39,6 +39,7 @@ _OWN = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
 _ASSIGNED = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
 #: Parsing may warn of the text's own escapes; how warnings are shown belongs to the whole process.
 _QUIET = threading.Lock()
+_TRIES = 5
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
 _CERTAIN_BLOCKS = (ast.With,)
 
@@ -118,11 +119,25 @@ def parse(text: str, name: str) -> ast.Module:
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return _parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deep"
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UnreadableInput(f"{name} cannot be parsed{line}: {reason}.") from error
+
+
+def _parsed(text: str) -> ast.Module:
+    """The same, tried again where other threads that parse meanwhile disturb it.
+
+    Some versions of Python 3.11 keep one count of depth for all threads, and say
+    ``SystemError: AST constructor recursion depth mismatch``.
+    """
+    for _ in range(_TRIES):
+        try:
+            return ast.parse(text)
+        except SystemError:
+            continue
+    return ast.parse(text)
 
 
 _GETATTR = "it defines __getattr__"

@@ -7,12 +7,21 @@ wrong.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from docstow.packages.surface import Openness
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_signature import dotted, parameters
+from docstow.verify.python_bodies import (
+    Function,
+    bound,
+    fields,
+    is_property,
+    made_by_dataclass,
+    receiver,
+    stores,
+)
 from docstow.verify.python_terms import Made, Own, Term, joined, known
 
 if TYPE_CHECKING:
@@ -34,7 +43,6 @@ _METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 _OTHERWISE = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 _TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 _OPENING = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class OwnClasses:
@@ -174,7 +182,7 @@ class OwnClasses:
         key = id(node)
         if key not in self._bodies:
             found: dict[str, list[ast.stmt]] = {}
-            for name, statement in _bound(node.body):
+            for name, statement in bound(node.body):
                 found.setdefault(name, []).append(statement)
             self._bodies[key] = found
         return self._bodies[key]
@@ -187,12 +195,12 @@ class OwnClasses:
         found: dict[str, list[tuple[ast.expr, Scope, bool]]] = {}
         self._set[key] = found
         for method in node.body:
-            first = _receiver(method)
+            first = receiver(method)
             if not first or method not in self._scopes:
                 continue
             scope = self._scopes[method]
             for each in ast.walk(method):
-                for target, value, annotated in _stores(each):
+                for target, value, annotated in stores(each):
                     if isinstance(target, ast.Attribute) and dotted(target.value) == first:
                         found.setdefault(target.attr, []).append((value, scope, annotated))
         return found
@@ -230,7 +238,7 @@ class OwnClasses:
         if scope is None:
             return None
         match statement:
-            case ast.FunctionDef() if _is_property(statement):
+            case ast.FunctionDef() if is_property(statement):
                 return self._values.returned(statement, scope, own)
             case ast.AnnAssign(annotation=annotation):
                 term = self._values.annotated(annotation, scope, own)
@@ -263,7 +271,7 @@ class OwnClasses:
         scope = self._scopes.get(own.node)
         if statements:
             method = statements[0]
-            if len(statements) > 1 or not isinstance(method, _Function) or scope is None:
+            if len(statements) > 1 or not isinstance(method, Function) or scope is None:
                 return None
             plain = {"classmethod", "staticmethod", "abstractmethod", "override"}
             plain |= {"contextmanager", "asynccontextmanager"}
@@ -317,9 +325,9 @@ class OwnClasses:
         paths = {self._path(name, own) for _, name in makers}
         named = any(self._values.dotted(each, own.scope) in _TUPLES for each in own.node.bases)
         if named and len(own.node.bases) == 1 and not makers:
-            return _fields(own.node, "")
+            return fields(own.node, "")
         if paths == {"dataclasses.dataclass"} and not bases and not own.node.bases:
-            return _made_by_dataclass(makers[0][0], own.node)
+            return made_by_dataclass(makers[0][0], own.node)
         return None
 
     def _path(self, name: str, own: Own) -> str | None:
@@ -327,96 +335,5 @@ class OwnClasses:
         return self._values.dotted(node, own.scope) if node is not None else None
 
 
-def _made_by_dataclass(maker: ast.expr, node: ast.ClassDef) -> tuple[Parameter, ...] | None:
-    words = maker.keywords if isinstance(maker, ast.Call) else []
-    if {each.arg for each in words} - {"frozen", "slots", "order", "eq", "repr", "unsafe_hash"}:
-        return None
-    return _fields(node, "field")
-
-
-def _fields(node: ast.ClassDef, maker: str) -> tuple[Parameter, ...] | None:
-    """The annotated names of a body as parameters; None where one is more than a plain field."""
-    found: list[Parameter] = []
-    for each in node.body:
-        if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
-            if isinstance(each, ast.If | ast.Try | ast.With):
-                return None
-            continue
-        text = ast.unparse(each.annotation)
-        if any(word in text for word in ("ClassVar", "InitVar", "KW_ONLY")):
-            if "ClassVar" in text:
-                continue
-            return None
-        default = each.value is not None
-        if isinstance(each.value, ast.Call) and maker:
-            name = dotted(each.value.func).rpartition(".")[2]
-            words = {word.arg for word in each.value.keywords}
-            if name == maker:
-                if words & {"init", "kw_only", None}:
-                    return None
-                default = bool(words & {"default", "default_factory"})
-        found.append(Parameter(each.target.id, "positional", not default))
-    return tuple(found)
-
-
 def _instance(base: Made, own: Own) -> Made:
     return base if own.itself else Made(base.path, base.package, base.given)
-
-
-def _bound(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that a class body binds, those of its branches too."""
-    for node in body:
-        yield from ((name, node) for name in _names(node))
-        if isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
-            for part in ("body", "orelse", "finalbody"):
-                yield from _bound(getattr(node, part, []))
-            for each in getattr(node, "handlers", []):
-                yield from _bound(each.body)
-
-
-def _names(node: ast.stmt) -> Iterator[str]:
-    """The names that one statement binds."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            yield node.name
-        case ast.Assign(targets=targets):
-            found = [e.id for t in targets for e in ast.walk(t) if isinstance(e, ast.Name)]
-            yield from found
-            if "__slots__" in found:
-                yield from _texts(node.value)
-        case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-            yield name
-        case ast.Import() | ast.ImportFrom():
-            yield from (each.asname or each.name.partition(".")[0] for each in node.names)
-        case ast.For(target=target):
-            yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
-
-
-def _texts(node: ast.expr) -> list[str]:
-    return [
-        each.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
-
-
-def _receiver(method: ast.stmt) -> str:
-    """The name of a method's first parameter."""
-    if not isinstance(method, _Function):
-        return ""
-    every = [*method.args.posonlyargs, *method.args.args]
-    return every[0].arg if every else ""
-
-
-def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            yield from ((target, value, False) for target in targets)
-        case ast.AnnAssign(target=target, annotation=annotation):
-            yield target, annotation, True
-        case ast.AugAssign(target=target, value=value):
-            yield target, value, False
-
-
-def _is_property(node: ast.FunctionDef) -> bool:
-    return any("property" in ast.unparse(each) for each in node.decorator_list)

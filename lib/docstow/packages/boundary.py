@@ -1,8 +1,8 @@
 """A directory that nothing leads out of, and how the files in it are opened.
 
 This room knows the file system and what must not be read. It does not know packages. A file is
-opened first and then asked where it is, so that what is swapped meanwhile is not read either. A hard link
-is a file of its own: installers make them from their caches, and nothing tells one from the other.
+opened first and then asked where it is, so that what is swapped meanwhile is not read either. A
+hard link is a file of its own: installers make them from their caches, and they look alike.
 """
 
 from __future__ import annotations

@@ -137,7 +137,8 @@ def test_many_ask_at_once_while_packages_change(root: Path, tmp_path: Path) -> N
     def ask(_: int) -> set[str]:
         found = [versions(projects.scan()[1]) for _ in range(10)]
         assert {each["right"] for each in found} == {"1.0.0"}
-        return {each["left"] for each in found}
+        # What is replaced while it is opened is not read; the next scan has it.
+        return {each["left"] for each in found if "left" in each}
 
     with ThreadPoolExecutor(20) as pool:
         asked = pool.map(ask, range(20))

@@ -12,8 +12,9 @@ import jsonschema
 import pytest
 
 from docstow.errors import CrateNotFound, InvalidParameter
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers.docs_rs import DocsRs
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures" / "crates"

@@ -114,7 +114,7 @@ FLOORS = [
     {"library", "prose"},
     {"tools", "mcp"},
     {"app", "stdio", "server"},
-    {"runtime", "upstreams", "workers", "embedders"},
+    {"runtime", "upstreams", "workers", "embedders", "registered", "stocking", "faces"},
     {"cli", "cli_jobs", "cli_prose", "cli_bundle", "cli_store", "functions"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

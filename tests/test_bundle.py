@@ -39,8 +39,9 @@ from docstow.model import COLLECTION, CRATE, FOLDER, LOCAL, SITE, Head, Source, 
 from docstow.origins import pushed
 from docstow.pins import PRE_INGESTED, Pins
 from docstow.registry import REGISTERED
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from prose_store import ProseStore, page
 from servers.docs_rs import DocsRs
 from servers.s3 import Bucket

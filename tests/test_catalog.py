@@ -20,8 +20,9 @@ from docstow.errors import StoreError
 from docstow.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.objects import Entry, ObjectStore, Stored, Unchanged
 from docstow.records import encode_head, head_key
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers.clock import Clock
 from servers.s3 import Bucket
 

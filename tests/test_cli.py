@@ -18,7 +18,7 @@ import httpx
 import pytest
 import zstandard
 
-from docstow.runtime import SAMPLE
+from docstow.stocking import SAMPLE
 from servers.docs_rs import DocsRs
 
 

@@ -18,8 +18,9 @@ from docstow import snapshots, tables
 from docstow.audit import verify
 from docstow.errors import StoreError
 from docstow.net.parts import PartFile
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 
 if sys.platform == "win32":
     pytest.skip("limits of POSIX stand for a full disk", allow_module_level=True)

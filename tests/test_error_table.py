@@ -16,8 +16,9 @@ import httpx
 import pytest
 import zstandard
 
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.web import serve

@@ -24,8 +24,9 @@ from docstow.model import Document, Relation
 from docstow.origins.crate import read_file
 from docstow.readers import rustdoc
 from docstow.readers.definitions import packed
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from docstow.unpack import Limits
 
 

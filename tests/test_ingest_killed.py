@@ -14,8 +14,9 @@ import zstandard
 
 from docstow.audit import verify
 from docstow.objects import DirectoryStore
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers import loopback
 from servers.docs_rs import DocsRs
 

@@ -20,8 +20,9 @@ from docstow.jobs import STOW, SUCCESS, SYNC, subject
 from docstow.model import Source
 from docstow.objects import DirectoryStore
 from docstow.queue import Busy, Message
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers.docs_rs import DocsRs
 
 SOURCE = Source("crate", "stowage", "0.1.0")

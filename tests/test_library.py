@@ -15,8 +15,9 @@ import pytest
 from docstow.errors import CrateNotFound, Ingesting, UpstreamError
 from docstow.lease import Leases
 from docstow.objects import open_store
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers import loopback
 from servers.docs_rs import DocsRs
 

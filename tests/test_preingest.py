@@ -17,8 +17,9 @@ from docstow.errors import ConfigurationError, CrateNotFound
 from docstow.model import Source
 from docstow.pins import PRE_INGESTED, Pins
 from docstow.preingest import POPULAR, PreIngest, chosen, read_list
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.web import serve

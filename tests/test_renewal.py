@@ -17,8 +17,9 @@ from docstow.embed import Embedder, bundled
 from docstow.errors import ConfigurationError
 from docstow.model import LOCAL, Snapshot, Source
 from docstow.objects import Conflict
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from docstow.tables import read_table
 
 WORDS = ["hold", "parcel", "stow", "ship", "pieces", "the", "a", "of", "into", "put"]
@@ -87,7 +88,7 @@ def test_words_answer_until_the_vectors_are_made_anew(
 
     runtime = opened(after)
     gated = Gated(runtime.embedder)
-    runtime.__dict__["_embedder"] = gated
+    runtime._models.__dict__["_embedder"] = gated
     found = search(runtime)
     assert found["snapshot"] == old.id
     assert "the embedding model has changed: words alone are searched" in found["notice"]

@@ -45,9 +45,10 @@ from docstow.lease import Leases
 from docstow.model import Source
 from docstow.objects import DirectoryStore
 from docstow.queue import Busy, Message
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import Settings, load
 from docstow.sqs import SqsQueue
+from docstow.stocking import SAMPLE
 from docstow.work import OUT_OF_TIME, Work
 from servers import loopback
 from servers.docs_rs import DocsRs
@@ -106,7 +107,7 @@ class Cloud:
 
     def work(self, runtime: Runtime | None = None) -> tuple[int, int]:
         """Do what the queue has now."""
-        deliveries = (runtime or self.runtime).deliveries()
+        deliveries = (runtime or self.runtime).workers.deliveries()
         return self.queues.poll(lambda event: deliveries.take(event, lambda: PLENTY_S))
 
 
@@ -171,7 +172,7 @@ from docstow.runtime import Runtime
 from docstow.settings import load
 
 flags, event = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-deliveries = Runtime(load(flags, {})).deliveries()
+deliveries = Runtime(load(flags, {})).workers.deliveries()
 
 def watch(frame, event, argument):
     if event == "call" and frame.f_code.co_name == "tabulate":
@@ -247,7 +248,7 @@ def test_what_was_never_begun_is_no_try(cloud: Cloud, upstream: DocsRs) -> None:
     """Others of its batch used up the time."""
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    deliveries = cloud.runtime.deliveries()
+    deliveries = cloud.runtime.workers.deliveries()
     for _ in range(2 * Settings().max_receive_count):
         late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
         assert late == (1, 0)
@@ -290,7 +291,7 @@ def test_what_the_platform_is_about_to_cut_off_comes_again_soon(
     upstream.plan(JSON, hold)
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    queue = cloud.runtime.queue
+    queue = cloud.runtime.workers.queue
     assert isinstance(queue, SqsQueue)
     # The reserve begins a moment after the job does.
     hasty = Deliveries(cloud.runtime.work, queue, 5, reserve_s=PLENTY_S - 0.1)

@@ -26,7 +26,7 @@ _PLATFORM = {
 
 _settings = load(_PLATFORM, os.environ)
 logging.getLogger("docstow").setLevel(_settings.log_level.upper())
-_deliveries = Runtime(_settings).deliveries()
+_deliveries = Runtime(_settings).workers.deliveries()
 
 
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, list[dict[str, str]]]:

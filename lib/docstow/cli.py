@@ -98,7 +98,7 @@ def _tell(error: DocstowError, about: str = "") -> None:
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     crates = preingest.chosen(options.pre_ingest) if options.pre_ingest else []
     runtime.stow_sample()
-    runtime.requeue()
+    runtime.workers.requeue()
     if options.stdio:
         from docstow.stdio import run as run_stdio
 

@@ -31,8 +31,9 @@ from benchmarks.measure import ms, table
 from docstow.audit import Verified
 from docstow.jobs import SUCCESS, Job
 from docstow.model import STANDARD
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import FunctionError, LambdaRuntime

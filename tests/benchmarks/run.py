@@ -22,8 +22,9 @@ from docstow.model import Snapshot
 from docstow.models.folder import open_folder
 from docstow.models.transformer import TransformerEmbedder
 from docstow.origins.crate import read_file
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 
 TESTS = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", TESTS.parent.parent / "shared"))

@@ -16,8 +16,9 @@ from docstow.cli import main
 from docstow.jobs import STOW, subject
 from docstow.lease import Leases
 from docstow.model import Source
-from docstow.runtime import SAMPLE, Runtime
+from docstow.runtime import Runtime
 from docstow.settings import load
+from docstow.stocking import SAMPLE
 from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docstow.access import token_digest
-from docstow.runtime import SAMPLE
+from docstow.stocking import SAMPLE
 from servers.docs_rs import DocsRs
 from servers.gateway import TOKEN, body_of, event
 from servers.lambda_runtime import LambdaRuntime

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from docstow.objects import open_store
-from docstow.runtime import SAMPLE
+from docstow.stocking import SAMPLE
 from servers import s3
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event

@@ -15,6 +15,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from docstow.app.plain import ROUTES, ToolRoute, arguments
+from docstow.cli import main
 from docstow.tools import Answer, Tool
 from prose_server import Harbour, harbour, write
 from servers.mcp_fixture_server import fixture_app
@@ -76,6 +77,40 @@ def test_texts_are_pushed_into_collections(served: Harbour) -> None:
     assert found["results"][0]["doc_id"] == pushed.json()["doc_id"]
     listed = client.get("/collections").json()["results"]
     assert "routes" in [each["title"] for each in listed]
+
+
+def test_where_the_store_is_no_caller_learns_from_a_job_that_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with harbour(tmp_path) as served:
+        store, client = tmp_path / "store", served.client
+        write(served.folder, {"index.md": "# Harbour\n\nClosed for the winter.\n"})
+        (store / "blobs").rename(tmp_path / "moved")
+        (store / "blobs").write_text("a file stands where tables are to be")
+        started = client.post("/sync", json={"source_id": "Harbour"}).json()
+        job = served.runtime.sync.wait(started["id"], 60)
+        assert (job.state, job.errors[0].kind) == ("failed", "store_error")
+        answers = [
+            client.get(f"/jobs/{job.id}"),
+            client.get("/sources"),
+            served.tool("get_sync_status", source_id="Harbour"),
+            served.tool("list_sources"),
+        ]
+        assert [each.status_code for each in answers] == [200] * 4
+        for each in answers:
+            assert "internal_error" in each.text
+            assert str(store) not in each.text
+            assert "A file stands" not in each.text
+        (told,) = answers[0].json()["errors"]
+        refused = client.post("/search", json={"query": "winter", "source_id": "Harbour"}).json()
+        assert (told["kind"], told["message"]) == (refused["error"], refused["message"])
+        assert told["details"] == {"request_id": job.id}
+    # The operator reads the record itself.
+    (store / "blobs").unlink()
+    assert main(["jobs", "show", job.id, "--store", str(store)]) == 0
+    (error,) = json.loads(capsys.readouterr().out)["errors"]
+    assert error["kind"] == "store_error"
+    assert str(store) in error["message"]
 
 
 @pytest.mark.parametrize(

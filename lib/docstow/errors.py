@@ -204,6 +204,19 @@ class InternalError(DocstowError):
     code, status = "internal_error", 500
 
 
+def internal_error(request_id: str) -> InternalError:
+    """The error that stands for any fault nobody foresaw; it says nothing of the inside.
+
+    Args:
+        request_id: by which the operator finds it: a request's, or a job's.
+    """
+    return InternalError(
+        "Something failed inside the server. Try again; if it stays, give the operator the "
+        "request id, under which the log has the details.",
+        request_id=request_id,
+    )
+
+
 def restored(code: str, message: str, details: Mapping[str, Any]) -> DocstowError:
     """An error that was written down, as the class of its code.
 

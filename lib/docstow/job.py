@@ -10,11 +10,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from docstow.errors import DocstowError, StoreError, restored
+from docstow.errors import DocstowError, StoreError, internal_error, restored
 from docstow.model import NO_ATTRIBUTES, Source
 
 SCHEMA = 1
@@ -136,6 +136,14 @@ class Job:
         error = self.errors[0] if self.errors else JobError("", "", "The job failed.")
         return restored(error.kind, error.message, error.details)
 
+    def outward(self) -> Job:
+        """The job as callers are told it: of the store's faults they learn its id alone.
+
+        What is written down of them is for the operator, and names places that are no caller's
+        business.
+        """
+        return replace(self, errors=tuple(_outward(each, self.id) for each in self.errors))
+
     def body(self) -> dict[str, Any]:
         """JSON for the faces, and its stored form; without what only other kinds of jobs have."""
         body = {
@@ -149,6 +157,13 @@ class Job:
         if self.source is None:
             del body["source"]
         return body
+
+
+def _outward(error: JobError, job_id: str) -> JobError:
+    if error.kind != StoreError.code:
+        return error
+    told = internal_error(job_id)
+    return JobError(told.code, error.ref, told.message, told.details)
 
 
 def lease_key(source_id: str) -> str:

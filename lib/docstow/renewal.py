@@ -79,7 +79,7 @@ class Renewals:
         elif job.active:
             job = self._jobs.get(job.id)
         self._sent[snapshot.id] = (sent_at, job)
-        return job.reason().message if job.state == FAILED else ""
+        return job.outward().reason().message if job.state == FAILED else ""
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """The end of a job whose source has nothing any more that is to be made anew."""

@@ -23,8 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docstow import access
 from docstow.access import Caller, Policy
-from docstow.errors import DocstowError, Forbidden, Unauthorized
-from docstow.tools.registry import internal_error
+from docstow.errors import DocstowError, Forbidden, Unauthorized, internal_error
 
 log = logging.getLogger(__name__)
 

@@ -22,6 +22,7 @@ from docstow.errors import (
     SnapshotGone,
     StoreError,
     ToolNotFound,
+    internal_error,
 )
 from docstow.tools.parameters import Parameter, schema, validate
 
@@ -227,12 +228,3 @@ def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
                 raise
     with freshness.consistently():
         return tool.run(checked)
-
-
-def internal_error(request_id: str) -> InternalError:
-    """The error that stands for any fault nobody foresaw; it says nothing of the inside."""
-    return InternalError(
-        "Something failed inside the server. Try again; if it stays, give the operator the "
-        "request id, under which the log has the details.",
-        request_id=request_id,
-    )

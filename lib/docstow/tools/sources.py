@@ -251,7 +251,7 @@ def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     )
     answer = {**describe(registration), "created": created}
     if arguments["sync"]:
-        answer["job"] = desk.sync.start(registration.id).body()
+        answer["job"] = desk.sync.start(registration.id).outward().body()
     return Answer(answer)
 
 
@@ -317,7 +317,7 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _brief(job: Job) -> dict[str, Any]:
-    body = job.body()
+    body = job.outward().body()
     body["errors"] = body["errors"][:ERRORS_LISTED]
     names = ("id", "mode", "state", "created_at", "finished_at", "counts", "errors", "error_count")
     return {name: body[name] for name in names}
@@ -329,7 +329,8 @@ def _delete(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _start(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
-    return Answer(desk.sync.start(arguments["source_id"].strip(), arguments["mode"]).body())
+    job = desk.sync.start(arguments["source_id"].strip(), arguments["mode"])
+    return Answer(job.outward().body())
 
 
 def _status(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
@@ -337,10 +338,10 @@ def _status(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     if bool(job_id) == bool(source):
         raise InvalidParameter("job_id", "give exactly one of job_id and source_id")
     if job_id:
-        return Answer(desk.jobs.get(job_id).body())
+        return Answer(desk.jobs.get(job_id).outward().body())
     registration = desk.registry.get(source)
     if job := desk.jobs.latest(registration.id):
-        return Answer(job.body())
+        return Answer(job.outward().body())
     raise JobNotFound(f"{registration.title} was never synced; start_sync begins that.")
 
 

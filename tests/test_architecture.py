@@ -26,6 +26,7 @@ FLOORS = [
         "preingest",
         "commands",
         "metrics",
+        "parallel",
     },
     {
         "readers",
@@ -62,6 +63,7 @@ FLOORS = [
     {"origins"},
     {
         "heads",
+        "blobs",
         "snapshots",
         "inventory",
         "touched",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from docstow import snapshots
+from docstow import parallel
 from docstow.audit import verify
 from docstow.errors import StoreError
 from docstow.jobs import STOW, SUCCESS, SYNC, subject
@@ -118,7 +118,7 @@ def test_the_answer_of_each_write_is_lost_in_turn(
     upstream: DocsRs,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(snapshots, "PARALLEL", 1)  # so that the n-th write is always the same
+    monkeypatch.setattr(parallel, "PARALLEL", 1)  # so that the n-th write is always the same
     lossy, met = Lossy(monkeypatch), list[str]()
 
     def opened(store: Path) -> Runtime:

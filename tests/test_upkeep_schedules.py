@@ -18,12 +18,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docstow import audit, evict, inventory, snapshots
+from docstow import audit, evict, inventory, parallel
 from docstow.errors import SnapshotGone
 from docstow.model import Recipe, Revision, Source
 from docstow.objects import DirectoryStore, ObjectStore
 from docstow.records import decode_head, decode_snapshot, snapshot_key
-from docstow.snapshots import BlobCache, Snapshots
+from docstow.snapshots import BlobCache, Fenced, Snapshots
 from docstow.sweep import sweep
 from schedules import Actor, Memory
 
@@ -41,7 +41,7 @@ FILES = tempfile.TemporaryDirectory()
 def one_at_a_time() -> Iterator[None]:
     """The order of requests is the schedule's alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snapshots, "PARALLEL", 1)
+        patch.setattr(parallel, "PARALLEL", 1)
         patch.setattr(inventory, "PARALLEL", 1)
         patch.setattr("random.uniform", lambda *_: 0.0)
         yield
@@ -79,7 +79,7 @@ class World:
             revision = Revision(source, source.version, origin="docs.rs")
             known = mine.stowed(mine.identity(revision, digests, RECIPE))
             if known is not None:
-                with contextlib.suppress(snapshots.Fenced):
+                with contextlib.suppress(Fenced):
                     mine.republish(known, now, keep=keep)
                     return
             mine.publish(revision, RECIPE, files, digests, {}, {}, now, keep=keep)

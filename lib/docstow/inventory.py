@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
+from docstow import parallel
 from docstow.errors import StoreError
 from docstow.model import Head, Snapshot, Source
 from docstow.objects import AlreadyThere, Conflict, Entry, ObjectStore
@@ -168,10 +168,7 @@ def store_time(store: ObjectStore) -> datetime:
 
 def in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
     """The results of waiting for a store, in the order of the items."""
-    if not items:
-        return []
-    with ThreadPoolExecutor(min(PARALLEL, len(items))) as pool:
-        return list(pool.map(work, items))
+    return parallel.in_parallel(work, items, PARALLEL)
 
 
 def last_used(store: ObjectStore) -> Mapping[str, str]:

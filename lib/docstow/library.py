@@ -20,9 +20,9 @@ from docstow.errors import (
 )
 from docstow.indexes import IndexCache
 from docstow.model import CRATE, LOCAL, Head, Snapshot, Source
+from docstow.parallel import in_parallel
 from docstow.queue import Busy
 from docstow.renewal import renewed
-from docstow.snapshots import in_parallel
 from docstow.versions import Version, choose
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from docstow.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.indexes import IndexCache
 from docstow.model import COLLECTION, PROSE, Document, Registration, Snapshot
-from docstow.snapshots import in_parallel
+from docstow.parallel import in_parallel
 from docstow.urls import canonical_url
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from docstow.cards import card_key
 from docstow.errors import CrateNotFound
-from docstow.snapshots import in_parallel
+from docstow.parallel import in_parallel
 
 if TYPE_CHECKING:
     from docstow.cards import Card

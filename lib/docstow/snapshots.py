@@ -7,27 +7,25 @@ tables hold, and imports nothing to read them with: a record is served without D
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from docstow.blobs import Blobs
 from docstow.cache import BlobCache
-from docstow.errors import SnapshotGone, StoreError
+from docstow.errors import StoreError
 from docstow.heads import Fenced, Heads, fenced, moved
 from docstow.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
-from docstow.objects import AlreadyThere, Conflict, LocalFiles, ObjectStore
+from docstow.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.parallel import in_parallel
 from docstow.records import (
-    blob_key,
     decode_snapshot,
     encode_snapshot,
     head_key,
@@ -35,15 +33,12 @@ from docstow.records import (
     snapshot_key,
 )
 
-__all__ = ["BlobCache", "Fenced", "Snapshots", "in_parallel"]
+__all__ = ["BlobCache", "Fenced", "Snapshots"]
 
-PARALLEL = 8
 #: How often a publisher begins again whose epoch was ended.
 ATTEMPTS = 10
 SNAPSHOTS_KEPT = 256
 _ID = re.compile(r"[0-9a-f]{64}")
-_T = TypeVar("_T")
-_R = TypeVar("_R")
 
 
 class Snapshots:
@@ -68,7 +63,7 @@ class Snapshots:
     ) -> None:
         self._store = store
         self._used = used
-        self._cache = cache
+        self._blobs = Blobs(store, cache)
         self._heads = Heads(store, freshness_s=freshness_s, clock=clock)
         self._guard = threading.Lock()
         self._loaded: OrderedDict[str, Snapshot] = OrderedDict()
@@ -141,7 +136,7 @@ class Snapshots:
         """
         source = made.revision.source
         for epoch in self._epochs(source, now):
-            upload = partial(self._upload, place=place_of(source, epoch))
+            upload = partial(self._blobs.upload, place=place_of(source, epoch))
             blobs = dict(zip(tables, in_parallel(upload, list(tables.values())), strict=True))
             snapshot = replace(
                 made,
@@ -295,38 +290,11 @@ class Snapshots:
         snapshot = self.load(identity)
         if snapshot is None:
             return None
-        keys = [blob_key(digest, snapshot.place) for digest in snapshot.tables.values()]
-        found = in_parallel(self._stored_size, keys)
-        return snapshot if found == list(snapshot.sizes.values()) else None
+        return snapshot if self._blobs.whole(snapshot) else None
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Local files of the snapshot's tables, verified; all of them unless some are named.
-
-        Open them soon, or ask again: the cache may drop a file half a minute after it was asked
-        for. Asking for a file that is there costs microseconds.
-
-        Raises:
-            StoreError: there is no such table, or its blob is missing or damaged.
-        """
-        wanted = list(names or snapshot.tables)
-        missing = [name for name in wanted if name not in snapshot.tables]
-        if missing:
-            raise StoreError(
-                f"The snapshot {snapshot.id} has no table {', '.join(missing)}; it has"
-                f" {', '.join(snapshot.tables)}. Stow its source again."
-            )
-        files = {
-            name: self._at_hand(snapshot, snapshot.tables[name], snapshot.sizes[name])
-            for name in wanted
-        }
-        absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
-
-        def obtain(blob: tuple[str, int]) -> Path:
-            digest, size = blob
-            return self._cache.obtain(digest, size, lambda: self._download(snapshot, digest))
-
-        found = dict(zip(absent, in_parallel(obtain, list(absent.items())), strict=True))
-        return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
+        """Local files of the snapshot's tables, verified; see :meth:`Blobs.fetch`."""
+        return self._blobs.fetch(snapshot, names)
 
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
@@ -348,42 +316,3 @@ class Snapshots:
 
         self._heads.change(source, end)
         raise Fenced(head_key(source))
-
-    def _upload(self, path: Path, place: str) -> tuple[str, int]:
-        """Store a file under its digest; digest and size."""
-        body = path.read_bytes()
-        digest = hashlib.sha256(body).hexdigest()
-        with contextlib.suppress(AlreadyThere):
-            self._store.create(blob_key(digest, place), body)
-        return digest, len(body)
-
-    def _stored_size(self, key: str) -> int | None:
-        return next((entry.size for entry in self._store.list(key)), None)
-
-    def _at_hand(self, snapshot: Snapshot, digest: str, size: int) -> Path | None:
-        """The file of a blob if it is here: the store's own on this machine, or the cache's."""
-        if isinstance(self._store, LocalFiles):
-            path = self._store.local_path(blob_key(digest, snapshot.place))
-            # A file that cannot be read is asked of the store, which says why.
-            with contextlib.suppress(OSError):
-                if self._cache.is_sound(path, digest, size):
-                    return path
-        return self._cache.find(digest, size)
-
-    def _download(self, snapshot: Snapshot, digest: str) -> bytes:
-        stored = self._store.get(blob_key(digest, snapshot.place))
-        if stored is None:
-            raise SnapshotGone(f"The blob {digest} is not in the store; stow its source again.")
-        return stored.body
-
-
-def in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
-    """The results of waiting for stores or upstreams, in the order of the items.
-
-    Each runs for the same caller as this call.
-    """
-    if len(items) < 2:
-        return [work(item) for item in items]
-    contexts = [copy_context() for _ in items]
-    with ThreadPoolExecutor(min(PARALLEL, len(items))) as pool:
-        return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))

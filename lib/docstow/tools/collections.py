@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.errors import InvalidParameter
 from docstow.jobs import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.model import PROSE
-from docstow.snapshots import in_parallel
+from docstow.parallel import in_parallel
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.parameters import Parameter
 from docstow.tools.prose_common import CURSOR

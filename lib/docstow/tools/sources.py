@@ -15,8 +15,8 @@ from docstow.errors import InvalidParameter, JobNotFound
 from docstow.jobs import INCREMENTAL, MODES
 from docstow.kinds import KINDS
 from docstow.model import PROSE
+from docstow.parallel import in_parallel
 from docstow.registry import SELDOM_H
-from docstow.snapshots import in_parallel
 from docstow.tools import source_export
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.parameters import Parameter

@@ -77,6 +77,24 @@ def test_what_the_code_itself_adds_is_there(node_resolver: NodeResolver) -> None
     assert wrong(code, node_resolver) == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "expected"),
+    [
+        (False, EXPRESS + 'app.post("/", (req, res) => res.json(req.file, req.user.id));', []),
+        (False, EXPRESS + 'app.post("/", (req, res) => { req.flash(""); res.sendd(); });', ["sendd"]),
+        (False, 'const before = global.before; "x".yellow; "x".trimm();', ["trimm"]),
+        (True, 'import "nobody-has-this";\n' + EXPRESS + 'app.get("/", (req) => req.user);', []),
+        (True, EXPRESS + 'app.get("/", (req) => req.user);', ["user"]),
+        (True, EXPRESS + "// @ts-expect-error not typed\n// yet\napp.wrong();\napp.gett();", ["gett"]),
+        (True, "// @ts-nocheck\n" + EXPRESS + "app.wrong();", []),
+    ],
+)  # fmt: skip
+def test_what_others_may_have_added_is_not_called_wrong(
+    node_resolver: NodeResolver, typed: bool, code: str, expected: list[str]
+) -> None:
+    assert members(code, node_resolver, typed=typed) == expected
+
+
 def test_objects_of_javascript_may_have_further_keys(node_resolver: NodeResolver) -> None:
     code = AXIOS + 'axios.get("/x", { timeoutt: 1 });'
     assert members(code, node_resolver) == ["timeoutt"]

@@ -34,6 +34,11 @@ class NodeValue:
         home = kind.home.removeprefix("@types/")
         return f"{home}.{kind.name}" if kind.name and home else kind.name
 
+    @property
+    def shared(self) -> bool:
+        """Whether any package may add members to it."""
+        return any(each.shared for each in self.kinds)
+
     def member(self, name: str) -> NodeValue | None:
         """A member; None where nothing is known of it."""
         return self._made(self.values.member(self.kinds, name))
@@ -43,7 +48,7 @@ class NodeValue:
         if any(self.values.has(each, name) for each in self.kinds):
             return False
         added = self.values.globals
-        if any(each.shared for each in self.kinds) and added.adds(name):
+        if self.shared and added.adds(name):
             return False
         return not added.adds_own(name)
 

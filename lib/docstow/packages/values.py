@@ -52,6 +52,11 @@ class Value(Protocol):
         """The path of its type, for messages: ``express.Response``; empty where it has none."""
         ...
 
+    @property
+    def shared(self) -> bool:
+        """Whether any package may add members to it, since its type is global."""
+        ...
+
     def member(self, name: str) -> Value | None:
         """A member; None where nothing is known of it."""
         ...

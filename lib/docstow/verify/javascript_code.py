@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from docstow.verify.arguments import Given, mismatch
-from docstow.verify.findings import Finding, Verdict, in_order
+from docstow.verify.findings import PROBLEMS, Finding, Verdict, in_order
 from docstow.verify.javascript_asked import asked
 from docstow.verify.javascript_imports import Name
 from docstow.verify.javascript_scope import Scope
 from docstow.verify.javascript_tree import Tree, child, passed, text_of
 from docstow.verify.javascript_values import MEMBERS, Expressions, Known, keys
-from docstow.verify.nearest import nearest
+from docstow.verify.nearest import likeness, nearest
 from docstow.verify.surfaces import Answer, Names, Resolver, absent
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ _EVERYWHERE = frozenset(
 )
 #: Wrong members of which the nearest names are looked for.
 _MOST_NEAR = 200
+#: A name as like another as this is that name, misspelt.
+_MISSPELT = 85.0
+#: Comments below which the code itself says that types do not agree.
+_SILENCING = re.compile(r"@ts-(?:ignore|expect-error|nocheck)\b")
 
 
 def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
@@ -63,6 +67,7 @@ class _Checker:
         words, tested = asked(scope.tree)
         #: Of what TypeScript declares code cannot ask for more than there is.
         self._asked, self._asked_of_values = tested, words if typed else tested
+        self._silenced = _silenced(scope.tree)
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
         self._near_modules: dict[str, tuple[str, ...]] = {}
@@ -73,6 +78,8 @@ class _Checker:
 
     def _note(self, node: Node, name: str, answer: Answer) -> None:
         package, symbol = answer.package, answer.symbol
+        if answer.status in PROBLEMS and node.start_point.row in self._silenced:
+            answer = Answer("not_checked", package=package)
         self._findings.append(
             Finding(
                 line=node.start_point.row + 1,
@@ -111,7 +118,16 @@ class _Checker:
                 answer = self._module(name.specifier, answer)
             elif name.names == ("default",) and answer.status == "unknown":
                 answer = Answer("not_checked", package=answer.package)  # bundlers make one up
+            elif answer.status == "unknown" and self._is_type(node) and _is_script(answer):
+                answer = Answer("not_checked", package=answer.package)  # it shows no types
             self._note(node, name.path, answer)
+
+    def _is_type(self, node: Node) -> bool:
+        """Whether an import says that it is one of a type."""
+        specifier = self._tree.parent(node)
+        statement = next((e for e in self._tree.above(node) if e.type == "import_statement"), None)
+        words = [each for whole in (specifier, statement) if whole for each in whole.children]
+        return any(each.type == "type" for each in words)
 
     def _module(self, specifier: str, answer: Answer) -> Answer:
         """What is known of a module that is not seen."""
@@ -160,7 +176,7 @@ class _Checker:
             answer = Answer("not_checked", package=answer.package)
         if answer.status == "not_checked" and node.type == "member_expression":
             known = self._values.of(node.named_children[0])
-            if known is not None and self._lacks(known, last):
+            if known is not None and self._lacks(known, last, called=self._is_called(node)):
                 self._absent(node.named_children[-1], known, last)
                 return
         self._note(node.named_children[-1], name.path, answer)
@@ -175,29 +191,53 @@ class _Checker:
             return
         if member in self._scope.patched and not self._typed:
             return
-        self._judge(node.named_children[-1], known, member)
+        self._judge(node.named_children[-1], known, member, called=self._is_called(node))
 
-    def _judge(self, node: Node, known: Known, member: str) -> None:
+    def _is_called(self, node: Node) -> bool:
+        outer = self._tree.parent(node)
+        return outer is not None and child(outer, "function") == node
+
+    def _judge(self, node: Node, known: Known, member: str, *, called: bool = False) -> None:
         """Say whether a value has a member."""
         if known.value.has(member):
             name = f"{known.value.name}.{member}"
             self._note(node, name, Answer("ok", package=known.package, looked_in=known.value.name))
-        elif self._lacks(known, member):
+        elif self._lacks(known, member, called=called):
             self._absent(node, known, member)
 
-    def _lacks(self, known: Known, member: str) -> bool:
+    def _lacks(self, known: Known, member: str, *, called: bool) -> bool:
         if member in _EVERYWHERE or member.startswith(("_", "#", "$")):
             return False
-        return member not in self._scope.added and known.value.lacks(member)
+        if member in self._scope.added or not known.value.lacks(member):
+            return False
+        if not self._may_be_given(known, called=called):
+            return True
+        near = self._nearest(known, member)
+        return bool(near) and likeness(member, near[0].rpartition(".")[2]) >= _MISSPELT
 
-    def _absent(self, node: Node, known: Known, member: str, kind: str = "class") -> None:
+    def _may_be_given(self, known: Known, *, called: bool) -> bool:
+        """Whether others may have given a value a member that nothing declares.
+
+        What is not at hand may add to what is global. Of JavaScript nothing says what is put into
+        an object on its way here, as middleware does; and to ask it for what it has not is no
+        mistake yet.
+        """
+        if self._typed:
+            return known.value.shared and bool(self._missing)
+        return known.handed or not called
+
+    def _nearest(self, known: Known, member: str) -> tuple[str, ...]:
         owner = known.value.name or "what is given"
         key = (owner, member)
         if key not in self._near:
             named = [f"{owner}.{each}" for each in known.value.names()]
             enough = len(self._near) >= _MOST_NEAR
             self._near[key] = () if enough else nearest(member, named, shaped=False)
-        near = self._near[key]
+        return self._near[key]
+
+    def _absent(self, node: Node, known: Known, member: str, kind: str = "class") -> None:
+        owner = known.value.name or "what is given"
+        near = self._nearest(known, member)
         answer = Answer(
             "unknown",
             message=absent(known.package, kind, owner, member, near),
@@ -266,6 +306,32 @@ def _given_to_all(name: Name, answer: Answer) -> bool:
     """Whether it is a member that functions and objects have anyway."""
     below = name.path[len(answer.looked_in) :].lstrip(".").partition(".")[0]
     return below in _EVERYWHERE or below.startswith(("_", "$"))
+
+
+def _is_script(answer: Answer) -> bool:
+    """Whether a module is known by its JavaScript alone."""
+    package = answer.package
+    place = getattr(package.surface, "place", None) if package is not None else None
+    found = place(answer.looked_in) if place is not None else None
+    return found is None or found.suffix in (".js", ".mjs", ".cjs")
+
+
+def _silenced(tree: Tree) -> frozenset[int]:
+    """The lines of which a comment says that they are known to be wrong."""
+    comments = [each for each in tree.nodes if each.type == "comment"]
+    taken = {each.start_point.row for each in comments}
+    found: set[int] = set()
+    for each in comments:
+        said = _SILENCING.search(text_of(each))
+        if said is None:
+            continue
+        if said[0].endswith("nocheck"):
+            return frozenset(range(tree.root.end_point.row + 1))
+        row = each.end_point.row + 1
+        while row in taken:
+            row += 1
+        found.add(row)
+    return frozenset(found)
 
 
 def _package_of(specifier: str) -> str:

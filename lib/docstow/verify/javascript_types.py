@@ -196,6 +196,11 @@ class ToldValue:
         """Its path."""
         return self.path
 
+    @property
+    def shared(self) -> bool:
+        """Signatures do not tell it."""
+        return False
+
     def member(self, name: str) -> ToldValue | None:
         """What is named below it."""
         return None if self.promised else ToldValue(self.values, f"{self.path}.{name}")

@@ -47,10 +47,15 @@ _FORMS: dict[str, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an expression is, and the package that says so."""
+    """What an expression is, and the package that says so.
+
+    Attributes:
+        handed: a function gets it, or it was a part of what one gets.
+    """
 
     value: Value
     package: Installed
+    handed: bool = False
 
 
 class Expressions:
@@ -315,7 +320,8 @@ class Expressions:
         known = self.expected(function)
         if known is None:
             return None
-        return _with(known, known.value.parameter(index, len(parameters(function))))
+        found = known.value.parameter(index, len(parameters(function)))
+        return Known(found, known.package, handed=True) if found is not None else None
 
     def expected(self, node: Node) -> Known | None:
         """What is expected where an expression is written."""
@@ -390,7 +396,7 @@ def _key(node: Node) -> str:
 
 
 def _with(known: Known, value: Value | None) -> Known | None:
-    return Known(value, known.package) if value is not None else None
+    return Known(value, known.package, known.handed) if value is not None else None
 
 
 def _is_awaited(call: Node) -> bool:

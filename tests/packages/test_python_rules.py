@@ -30,6 +30,9 @@ def surfaces(folder: Path, files: dict[str, str]) -> Surfaces:
         ("def __getattr__(name): return name\n", "x", False, False),
         ("def __getattr__(name):\n    if name == 'old':\n        return 1\n    raise AttributeError(name)\n", "old", True, True),
         ("T = {'old': 1}\ndef __getattr__(n):\n    if n in T:\n        return T[n]\n    raise AttributeError\n", "old", True, True),
+        ("def __getattr__(n):\n    global late\n    if n in ('old',):\n        return 1\n    raise AttributeError\n", "old", True, True),
+        ("def __getattr__(n):\n    try:\n        return globals()[n]\n    except KeyError:\n        raise AttributeError\n", "old", False, True),
+        ("def __getattr__(n):\n    if n in dir(old):\n        raise errors.RemovedError\n    raise AttributeError\n", "old", False, True),
         ("import lazy_loader as lazy\n__getattr__, __dir__, __all__ = lazy.attach(__name__, ['sub'], {'m': ['f']})\n", "f", True, True),
         ("globals().update(x=1)\n", "x", False, False),
         ("globals()['x'] = 1\n", "x", False, False),
@@ -76,10 +79,24 @@ def test_what_a_module_has(
         ("from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int = 0\n", ["x", "y"]),
         ("from typing import TypedDict\nclass A(TypedDict):\n    x: int\n", ["values", "x"]),
         ("from typing import TypedDict, Unpack\nclass K(TypedDict):\n    x: int\nclass A:\n    def __init__(self, **k: Unpack[K]): ...\n", ["x"]),
+        ("class B:\n    def __init__(self, b): ...\nclass A(B):\n    def __init__(self, a, **k):\n        k.setdefault('c', 1)\n        super().__init__(**k)\n", ["a", "b", "c"]),
+        ("class B:\n    def __init__(self, b): ...\nclass M:\n    def __init__(self, a, **k):\n        super().__init__(**k)\nclass A(M, B): ...\n", ["a", "b"]),
+        ("def A(a, **k):\n    return f(a, **k)\ndef f(a, b=1, *, c=2): ...\n", ["a", "b", "c"]),
+        ("class B:\n    def f(self, b): ...\ndef A(a, **k):\n    with B() as it:\n        return it.f(a, **k)\n", ["a", "b"]),
+        ("def A(a, **k):\n    if a:\n        return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    change(k)\n    return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    f = a\n    return f(**k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    return f(**k)\ndef f(b, **k): ...\n", ["a", "k"]),
+        ("def A(**k):\n    return A(**k)\n", ["k"]),
+        ("from typing import overload\n@overload\ndef A(a): ...\n@overload\ndef A(*, b): ...\ndef A(*a, **k): ...\n", ["a", "b"]),
+        ("from typing import overload\n@overload\ndef A(a): ...\n@overload\ndef A(**b): ...\ndef A(*a, **k): ...\n", ["a", "k"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(x):\n    def e(f):\n        @wraps(f)\n        def w(*a, **k):\n            return f(*a, **k)\n        return w\n    return e\n@d(1)\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        k.pop('b')\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
     ],
 )  # fmt: skip
-def test_how_a_class_is_called(tmp_path: Path, text: str, parameters: list[str] | None) -> None:
+def test_how_it_is_called(tmp_path: Path, text: str, parameters: list[str] | None) -> None:
     symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
     assert symbol is not None
     given = symbol.parameters
@@ -102,8 +119,8 @@ def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> N
     ("text", "degree"),
     [
         ("class A: ...\n", Openness.CLOSED),
-        ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): return 1\n", Openness.DATA),
-        ("class A:\n    def __getattr__(self, n): return self[n]\n", Openness.DATA),
+        ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): return 1\n", Openness.ITEMS),
+        ("class A:\n    def __getattr__(self, n): return self[n]\n", Openness.ITEMS),
         ("class A(dict):\n    def __getattr__(self, n): return self[n]\n", Openness.ANY),
         ("class A:\n    def __getattr__(self, n): raise AttributeError(n)\n", Openness.CLOSED),
         ("class M(type): ...\nclass A(metaclass=M): ...\n", Openness.DATA),

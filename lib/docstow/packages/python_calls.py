@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from docstow.packages.python_decorators import keeps
+from docstow.packages.python_forwarded import target
 from docstow.packages.python_lineage import Lineage
 from docstow.packages.python_views import View, nearest
 from docstow.readers.call_parameters import Parameter
@@ -27,20 +28,33 @@ _PLAIN = frozenset(
 _PLAIN_MODULES = frozenset(
     {"", "abc", "typing", "typing_extensions", "t", "functools", "contextlib", "warnings"}
 )
+#: Calls in a row that pass their keywords on.
+_DEEPEST = 8
 _DATACLASS_FIELDS = frozenset({"field", "dataclasses.field"})
 _ATTRS_FIELDS = frozenset({"field", "attrs.field", "attr.field", "attr.ib", "attr.attrib"})
 
 
-def parameters(view: View) -> tuple[Parameter, ...] | None:
-    """What a call of it may pass; None where that is not certain."""
+def parameters(
+    view: View, within: View | None = None, depth: int = 0
+) -> tuple[Parameter, ...] | None:
+    """What a call of it may pass; None where that is not certain.
+
+    Args:
+        view: a function or class.
+        within: the class that a method is asked of, where it is known.
+        depth: how many calls have passed their keywords on to it.
+    """
     # Where it is bound in one branch only, another file or base may answer in the others.
     if view.several or view.definition.conditional:
         return None
     if view.definition.kind == "class":
-        return _constructor(view)
+        return _constructor(view, depth)
     if view.definition.kind != "function" or view.definition.parameters is None:
         return None
-    return _received(view, view.definition.parameters)
+    given = _received(view, view.definition.parameters)
+    if given and given[-1].kind == "var_keyword" and view.definition.overloads:
+        return _told(view, given)
+    return _forwarded(view, given, within, depth) if given else given
 
 
 def overloads(view: View) -> tuple[tuple[Parameter, ...], ...]:
@@ -72,7 +86,37 @@ def _received(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]
     return given if given and given[0].kind == "var_positional" else None
 
 
-def _constructor(view: View) -> tuple[Parameter, ...] | None:
+def _told(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """With the words of all overloads in place of any name, where each overload says its words."""
+    every = [each for one in view.definition.overloads for each in one]
+    if any(each.kind == "var_keyword" for each in every):
+        return given
+    words = {each.name for each in every if each.kind in {"positional", "keyword_only"}}
+    words |= view.definition.forwards.taken if view.definition.forwards else set()
+    known = {each.name for each in given}
+    more = [Parameter(each, "keyword_only", required=False) for each in sorted(words - known)]
+    return (*given[:-1], *more)
+
+
+def _forwarded(
+    view: View, given: tuple[Parameter, ...], within: View | None, depth: int
+) -> tuple[Parameter, ...]:
+    """With the words of what gets all further keywords, in place of any name."""
+    passed = view.definition.forwards
+    if passed is None or given[-1].kind != "var_keyword" or depth > _DEEPEST:
+        return given
+    found = target(view, within)
+    taken = parameters(*found, depth + 1) if found is not None else None
+    if taken is None or any(each.kind == "var_keyword" for each in taken):
+        return given
+    words = [each.name for each in taken if each.kind in {"positional", "keyword_only"}]
+    known = {each.name for each in given}
+    more = sorted({*passed.taken} - {*words})
+    made = [Parameter(each, "keyword_only", required=False) for each in (*words, *more)]
+    return (*given[:-1], *(each for each in made if each.name not in known))
+
+
+def _constructor(view: View, depth: int = 0) -> tuple[Parameter, ...] | None:
     lineage = view.names.lineage(view)
     if _is_typed_dict(lineage):
         return keys(lineage)
@@ -82,7 +126,7 @@ def _constructor(view: View) -> tuple[Parameter, ...] | None:
         body = owner.definition.body
         if body is not None and not _MAKING.isdisjoint(body.names):
             maker = _maker(lineage)
-            return parameters(maker) if maker is not None else None
+            return parameters(maker, view, depth) if maker is not None else None
         names = [each.name for each in owner.definition.decorators]
         for each in names:
             if each.rpartition(".")[2] in _MAKERS:
@@ -109,7 +153,8 @@ def _unpacked(view: View, given: tuple[Parameter, ...]) -> tuple[Parameter, ...]
         return given
     lineage = found.names.lineage(found)
     words = keys(lineage) if _is_typed_dict(lineage) else None
-    return (*given[:-1], *words[1:]) if words else given
+    # One without keys is there to warn of words that are taken nevertheless.
+    return (*given[:-1], *words[1:]) if words and words[1:] else given
 
 
 def _is_typed_dict(lineage: Lineage) -> bool:

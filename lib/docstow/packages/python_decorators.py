@@ -20,13 +20,16 @@ def keeps(view: View, decorator: Decorator) -> bool:
     """Whether a decorator's own annotations say that it gives back the same type.
 
     ``def mark(f: F) -> F``, ``def doc(text: str) -> Callable[[F], F]``, and the same of
-    ``Callable[P, T]``; what renames parameters is taken to accept more.
+    ``Callable[P, T]``; or its body, which passes all arguments on. What renames parameters is
+    taken to accept more.
     """
     if not decorator.name or _RENAMES.search(decorator.name):
         return False
     found = nearest(view.names.in_scope(view, decorator.name), view)
     if not isinstance(found, View) or found.definition.kind != "function" or found.several:
         return False
+    if found.definition.keeps == ("called" if decorator.called else "bare"):
+        return True
     head = _head(found.definition.signature)
     if head is None or head.returns is None or found.definition.decorators:
         return False

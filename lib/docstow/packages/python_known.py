@@ -40,8 +40,8 @@ HARMLESS = frozenset(
         *("total_ordering", "unique", "set_module"),
     }
 )
-#: Names that a metaclass gives to all classes it makes, with their types: protocols of packages
-#: that everybody uses, where the code that does it cannot be followed.
+#: Names that a metaclass gives to all classes it makes, or another package to a class, with their
+#: types: protocols of packages that everybody uses, where the code that does it cannot be followed.
 GIVEN_NAMES: Mapping[str, Mapping[str, str]] = {
     "django.db.models.base.Model": {
         "objects": "django.db.models.manager.Manager",
@@ -50,6 +50,14 @@ GIVEN_NAMES: Mapping[str, Mapping[str, str]] = {
         "_meta": "django.db.models.options.Options",
         "id": "typing.Any",
         "pk": "typing.Any",
+    },
+    # ``tqdm.pandas()``
+    "pandas.core.base.PandasObject": {
+        "progress_apply": "typing.Any",
+        "progress_applymap": "typing.Any",
+        "progress_map": "typing.Any",
+        "progress_aggregate": "typing.Any",
+        "progress_transform": "typing.Any",
     },
 }
 #: Classes that set attributes by name, but only such as hold values: columns, results that are

@@ -175,7 +175,10 @@ class Names:
         found: list[Seen] = []
         for each in self.resolve(way.target, trail):
             found += view_step(each, way.imported, trail)
-        return found
+        # An import asks for the module, though its package may use the name for something in it.
+        parts = [*way.target.split("."), way.imported]
+        home = self if self.files.module(parts[0]) else self._others(parts[0])
+        return found or (home._in_hidden_module(parts, trail) if home else [])  # noqa: SLF001
 
     def _alias(self, here: View, value: str, trail: Trail) -> list[Seen]:
         views = self.in_scope(here, value, trail)

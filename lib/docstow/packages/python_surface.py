@@ -18,6 +18,7 @@ from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
 from docstow.packages.python_calls import overloads, parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
+from docstow.packages.python_heirs import Heirs
 from docstow.packages.python_names import Names
 from docstow.packages.python_views import ModuleView, Outside, Seen, View
 from docstow.packages.surface import Everything, Home, Openness, Symbol, SymbolKind
@@ -51,6 +52,7 @@ class PythonSurface:
         self._resolver = Names(self.files, self._other)
         self._symbols: dict[str, Symbol | None] = {}
         self._classes: dict[str, list[str]] = {}
+        self._heirs = Heirs(self, self.files, boundary, self.modules)
 
     @property
     def resolver(self) -> Names:
@@ -90,10 +92,17 @@ class PythonSurface:
             return self._module(path, modules[0])
         found = [each for each in views if isinstance(each, View)]
         if found:
-            return _defined(path, found)
+            return _defined(path, found, self._asked_of(path, found))
         if views:
             return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
         return None
+
+    def _asked_of(self, path: str, found: list[View]) -> View | None:
+        """The class that a path asks for a method, where the method passes keywords on."""
+        if not any(each.definition.forwards and each.owner for each in found):
+            return None
+        above = [each for each in self._views(path.rpartition(".")[0]) if isinstance(each, View)]
+        return _main(above) if above else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
         """The public names of a module or class by name; None where unknown."""
@@ -189,6 +198,12 @@ class PythonSurface:
             self._classes[module] = [each.signature for each in members if each.kind == "class"]
         return [signature for signature in self._classes[module] if heir.match(signature)]
 
+    def heirs_may_have(self, path: str, name: str) -> bool:
+        """Whether a class that the package derives from another may have a name."""
+        symbol = self.symbol(path)
+        home = symbol.target if symbol is not None else ""
+        return self._heirs.may_have((home or path).rpartition(".")[2], name)
+
     def names(self) -> Iterator[str]:
         """Public paths, those of the entry modules first, with the members of their classes."""
         for entry in self.package.import_names:
@@ -252,12 +267,12 @@ def _main(views: list[View]) -> View:
     return next((each for each in views if each.layer.role == "source"), views[0])
 
 
-def _defined(path: str, views: list[View]) -> Symbol:
+def _defined(path: str, views: list[View], within: View | None) -> Symbol:
     source = _main(views)
     stub = next((each for each in views if each.layer.role != "source"), None)
     typed = stub or source
     if source.definition.kind != "attribute" or stub is None:
-        kind, given = _kind(source), _parameters(source, stub)
+        kind, given = _kind(source), _parameters(source, stub, within)
     else:
         # The source binds a value that only the stub tells more of.
         kind, given = _kind(stub), None
@@ -278,13 +293,15 @@ def _defined(path: str, views: list[View]) -> Symbol:
     )
 
 
-def _parameters(source: View, stub: View | None) -> tuple[Parameter, ...] | None:
+def _parameters(
+    source: View, stub: View | None, within: View | None
+) -> tuple[Parameter, ...] | None:
     """Those of the source; a stub's where there is no source and the stub is the package's own."""
     if source.layer.role == "foreign stub":
         return None
     if stub is not None and stub is not source and stub.several:
         return None
-    given = parameters(source)
+    given = parameters(source, within)
     return _loose(given) if given is not None and _is_told(source) else given
 
 

@@ -16,6 +16,8 @@ from docstow.readers.call_parameters import Parameter
 #: only raises; ``hidden`` is kept from those who read types; ``items`` gives what the object holds
 #: under that key; ``any`` may give anything.
 Asked = Literal["no", "hidden", "items", "any"]
+#: What takes the arguments of what is decorated: what the function gives, or what that gives.
+Keeps = Literal["", "bare", "called"]
 Kind = Literal["class", "function", "attribute", "property", "import"]
 
 
@@ -48,6 +50,21 @@ class Decorator:
 
 
 @dataclass(frozen=True, slots=True)
+class Forward:
+    """The call that gets all keywords that a function has no parameter for.
+
+    Attributes:
+        target: what is called, dotted; ``super().name`` for what a base has.
+        taken: keywords that the function looks at before.
+        maker: the class that makes the local value which the target begins with; else empty.
+    """
+
+    target: str
+    taken: frozenset[str] = frozenset()
+    maker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
     """One way in which a name is bound.
 
@@ -62,13 +79,15 @@ class Definition:
         deprecated: reason, if it says that it is.
         decorators: the outermost first.
         parameters: all, ``self`` included; None where overloads alone say them.
-        overloads: those of each overload, where they alone say them.
+        overloads: those of each overload.
         value: of an attribute the dotted name that it is another name of; of an import ``public``
             where ``X as X`` says that it is meant for others.
         target: of an import the module, absolute; with :attr:`imported` the name in it.
         imported: name in that module; empty where the module itself is bound.
         body: of a class.
         conditional: bound in one branch among others.
+        forwards: where a function's further keywords go, if that is certain.
+        keeps: whether a function is a decorator that leaves what it decorates its arguments.
     """
 
     name: str
@@ -86,6 +105,8 @@ class Definition:
     imported: str = ""
     body: ClassBody | None = None
     conditional: bool = False
+    forwards: Forward | None = None
+    keeps: Keeps = ""
 
 
 @dataclass(frozen=True, slots=True)

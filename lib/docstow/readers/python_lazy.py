@@ -153,7 +153,8 @@ class _Reading:
             match node:
                 case ast.Raise(exc=exc):
                     raised = exc.func if isinstance(exc, ast.Call) else exc
-                    return True if dotted(raised) == "AttributeError" else None
+                    is_missing = dotted(raised).endswith(("AttributeError", "RemovedError"))
+                    return True if is_missing else None
                 case ast.Return():
                     return self._delegated(node.value)
                 case ast.If():
@@ -164,9 +165,15 @@ class _Reading:
                         return None
                     self._names |= names
                     return self._ends(handler.body)
+                case ast.Try(body=[ast.Return(value=ast.Subscript() as value)], handlers=[handler]):
+                    names = self._key_of(value)
+                    if names is None or dotted(handler.type) != "KeyError":
+                        return None
+                    self._names |= names
+                    return self._ends(handler.body)
                 case ast.Assign() | ast.AnnAssign():
                     self._assign(node)
-                case ast.Import() | ast.ImportFrom() | ast.Expr():
+                case ast.Import() | ast.ImportFrom() | ast.Expr() | ast.Global():
                     pass
                 case _:
                     return None
@@ -217,6 +224,8 @@ class _Reading:
 
     def _written(self, node: ast.expr) -> set[str] | None:
         """The elements of a table; None where they are not all written out."""
+        if ast.unparse(node) == "globals()":
+            return set()
         table = self._values.get(dotted(node), node)
         if isinstance(table, ast.DictComp):
             return _made_keys(table)

@@ -21,6 +21,7 @@ from docstow.readers.python_asked import asked
 from docstow.readers.python_attributes import instance_attributes
 from docstow.readers.python_dynamic import Dynamics, dynamics
 from docstow.readers.python_facts import ClassBody, Definition, Field, ModuleFacts
+from docstow.readers.python_forwards import forward, keeps_arguments, makes_itself
 from docstow.readers.python_signature import (
     Function,
     Source,
@@ -163,6 +164,7 @@ class _Scope:
         self.fields: list[Field] = []
         self.exports: list[str] | None = None
         self.opened = ""
+        self._wraps = "wraps" in source.text
         self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
 
     def take(self, body: Sequence[ast.stmt], *, conditional: bool = False) -> None:
@@ -223,6 +225,8 @@ class _Scope:
         if last & {"setter", "deleter", "getter"} and earlier and earlier[-1].kind == "property":
             return
         signature = header(node, self.source)
+        if node.name == "__new__" and node.returns is None and makes_itself(node):
+            signature += " -> Self"
         text = docstring(node)
         overloads = self._overloads.setdefault(node.name, [])
         overloaded = "overload" in last
@@ -239,8 +243,10 @@ class _Scope:
             deprecated="" if overloaded else deprecation(node, text),
             decorators=above,
             parameters=None if overloaded else parameters(node.args),
-            overloads=tuple(each for _, each in overloads) if overloaded else (),
+            overloads=tuple(each for _, each in overloads),
             conditional=conditional,
+            forwards=forward(node),
+            keeps=keeps_arguments(node) if self._wraps else "",
         )
         if not overloaded:
             del self._overloads[node.name]

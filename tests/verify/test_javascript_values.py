@@ -81,11 +81,13 @@ def test_what_the_code_itself_adds_is_there(node_resolver: NodeResolver) -> None
     ("typed", "code", "expected"),
     [
         (False, EXPRESS + 'app.post("/", (req, res) => res.json(req.file, req.user.id));', []),
-        (False, EXPRESS + 'app.post("/", (req, res) => { req.flash(""); res.sendd(); });', ["sendd"]),
+        (False, EXPRESS + 'app.post("/", (req, res) => { req.flash(""); res.sendd(); });',
+         ["sendd"]),
         (False, 'const before = global.before; "x".yellow; "x".trimm();', ["trimm"]),
         (True, 'import "nobody-has-this";\n' + EXPRESS + 'app.get("/", (req) => req.user);', []),
         (True, EXPRESS + 'app.get("/", (req) => req.user);', ["user"]),
-        (True, EXPRESS + "// @ts-expect-error not typed\n// yet\napp.wrong();\napp.gett();", ["gett"]),
+        (True, EXPRESS + "// @ts-expect-error not typed\n// yet\napp.wrong();\napp.gett();",
+         ["gett"]),
         (True, "// @ts-nocheck\n" + EXPRESS + "app.wrong();", []),
     ],
 )  # fmt: skip

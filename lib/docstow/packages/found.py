@@ -61,6 +61,7 @@ class Scan:
         boundary: what may be opened for these packages.
         took_ms: how long it took.
         looked_at: how many packages and files were read; the others were known.
+        idle: what was made of it and may be used again; it goes with the scan.
     """
 
     environments: tuple[Environment, ...]
@@ -68,6 +69,7 @@ class Scan:
     boundary: Boundary = field(repr=False)
     took_ms: float
     looked_at: int
+    idle: list[object] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def packages(self) -> tuple[Package, ...]:

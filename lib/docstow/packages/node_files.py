@@ -146,6 +146,7 @@ class NodeFiles:
         self.boundary = boundary
         self._folders: dict[Path, Folder | None] = {}
         self._units: dict[Path, Unit | None] = {}
+        self._marks: dict[Path, tuple[int, int] | None] = {}
 
     def folder(self, path: Path) -> Folder | None:
         """The package in a folder; None where there is none inside."""
@@ -182,6 +183,7 @@ class NodeFiles:
     def unit(self, path: Path, folder: Folder) -> Unit | None:
         """A file, read; None where it cannot be."""
         if path not in self._units:
+            self._marks[path] = _mark(path)
             try:
                 real = self.boundary.inside(path)
                 file = _FILES.get(real, lambda: self.boundary.read(real, most=LARGEST))
@@ -189,6 +191,15 @@ class NodeFiles:
             except (DocstowError, OSError):
                 self._units[path] = None
         return self._units[path]
+
+    def same(self) -> bool:
+        """Whether all files that were asked for are as they were."""
+        return all(_mark(path) == known for path, known in self._marks.items())
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files that were read."""
+        return sum(known[1] for known in self._marks.values() if known is not None)
 
     def module(
         self, folder: Folder, subpath: str, conditions: frozenset[str], *, typed: bool
@@ -289,6 +300,15 @@ def split(specifier: str) -> tuple[str, str]:
     if found is None:
         return specifier, "."
     return found[1], f".{found[2]}" if found[2] else "."
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """When a file was changed last, and its size; None where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - hundreds are asked, and Path is slow
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _normal(base: Path, path: str) -> Path | None:

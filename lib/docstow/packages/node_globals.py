@@ -126,6 +126,10 @@ class Globals:
                     found.append(body)
         return tuple(found)
 
+    def forget_own(self) -> None:
+        """Look at the project's own files again when they are asked for: they change all day."""
+        self.__dict__.pop("_own", None)
+
     def adds(self, name: str) -> bool:
         """Whether any package may add a member of that name to what is global."""
         if name not in self._mentioned:

@@ -143,6 +143,10 @@ class NodeSurface:
         root = package.files_root
         self.folder: Folder | None = self._files.folder(root) if root is not None else None
 
+    def forget(self) -> None:
+        """Drop what was worked out for one piece of code."""
+        self._values.forget()
+
     def modules(self) -> tuple[str, ...]:
         """Names of the modules that can be imported; the entry module first."""
         if self._modules is None:

@@ -20,6 +20,7 @@ from docstow.readers.typescript_declared import Declared, declared
 from docstow.readers.typescript_source import Declaration
 from docstow.readers.typescript_terms import (
     NOTHING,
+    UNCLEAR,
     Basic,
     Body,
     Both,
@@ -75,6 +76,10 @@ class NodeValues:
         self._kinds: dict[Held, Kinds] = {}
         self._depth = 0
         self._steps = 0
+
+    def forget(self) -> None:
+        """Drop what was worked out for one piece of code: the next has other questions."""
+        self._kinds.clear()
 
     def kinds(self, held: Held | None) -> Kinds:
         """What a term may be; nothing for ``void``, ``undefined`` and ``null``."""
@@ -193,7 +198,9 @@ class NodeValues:
             kept = [(each, setting) for each in fields if each.static]
             if kept:
                 kind.fields[name] = kept
-        kind.news = [(each, setting, made) for each in body.news]
+        # Without a constructor, and none to inherit, there is one that takes nothing.
+        news = body.news or ([] if told.bases else [Call((), (), UNCLEAR)])
+        kind.news = [(each, setting, made) for each in news]
 
         def inherited(above: Kind) -> list[tuple[Call, Setting, Held | None]]:
             return [] if kind.news else [(call, inside, made) for call, inside, _ in above.news]

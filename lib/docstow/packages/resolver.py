@@ -5,12 +5,14 @@ This room knows which surface speaks for a package. It does not know code.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from docstow.packages import project_modules
 from docstow.packages.standard import Standard
-from docstow.verify.surfaces import Installed
+from docstow.verify.surfaces import Installed, Resolver
 
 if TYPE_CHECKING:
     from docstow.packages.found import Scan
@@ -32,10 +34,32 @@ NODE_MODULES = frozenset(
     }
 )
 
+#: For how many pieces of code a resolver is used, and how much it may have read.
+_MOST_USES = 100
+_MOST_BYTES = 32 * 1024 * 1024
 #: The package that declares them.
 _TYPES = "@types/node"
 #: Of these it takes what it does not show: typed arrays of the language, generated protocols.
 _NOT_SHOWN = frozenset({"buffer", "inspector"})
+
+
+@contextmanager
+def of_scan(scan: Scan, language: str) -> Iterator[Resolver]:
+    """What answers for a project's packages, for one piece of code.
+
+    One for Node is kept with the scan for the next call, unless another call uses it just then.
+    """
+    if language == "python":
+        yield PythonResolver(scan)
+        return
+    try:
+        known = scan.idle.pop()
+    except IndexError:
+        known = None
+    kept = known if isinstance(known, NodeResolver) and known.again() else NodeResolver(scan)
+    yield kept
+    if not scan.idle:
+        scan.idle.append(kept)
 
 
 class PythonResolver:
@@ -104,6 +128,21 @@ class NodeResolver:
         self._scan = scan
         self._surfaces: dict[str, NodeSurface | None] = {}
         self._shared: Shared | None = None
+        self._uses = 0
+
+    def again(self) -> bool:
+        """Make ready for another piece of code; whether what was read is still so, and not much."""
+        self._uses += 1
+        if self._shared is None:
+            return True
+        files = self._shared.files
+        if self._uses > _MOST_USES or files.size > _MOST_BYTES or not files.same():
+            return False
+        self._shared.globals.forget_own()
+        for each in self._surfaces.values():
+            if each is not None:
+                each.forget()
+        return True
 
     def package_for(self, imported: str) -> Installed | None:
         """The package of a module specifier; of Node's own modules the one that declares them."""

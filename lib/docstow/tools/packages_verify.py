@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -129,8 +130,8 @@ def _run(
     else:
         lockfile = "" if arguments["root"] else arguments["lockfile"]
         stowed = StowedPackages(library, snapshots, language, versions, lockfile)
-        resolver = _resolver(language, scan) if wants_root else stowed
-        verdict = stowed.explained(_verify_installed(code, language, resolver, said))
+        with _resolver(language, scan) if wants_root else nullcontext(stowed) as resolver:
+            verdict = stowed.explained(_verify_installed(code, language, resolver, said))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
     if said is not None:
@@ -161,13 +162,10 @@ def _scanned(projects: Callable[[], Projects] | None, root: str) -> tuple[Scan |
         return None, str(error)
 
 
-def _resolver(language: str, scan: Scan | None) -> Resolver:
-    from docstow.packages.found import Scan as Found
-    from docstow.packages.resolver import NodeResolver, Nothing, PythonResolver
+def _resolver(language: str, scan: Scan | None) -> AbstractContextManager[Resolver]:
+    from docstow.packages.resolver import Nothing, of_scan
 
-    if not isinstance(scan, Found):
-        return Nothing(language)
-    return PythonResolver(scan) if language == "python" else NodeResolver(scan)
+    return of_scan(scan, language) if scan is not None else nullcontext(Nothing(language))
 
 
 def _verify_rust(code: str, crates: StowedCrates, said: messages.Message | None) -> Verdict:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from docstow.readers import typescript, typescript_doc
 from docstow.readers.typescript_detail import detail
 from docstow.readers.typescript_grammar import parse, patched
+from docstow.readers.typescript_shapes import Argument, Shape
 from docstow.readers.typescript_source import DEFAULT, Reference, Scope, Source
-from docstow.readers.typescript_types import Argument, Shape
 
 
 def read(text: str, path: str = "index.d.ts") -> Source:

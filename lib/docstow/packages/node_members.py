@@ -12,8 +12,8 @@ from docstow.packages.node_names import NodeNames
 from docstow.packages.node_things import Space, Thing
 from docstow.readers import typescript_detail
 from docstow.readers.typescript_detail import Detail
+from docstow.readers.typescript_shapes import Argument, Member, Named, Opaque, Parts, Shape, Type
 from docstow.readers.typescript_source import Declaration
-from docstow.readers.typescript_types import Argument, Member, Named, Opaque, Parts, Shape, Type
 
 _DEEPEST = 48
 Calls = tuple[tuple[Argument, ...], ...]

@@ -11,8 +11,8 @@ from docstow.packages.node_members import Members, NodeMembers
 from docstow.packages.node_things import Space, Thing
 from docstow.packages.surface import Parameter, Symbol, SymbolKind
 from docstow.readers import typescript_doc
+from docstow.readers.typescript_shapes import Argument
 from docstow.readers.typescript_source import DEFAULT, Declaration, Span
-from docstow.readers.typescript_types import Argument
 
 #: What says most of a thing with several declarations, first.
 _KINDS: dict[str, SymbolKind] = {

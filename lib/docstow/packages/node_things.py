@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from docstow.packages.node_files import Unit
+from docstow.readers.typescript_shapes import Member
 from docstow.readers.typescript_source import Declaration, Scope
-from docstow.readers.typescript_types import Member
 
 _TYPES = ("class", "interface", "type", "enum")
 _VALUES = ("class", "function", "constant", "value", "enum", "namespace")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from docstow.readers import typescript_commonjs as commonjs
+from docstow.readers.typescript_exchange import exported, imported, path_of, quoted, renamed
 from docstow.readers.typescript_grammar import GLOBAL, NAMELESS, field, has_token, parse, text
 from docstow.readers.typescript_source import (
     DEFAULT,
@@ -89,7 +90,7 @@ class _Reader:
                 scope.dynamic = True
             if node.type == "import_statement":
                 self._top(scope)
-                _import(node, scope, self.source.body)
+                imported(node, scope, self.source.body)
             elif node.type == "export_statement":
                 self._top(scope)
                 self._export(node, scope, doc)
@@ -116,7 +117,7 @@ class _Reader:
         if node.type in _NAMESPACES:
             return self._namespace(node, whole, scope, doc)
         if node.type == "import_alias":
-            return _alias(node, scope)
+            return renamed(node, scope)
         kind = _KINDS.get(node.type)
         if kind is None:
             return []
@@ -132,7 +133,7 @@ class _Reader:
         if name is None:
             return []
         if name.type == "string":
-            inner = self.source.ambient.setdefault(_string(name), Scope())
+            inner = self.source.ambient.setdefault(quoted(name), Scope())
             if block is None:
                 inner.dynamic = True
             else:
@@ -167,7 +168,7 @@ class _Reader:
 
     def _export(self, node: Node, scope: Scope, doc: str) -> None:
         source = field(node, "source")
-        module = _string(source) if source else ""
+        module = quoted(source) if source else ""
         declared = field(node, "declaration")
         if declared is not None:
             names = self._declaration(declared, node, scope, doc)
@@ -180,18 +181,18 @@ class _Reader:
         scope.explicit = True
         if has_token(node, "="):
             value = next((child for child in node.named_children if child.type != "comment"), None)
-            path = _path(value) if value else ()
+            path = path_of(value) if value else ()
             scope.equals.append(Reference("", path) if path else Reference("", (DEFAULT,)))
             if not path:
                 scope.declare(Declaration(DEFAULT, "value", _span(node), doc))
         elif has_token(node, "default"):
             self._default(node, scope, doc)
         else:
-            _exports(node, scope, module)
+            exported(node, scope, module)
 
     def _default(self, node: Node, scope: Scope, doc: str) -> None:
         value = field(node, "value")
-        path = _path(value) if value else ()
+        path = path_of(value) if value else ()
         if path:
             scope.exports["default"] = Reference("", path)
             return
@@ -202,63 +203,6 @@ class _Reader:
             kind = "class"
         scope.declare(Declaration(DEFAULT, kind, _span(node), doc))
         scope.exports["default"] = Reference("", (DEFAULT,))
-
-
-def _exports(node: Node, scope: Scope, module: str) -> None:
-    clause = next(
-        (c for c in node.children if c.type in ("export_clause", "namespace_export")), None
-    )
-    if clause is None:
-        if has_token(node, "*") and module:
-            scope.stars.append(module)
-    elif clause.type == "namespace_export":
-        scope.exports[_name(clause.named_children[-1])] = Reference(module)
-    else:
-        for each in clause.named_children:
-            name, alias = field(each, "name"), field(each, "alias")
-            if each.type == "export_specifier" and name is not None:
-                scope.exports[_name(alias or name)] = Reference(module, (_name(name),))
-            elif each.type == "ERROR":
-                scope.dynamic = True
-
-
-def _import(node: Node, scope: Scope, body: bytes) -> None:
-    source = field(node, "source")
-    module = _string(source) if source else ""
-    for clause in node.named_children:
-        if clause.type == "import_require_clause":
-            target = field(clause, "source")
-            if target is not None:
-                name = text(clause.named_children[0])
-                scope.imports[name] = Reference(_string(target), (), whole=True)
-                if body[: node.start_byte][-32:].rstrip().endswith(b"export"):
-                    scope.exports[name] = Reference("", (name,))
-        elif clause.type == "import_clause":
-            for each in clause.named_children:
-                if each.type == "identifier":
-                    scope.imports[text(each)] = Reference(module, ("default",))
-                elif each.type == "namespace_import":
-                    scope.imports[text(each.named_children[-1])] = Reference(module)
-                elif each.type == "named_imports":
-                    _named_imports(each, scope, module)
-
-
-def _named_imports(node: Node, scope: Scope, module: str) -> None:
-    for each in node.named_children:
-        name, alias = field(each, "name"), field(each, "alias")
-        if name is not None:
-            scope.imports[_name(alias or name)] = Reference(module, (_name(name),))
-
-
-def _alias(node: Node, scope: Scope) -> list[str]:
-    """``import X = A.B`` within a file."""
-    name, *rest = node.named_children
-    path = _path(rest[-1]) if rest else ()
-    if not path:
-        scope.dynamic = True
-        return []
-    scope.imports[text(name)] = Reference("", path)
-    return [text(name)]
 
 
 def _variables(node: Node, whole: Node, scope: Scope, doc: str) -> list[str]:
@@ -303,25 +247,6 @@ def _space(scope: Scope, name: str, whole: Node, doc: str) -> Scope:
     inner = Scope()
     scope.declare(Declaration(name, "namespace", _span(whole), doc, inner))
     return inner
-
-
-def _path(node: Node) -> tuple[str, ...]:
-    """The names of ``a.b.c``; empty for any other expression."""
-    if node.type in ("identifier", "property_identifier", "type_identifier"):
-        return (text(node),)
-    if node.type in ("member_expression", "nested_identifier"):
-        inner, last = field(node, "object"), field(node, "property")
-        before = _path(inner) if inner else ()
-        return (*before, text(last)) if before and last is not None else ()
-    return ()
-
-
-def _name(node: Node) -> str:
-    return _string(node) if node.type == "string" else text(node)
-
-
-def _string(node: Node) -> str:
-    return text(node)[1:-1]
 
 
 def _span(node: Node) -> Span:

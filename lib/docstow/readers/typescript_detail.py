@@ -12,16 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.readers.typescript_grammar import field, parse, text
+from docstow.readers.typescript_shapes import NOTHING, OPAQUE, Member, Named, Shape, Type
 from docstow.readers.typescript_source import DEFAULT, Declaration, Source
-from docstow.readers.typescript_types import (
-    NOTHING,
-    OPAQUE,
-    Member,
-    Named,
-    Shape,
-    Type,
-    TypeReader,
-)
+from docstow.readers.typescript_types import TypeReader
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -1,4 +1,4 @@
-"""All names of a Python module or class that can be written from outside.
+"""All names of a Python module or class that can be written from outside, and those that are meant.
 
 This room knows where names come from: files, stars, bases, metaclasses. It does not follow a name
 to what it means.
@@ -9,10 +9,11 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from docstow.packages.python_files import ModuleFiles
+from docstow.packages.python_files import Layer, ModuleFiles
 from docstow.packages.python_known import CLASS_NAMES, ENUM_NAMES
 from docstow.packages.python_names import Names
 from docstow.packages.python_views import ModuleView, View
+from docstow.readers.python_facts import Definition, ModuleFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,36 @@ def of_class(view: View) -> list[str]:
     found |= dict.fromkeys(sorted(CLASS_NAMES))
     plain = [each for each in found if each[:1] != "_"]
     return [*plain, "__new__"] if made else plain
+
+
+def public(names: Names, module: ModuleFiles) -> list[str]:
+    """The names that a module means for others: ``__all__``, or what it defines itself."""
+    found: dict[str, None] = {}
+    exports = names.exports(module)
+    for layer in module.layers:
+        facts = names.files.facts(module.name, layer)
+        if facts is None:
+            continue
+        found |= dict.fromkeys(facts.exports or ())
+        if exports is None:
+            ways = facts.names.items()
+            own = (each for each, bound in ways if _is_public(each, bound, layer, facts))
+            found |= dict.fromkeys(own)
+    if exports is None:
+        for star in names.stars(module):
+            # What comes of other packages is theirs; a module that stars itself ends here.
+            if isinstance(star, ModuleView) and star.path.startswith(f"{module.name}."):
+                found |= dict.fromkeys(public(star.names, star.module))
+    inner = [each for each in names.files.children(module.name) if not each.startswith("_")]
+    return list(found | dict.fromkeys(inner))
+
+
+def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
+    """Whether a module without ``__all__`` means a name for others."""
+    if name.startswith("_"):
+        return False
+    if ways[0].kind != "import":
+        return True
+    # What a package's __init__ imports from its own modules is there to be imported from it.
+    first = facts.name.split(".")[0]
+    return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)

@@ -231,34 +231,6 @@ class Names:
             names.update(facts.exports)
         return frozenset(names) if module.layers else None
 
-    def public(self, module: ModuleFiles) -> list[str]:
-        """The names that a module means for others: ``__all__``, or what it defines itself."""
-        names: dict[str, None] = {}
-        exports = self.exports(module)
-        for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            if facts is None:
-                continue
-            names |= dict.fromkeys(facts.exports or ())
-            if exports is None:
-                own = (
-                    each
-                    for each, ways in facts.names.items()
-                    if _is_public(each, ways, layer, facts)
-                )
-                names |= dict.fromkeys(own)
-        if exports is None:
-            for star in self.stars(module):
-                if isinstance(star, ModuleView) and star.module.name != module.name:
-                    inner = (
-                        star.names.public(star.module)
-                        if star.path.startswith(f"{module.name}.")
-                        else ()
-                    )
-                    names |= dict.fromkeys(inner)
-        inner = [each for each in self.files.children(module.name) if not each.startswith("_")]
-        return list(names | dict.fromkeys(inner))
-
     def in_class(self, view: View, name: str, trail: Trail = ()) -> list[Seen]:
         """What a name of a class means, its own or a base's."""
         lineage = self.lineage(view)
@@ -339,14 +311,3 @@ class Names:
 def _is_mangled(name: str) -> bool:
     """``_Class__name``: what a private name of a class is called outside."""
     return name.startswith("_") and "__" in name[1:]
-
-
-def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
-    """Whether a module without ``__all__`` means a name for others."""
-    if name.startswith("_"):
-        return False
-    if ways[0].kind != "import":
-        return True
-    # What a package's __init__ imports from its own modules is there to be imported from it.
-    first = facts.name.split(".")[0]
-    return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)

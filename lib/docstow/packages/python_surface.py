@@ -122,7 +122,7 @@ class PythonSurface:
         for view in self._views(path):
             if isinstance(view, ModuleView):
                 known = True
-                names |= dict.fromkeys(view.names.public(view.module))
+                names |= dict.fromkeys(python_every.public(view.names, view.module))
             elif isinstance(view, View) and view.definition.kind == "class":
                 known = True
                 names |= dict.fromkeys(_attributes(view))

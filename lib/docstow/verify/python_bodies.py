@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_signature import dotted
@@ -20,6 +21,27 @@ def made_by_dataclass(maker: ast.expr, node: ast.ClassDef) -> tuple[Parameter, .
     if {each.arg for each in words} - {"frozen", "slots", "order", "eq", "repr", "unsafe_hash"}:
         return None
     return fields(node, "field")
+
+
+def made_by_attrs(maker: ast.expr, node: ast.ClassDef) -> tuple[Parameter, ...] | None:
+    """What a plain ``attrs.define`` makes of a body; None where it is told more."""
+    words = maker.keywords if isinstance(maker, ast.Call) else []
+    if {each.arg for each in words} - {"frozen", "slots", "order", "eq", "repr", "unsafe_hash"}:
+        return None
+    for each in node.body:
+        # Fields without annotations, fields of other names, defaults and steps that methods give.
+        made = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
+        call = made if isinstance(made, ast.Call) else None
+        named = call is not None and any(word.arg == "alias" for word in call.keywords)
+        if named or (isinstance(each, ast.Assign) and call is not None):
+            return None
+        if isinstance(each, Function) and (
+            each.name.startswith("__attrs_")
+            or any(dotted(above).endswith(".default") for above in each.decorator_list)
+        ):
+            return None
+    found = fields(node, "field")
+    return found and tuple(replace(each, name=each.name.lstrip("_")) for each in found)
 
 
 def fields(node: ast.ClassDef, maker: str) -> tuple[Parameter, ...] | None:
@@ -42,7 +64,7 @@ def fields(node: ast.ClassDef, maker: str) -> tuple[Parameter, ...] | None:
             if name == maker:
                 if words & {"init", "kw_only", None}:
                     return None
-                default = bool(words & {"default", "default_factory"})
+                default = bool(words & {"default", "default_factory", "factory"})
         found.append(Parameter(each.target.id, "positional", not default))
     return tuple(found)
 

@@ -29,7 +29,7 @@ CRATES = (
     *("tracing-subscriber", "url", "uuid", "walkdir"),
     *("bitflags", "crossbeam", "either", "env_logger", "fastrand", "futures-util", "hashbrown"),
     *("http-body-util", "hyper", "hyper-util", "lazy_static", "log", "memchr", "num-traits"),
-    *("proc-macro2", "quote", "syn", "tar", "tokio-util"),
+    *("lock_api", "proc-macro2", "quote", "syn", "tar", "tokio-util"),
 )
 
 

@@ -46,6 +46,52 @@ from docstow.verify.messages import Mention, read
             Mention("std", ("time", "Durations"), 1),
         ),
         (
+            "error[E0599]: no method named `elapsed_millis` found for struct `Instant` in the",
+            "rust",
+            Mention("std", ("time", "Instant", "elapsed_millis"), 1),
+        ),
+        (
+            "error[E0599]: no method named `split_at_once` found for reference `&'static str` in",
+            "rust",
+            Mention("str", ("split_at_once",), 1),
+        ),
+        (
+            "error[E0560]: struct `std::ops::Range<{integer}>` has no field named `ende`",
+            "rust",
+            Mention("std", ("ops", "Range", "ende"), 1),
+        ),
+        (
+            """Traceback (most recent call last):
+  File "a.py", line 2, in <module>
+    httpx.Client(timeout=1).gett("x")
+AttributeError: 'Client' object has no attribute 'gett'. Did you mean: 'get'?
+""",
+            "python",
+            Mention("httpx", ("Client", "gett"), 4),
+        ),
+        (
+            """    def test_a():
+        from httpx import AsyncClient
+>       AsyncClient(timeouts=1)
+E       TypeError: AsyncClient.__init__() got an unexpected keyword argument 'timeouts'
+""",
+            "python",
+            Mention("httpx", ("AsyncClient",), 4),
+        ),
+        (
+            "AttributeError: 'numpy.ndarray' object has no attribute 'foo'",
+            "python",
+            Mention("numpy", ("ndarray", "foo"), 1),
+        ),
+        (
+            (
+                'a.py:6:18 - error: "Gett" is not a known attribute of module "httpx"'
+                " (reportAttributeAccessIssue)"
+            ),
+            "python",
+            Mention("httpx", ("Gett",), 1),
+        ),
+        (
             "Traceback (most recent call last):\nImportError: cannot import name 'A' from 'b.c'",
             "python",
             Mention("b", ("c", "A"), 2),
@@ -65,6 +111,22 @@ from docstow.verify.messages import Mention, read
             "a.ts:1:1 - error TS2724: '\"react\"' has no exported member named 'useEffekt'.",
             "typescript",
             Mention("react", ("useEffekt",), 1),
+        ),
+        (
+            (
+                "a.ts(7,4): error TS2551: Property 'strng' does not exist on type "
+                "'typeof import(\"/w/node_modules/zod/index\")'. Did you mean 'string'?"
+            ),
+            "typescript",
+            Mention("zod", ("strng",), 1),
+        ),
+        (
+            (
+                "a.ts(2,3): error TS2724: '\"/w/node_modules/@a/b/index\"' has no exported member "
+                "named 'Strng'. Did you mean 'String'?"
+            ),
+            "typescript",
+            Mention("@a/b", ("Strng",), 1),
         ),
         (
             "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@a/b' imported from /x/a.mjs",
@@ -92,3 +154,23 @@ def test_what_a_message_speaks_of(text: str, language: str, mention: Mention) ->
 )
 def test_code_that_speaks_of_errors_is_none(code: str) -> None:
     assert read(code) is None
+
+
+def test_a_type_of_ones_own_is_not_the_librarys() -> None:
+    text = """error[E0599]: no method named `stop` found for struct `Instant` in the current scope
+3 | struct Instant;
+  | -------------- method `stop` not found for this struct
+"""
+    message = read(text)
+    assert message is not None
+    assert message.mentions == ()
+
+
+def test_what_an_import_was_renamed_to_is_no_package() -> None:
+    text = """Traceback (most recent call last):
+    pd.Frame().foo
+AttributeError: 'Frame' object has no attribute 'foo'
+"""
+    message = read(text)
+    assert message is not None
+    assert message.mentions == ()

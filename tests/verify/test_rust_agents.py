@@ -99,3 +99,34 @@ async fn f(other: Arc<Semaphore>) {
 }
 """
     assert [each.line for each in wrong(check(code))] == [6, 8]
+
+
+def test_an_alias_with_arguments_leads_to_the_crate_that_is_shown_as_a_whole(check: Check) -> None:
+    code = """
+use parking_lot::{Mutex, RwLock};
+fn f(held: &Mutex<u8>) {
+    let lock = RwLock::new(1);
+    lock.write_lock();
+    *lock.write() += 1;
+    held.locked();
+    held.try_lock();
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [5, 7]
+
+
+def test_what_macros_give_has_members(check: Check) -> None:
+    code = """
+use serde_json::json;
+use tracing::{Level, info_span};
+fn f() {
+    let value = json!({"a": 1});
+    value.as_string();
+    value.as_str();
+    let span = info_span!("a");
+    span.entry();
+    span.enter();
+    Level::Info;
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [6, 9, 11]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from docstow.verify.std_names import PRELUDE_TYPES, PRIMITIVES
+from docstow.verify.std_names import PRIMITIVES, standard_paths
 
 Language = Literal["rust", "python", "typescript", "javascript"]
 
@@ -45,7 +45,7 @@ _PYTHON = re.compile(
     r"(?:ModuleNotFoundError|ImportError|AttributeError|TypeError): "
     # mypy and Pyright end, or begin, so.
     r"|: error: .* \[(?:import|attr)-\w+(?:-\w+)?\]$"
-    r"|- error: Import \"[\w.]+\" could not be resolved",
+    r"|- error: .*\b(?:could not be resolved|report[A-Z]\w+\)$)",
     re.MULTILINE,
 )
 _TSC = re.compile(r"\berror TS\d{4}: ")
@@ -61,8 +61,6 @@ _NODE = re.compile(
     r"|^\s+at .+node_modules/",
     re.MULTILINE,
 )
-#: Types that rustc names without a path and that are nobody else's.
-_OF_STD = PRIMITIVES | frozenset(PRELUDE_TYPES.values())
 #: So many lines around an error may show its code.
 _SHOWN = 6
 _TICKED = re.compile(r"`([A-Za-z_]\w*(?:::\w+)+)")
@@ -73,8 +71,10 @@ _UNDECLARED = re.compile(
 )
 _NO_METHOD = re.compile(
     r"no (?:method|function or associated item|associated item|variant[^`]*|field) "
-    r"(?:named )?`(\w+)` (?:found|on|exists)[^`]*`&?(?:mut )?([\w:]+)"
+    r"(?:named )?`(\w+)` (?:found|on|exists)[^`]*`&?(?:'\w+ )?(?:mut )?([\w:]+)"
 )
+_NO_FIELD = re.compile(r"`([\w:]+)[^`]*` has no field named `(\w+)`")
+_DECLARED = re.compile(r"\b(?:struct|enum|union|type|trait) (\w+)")
 #: A quoted name; compilers that are asked to speak nicely use curly quotes.
 _QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
 _NO_MODULE = re.compile(
@@ -85,6 +85,18 @@ _NO_NAME = re.compile(
     r"cannot import name " + _QUOTED + r" from (?:partially initialized module )?" + _QUOTED
 )
 _NO_ATTRIBUTE = re.compile(r"[Mm]odule " + _QUOTED + r" has no attribute " + _QUOTED)
+_NOT_OF_MODULE = re.compile(rf"{_QUOTED} is not a known attribute of module {_QUOTED}")
+#: What an object lacks, as Python, mypy and Pyright say it.
+_NO_MEMBER = re.compile(
+    rf"{_QUOTED} (?:object )?has no attribute {_QUOTED}"
+    r"|attribute \"(\w+)\" for class \"([\w.]+)\""
+)
+_CALLED = re.compile(
+    r"TypeError: ([\w.]+)\(\) (?:got an unexpected keyword|got multiple|missing \d|takes )"
+)
+_IMPORTED = re.compile(r"^\W*from ([\w.]+) import (.+)")
+#: Shorter names that stand before a dot are what imports are renamed to.
+_SHORTEST = 4
 _FRAME = re.compile(r"(?:site|dist)-packages[/\\]([A-Za-z_]\w*)")
 _NO_EXPORT = re.compile(
     '(?:Module )?[\'"\u2018]*"([^\'"]+)"[\'\u2019]* has no (?:default export|exported member)'
@@ -96,6 +108,10 @@ _NO_SUBPATH = re.compile(
     r".*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)"
 )
 _REQUESTED = re.compile(r"requested module '([^']+)' does not provide an export named '(\w+)'")
+#: A type that is a module's names: ``typeof import("…/node_modules/zod/index")``.
+_NO_PROPERTY = re.compile(
+    r"Property '(\w+)' does not exist on type 'typeof import\(\"([^\"]+)\"\)'"
+)
 _NODE_FRAME = re.compile(r"node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)[/\\]")
 _FILE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rs)$")
 
@@ -128,17 +144,29 @@ def _specific(found: Sequence[Mention]) -> Iterator[Mention]:
 
 
 def _of_rust(lines: Sequence[str]) -> Iterator[Mention]:
+    own = {name for line in lines for name in _DECLARED.findall(line)}
+    for package, names, number in _paths_of_rust(lines):
+        if package not in own and package in standard_paths():
+            package, *above = standard_paths()[package].split("::")
+            names = (*above, *names)
+        if package[:1].islower():
+            yield Mention(package, names, number)
+
+
+def _paths_of_rust(lines: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """What rustc names: types without their paths too, where there is but one of the name."""
     for number, line in enumerate(lines, 1):
         for name, owner in _NOT_IN.findall(line):
             shown = lines[max(0, number - _SHOWN) : number + _SHOWN] if "::" not in owner else ()
             yield _rust(_in_code(f"{owner}::{name}", shown), number)
-        for name, owner in _NO_METHOD.findall(line):
-            if "::" in owner or (owner := PRELUDE_TYPES.get(owner, owner)) in _OF_STD:
+        members = [(owner, name) for name, owner in _NO_METHOD.findall(line)]
+        for owner, name in (*members, *_NO_FIELD.findall(line)):
+            if "::" in owner or owner in PRIMITIVES or owner in standard_paths():
                 yield _rust(f"{owner}::{name}", number)
         for path in _TICKED.findall(line):
             yield _rust(path, number)
         for name in _UNDECLARED.findall(line):
-            yield Mention(name, (), number)
+            yield name, (), number
 
 
 def _in_code(path: str, lines: Sequence[str]) -> str:
@@ -148,9 +176,9 @@ def _in_code(path: str, lines: Sequence[str]) -> str:
     return next(found, path)
 
 
-def _rust(path: str, line: int) -> Mention:
+def _rust(path: str, line: int) -> tuple[str, tuple[str, ...], int]:
     package, *names = path.split("::")
-    return Mention(package, tuple(names), line)
+    return package, tuple(names), line
 
 
 def _of_python(lines: Sequence[str]) -> Iterator[Mention]:
@@ -164,14 +192,52 @@ def _of_python(lines: Sequence[str]) -> Iterator[Mention]:
         for module, name in _NO_ATTRIBUTE.findall(line):
             package, *names = module.split(".")
             yield Mention(package, (*names, name), number)
+        for name, module in _NOT_OF_MODULE.findall(line):
+            package, *names = module.split(".")
+            yield Mention(package, (*names, name), number)
+        for owner, name, other, its in _NO_MEMBER.findall(line):
+            if " " not in (owner or its):
+                yield from _of_object(owner or its, (name or other,), lines, number)
+        for called in _CALLED.findall(line):
+            yield from _of_object(called.removesuffix(".__init__"), (), lines, number)
         for package in _FRAME.findall(line):
             yield Mention(package, (), number)
+
+
+def _of_object(
+    owner: str, below: tuple[str, ...], lines: Sequence[str], number: int
+) -> Iterator[Mention]:
+    """What a class or function lacks, where code that the message shows tells whose it is."""
+    first, *others = owner.split(".")
+    before = re.compile(rf"(?<![\w.])((?:\w+\.)+){re.escape(owner)}\b")
+    for line in lines:
+        imported = _IMPORTED.match(line)
+        named = re.findall(r"\w+", imported[2]) if imported is not None else ()
+        if imported is not None and first in named:
+            package, *names = imported[1].split(".")
+            yield Mention(package, (*names, first, *others, *below), number)
+            return
+    modules = (
+        match[1] for line in lines if "Error: " not in line for match in before.finditer(line)
+    )
+    for module in modules:
+        package, *names = module.rstrip(".").split(".")
+        if len(package) >= _SHORTEST and package not in {"self", "super"}:
+            yield Mention(package, (*names, first, *others, *below), number)
+            return
+    if others and below:  # compiled classes say whose they are: ``numpy.ndarray``
+        yield Mention(first, (*others, *below), number)
 
 
 def _of_node(lines: Sequence[str]) -> Iterator[Mention]:
     for number, line in enumerate(lines, 1):
         for specifier, name in (*_NO_EXPORT.findall(line), *_REQUESTED.findall(line)):
-            yield Mention(specifier, (name,) if name else (), number)
+            inside = _NODE_FRAME.search(specifier)
+            package = inside[1].replace("\\", "/") if inside is not None else specifier
+            yield Mention(package, (name,) if name else (), number)
+        for name, specifier in _NO_PROPERTY.findall(line):
+            inside = _NODE_FRAME.search(specifier)
+            yield Mention(inside[1] if inside is not None else specifier, (name,), number)
         for subpath, package in _NO_SUBPATH.findall(line):
             yield Mention(f"{package}/{subpath}", (), number)
         for specifier in _NO_SPECIFIER.findall(line):

@@ -9,11 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
 from docstow.verify.nearest import words
 from docstow.verify.rust_scope import scope
 from docstow.verify.rust_types import parser
+from docstow.verify.std_names import standard_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +46,7 @@ _HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | 
 _LISTED = re.compile(
     r"^\s*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))", re.MULTILINE
 )
+_TYPE_NAMES = re.compile(r"\b[A-Z]\w*[a-z]\w*")
 _CALLED = re.compile(r"\.(\w+)\(")
 #: A name that as many examples bring in is there, though hidden; one alone may be an old one.
 _ENOUGH = 2
@@ -84,7 +87,7 @@ class Tables(Protocol):
 
     @property
     def examples(self) -> Mapping[str, Any]:
-        """The columns language and code."""
+        """The columns language and code, and what introduces it in context."""
         ...
 
     def find(self, path: str) -> tuple[int, ...]:
@@ -117,6 +120,8 @@ class Gaps:
         if name.startswith("_") or self._by_platform or name.lower() in _ELSEWHERE:
             return True
         if owner in self._foreign_globs or name in self._passed_on or self._unseen(name):
+            return True
+        if name in self._foreign_types and self._used[f"{owner}::{name}"]:
             return True
         if self._called[name] >= _ENOUGH and name not in self._titles:
             return True
@@ -161,12 +166,19 @@ class Gaps:
 
     @cached_property
     def _used(self) -> Counter[str]:
-        """Paths that examples import, each with the count of examples that do."""
+        """Paths that examples import or write below an import, with the count of examples that do.
+
+        What is said to need a feature is not an old example: it counts as enough of them do.
+        """
         found: Counter[str] = Counter()
-        for code in self._codes():
+        for code, context in self._introduced.items():
             if "use " in code:
-                leaves = scope(parser().parse(code.encode()).root_node).leaves
-                found.update({"::".join(leaf.path).removeprefix("::") for leaf in leaves})
+                names = scope(parser().parse(code.encode()).root_node)
+                used = {"::".join(leaf.path).removeprefix("::") for leaf in names.leaves}
+                written = (tuple(path.split("::")) for path in _PATHS.findall(code))
+                below = (names.expand(path) for path in written if path[0] in names.imports)
+                used |= {"::".join(path) for path in below if path}
+                found.update(dict.fromkeys(used, _ENOUGH if "feature" in context else 1))
         return found
 
     @cached_property
@@ -175,7 +187,15 @@ class Gaps:
         return Counter(name for code in self._codes() for name in set(_CALLED.findall(code)))
 
     def _codes(self) -> Iterator[str]:
-        yield from dict.fromkeys(map(str, self._index.examples["code"]))
+        yield from self._introduced
+
+    @cached_property
+    def _introduced(self) -> dict[str, str]:
+        """Examples, each with the sentence that it stands below."""
+        examples = self._index.examples
+        contexts = examples.get("context", ())
+        pairs = zip_longest(examples["code"], contexts, fillvalue="")
+        return {str(code): str(context) for code, context in pairs}
 
     @cached_property
     def _titles(self) -> frozenset[str]:
@@ -188,11 +208,22 @@ class Gaps:
         pairs = zip(columns["title"], columns["kind"], strict=True)
         return frozenset(str(title) for title, kind in pairs if kind == "re-export")
 
+    @cached_property
+    def _foreign_types(self) -> frozenset[str]:
+        """Types of signatures that are nobody's here: a crate may show them and hide that."""
+        signatures = self._index.columns["signature"]
+        written = {name for text in signatures for name in _TYPE_NAMES.findall(text)}
+        return frozenset(written) - self._titles - standard_types()
+
     def _unseen(self, name: str) -> bool:
-        """Whether a name may need a feature that the docs were made without."""
+        """Whether a name may need a feature that the docs were made without.
+
+        A feature of many words brings no name of one of them: ``max_level_info`` no ``Info``.
+        """
         wanted = set(words(name)) - _EVERYDAY_WORDS
         return bool(wanted) and any(
-            wanted <= brings or brings <= wanted for brings in self._brought
+            brings <= wanted or (wanted <= brings and 2 * len(wanted) >= len(brings))
+            for brings in self._brought
         )
 
     @cached_property

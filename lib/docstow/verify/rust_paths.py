@@ -103,7 +103,7 @@ class Paths:
             if not found:
                 continue
             found = _with_members(found)
-            if (meant := _aliased(found)) is not None:
+            if (meant := self.aliased(found)) is not None:
                 return self.look_up((*meant.split("::"), *path[end:]), by_trait, hops - 1)
             if any(each.kind in OPAQUE for each in found):
                 return self._elsewhere(found, path[end:], names, by_trait, hops)
@@ -178,6 +178,35 @@ class Paths:
         whole_there = "::".join((*suggestions[:1], *path[end + 1 :]))
         return (whole_there, *suggestions[:2]) if names.find(whole_there) else suggestions
 
+    def aliased(self, found: Sequence[Found]) -> str | None:
+        """The path of the type that ``pub type Name = Other;`` means, where that is certain.
+
+        It is the crate's own, or that of a crate which this one shows as a whole: signatures have
+        last names alone, so what it takes must fit too.
+        """
+        if len(found) != 1 or found[0].kind != "type_alias":
+            return None
+        names, read = found[0].names, _ALIAS.fullmatch(found[0].signature.strip())
+        if read is None:
+            return None
+        name, given = read[1], [each.strip() for each in (read[2] or "<>")[1:-1].split(",")]
+        paths = [path for path in names.types_by_title.get(name, ()) if path != found[0].path]
+        if not read[2] and name not in standard_types():
+            return paths[0] if len(paths) == 1 else None
+        own = any(each in names.types_by_title for each in given)
+        if paths or not own:
+            return None
+        shown = [self.crate(each) for each in names.re_exports.values() if "::" not in each]
+        there = [path for each in shown if each for path in each.types_by_title.get(name, ())]
+        fitting = len(there) == 1 and self._takes(there[0], len(given))
+        return there[0] if fitting else None
+
+    def _takes(self, path: str, count: int) -> bool:
+        """Whether a type has as many parameters."""
+        found = self.look_up(tuple(path.split("::"))).found
+        reads = [_PARAMETERS.match(each.signature) for each in found if each.kind in TYPES]
+        return any(read is not None and read[1].count(",") + 1 == count for read in reads)
+
     def may_explain(self) -> bool:
         """Whether one more absent name may be looked for elsewhere."""
         self._explained += 1
@@ -222,15 +251,8 @@ def _with_members(found: tuple[Found, ...]) -> tuple[Found, ...]:
     return some or found
 
 
-def _aliased(found: tuple[Found, ...]) -> str | None:
-    """The path of the type that ``pub type Name = Other;`` means, where it is the crate's own."""
-    if len(found) != 1 or found[0].kind != "type_alias":
-        return None
-    read = re.fullmatch(r"pub type \w+ = (\w+);", found[0].signature.strip())
-    if read is None or read[1] in standard_types():
-        return None
-    paths = found[0].names.types_by_title.get(read[1], [])
-    return paths[0] if len(paths) == 1 else None
+_ALIAS = re.compile(r"pub type \w+(?:<.*?>)? = (\w+)(<.*>)?;")
+_PARAMETERS = re.compile(r"pub (?:struct|enum|union) \w+<([^>]*)>")
 
 
 def _meant(target: str, names: CrateNames, answer: Answer) -> bool:

@@ -56,6 +56,18 @@ _LITERALS = {
     "array_expression": ARRAY,
 }
 _MACROS = {"format": "std::string::String", "vec": "std::vec::Vec"}
+#: What macros of widely used crates give, as their docs say it in words alone.
+_GIVEN_BY_MACROS: Mapping[Segments, Segments] = {
+    ("anyhow", "anyhow"): ("anyhow", "Error"),
+    ("eyre", "eyre"): ("eyre", "Report"),
+    ("quote", "quote"): ("proc_macro2", "TokenStream"),
+    ("serde_json", "json"): ("serde_json", "Value"),
+    ("uuid", "uuid"): ("uuid", "Uuid"),
+    **{
+        ("tracing", name): ("tracing", "Span")
+        for name in ("span", "error_span", "warn_span", "info_span", "debug_span", "trace_span")
+    },
+}
 #: Functions that traits bring to types, which give the type itself.
 _CONSTRUCTORS = {"default": "Default", "from": "From", "from_iter": "FromIterator"}
 _DEEPEST_TYPE = 40
@@ -105,7 +117,10 @@ class Values:
 
     def type_at(self, absolute: Segments | None) -> Type | None:
         """The type that a path means."""
-        for found in self._paths.look_up(absolute).found if absolute is not None else ():
+        given = self._paths.look_up(absolute).found if absolute is not None else ()
+        if (meant := self._paths.aliased(given)) is not None:
+            given = self._paths.look_up(tuple(meant.split("::"))).found
+        for found in given:
             if found.kind in TYPES and found.path not in _POINTERS.values():
                 return Type(found.path, found.names)
         return None
@@ -175,9 +190,14 @@ class Values:
 
     def _expanded(self, node: Node) -> Type | None:
         name = node.child_by_field_name("macro")
-        path = text_of(name) if name is not None else ""
-        known = path in _MACROS and not self._meant.own(path)
-        return plain(_MACROS[path]) if known else None
+        path = segments(name) if name is not None else None
+        if path is None or name is None:
+            return None
+        if path[0] in _MACROS and not self._meant.own(path[0]):
+            return plain(_MACROS[path[0]])
+        absolute = self._meant.absolute(name) if len(path) > 1 else self._meant.named(path)
+        given = _GIVEN_BY_MACROS.get(absolute or ())
+        return self.type_at(given) if given is not None else None
 
     def _called(self, node: Node, given: Type | None) -> Type | None:
         """What a call gives back."""

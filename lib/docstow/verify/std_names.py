@@ -92,6 +92,17 @@ def universal_names() -> frozenset[str]:
 
 
 @cache
+def standard_paths() -> Mapping[str, str]:
+    """The library's types that share their last names with none of its others, with their paths."""
+    columns = tables().columns
+    found: dict[str, set[str]] = {}
+    for title, path, kind in zip(columns["title"], columns["path"], columns["kind"], strict=True):
+        if kind in {"struct", "enum", "union"}:
+            found.setdefault(title, set()).add(path)
+    return {title: path for title, (path, *more) in found.items() if not more}
+
+
+@cache
 def standard_types() -> frozenset[str]:
     """Names of the library's types: in a signature nobody knows whose such a name is."""
     columns = tables().columns

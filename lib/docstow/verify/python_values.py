@@ -12,22 +12,9 @@ from dataclasses import replace
 
 from docstow.verify.arguments import Given
 from docstow.verify.python_annotations import Annotations
-from docstow.verify.python_fixtures import FIXTURES, is_fixture_user
 from docstow.verify.python_members import Members, Passed
 from docstow.verify.python_own import OwnClasses
-from docstow.verify.python_scopes import (
-    Annotated,
-    Argument,
-    Binding,
-    Caught,
-    Defined,
-    Import,
-    Item,
-    Part,
-    Receiver,
-    Scope,
-    Value,
-)
+from docstow.verify.python_scopes import Import, Scope
 from docstow.verify.python_terms import (
     NOTHING,
     Found,
@@ -40,6 +27,7 @@ from docstow.verify.python_terms import (
     joined,
     known,
 )
+from docstow.verify.python_variables import Variables
 from docstow.verify.surfaces import Names
 
 _BUILTINS = frozenset(dir(builtins))
@@ -79,13 +67,11 @@ class Values:
         self._names = names
         self._scopes = scopes
         self._lost = lost
-        self._narrowed = narrowed
         self._patched = patched
         self._annotations = Annotations(names)
         self.members = Members(self._annotations)
         self.own = OwnClasses(self, scopes)
-        self._variables: dict[tuple[int, str], Read] = {}
-        self._open: dict[tuple[int, str], bool] = {}
+        self._variables = Variables(self, names, lost | narrowed)
 
     def dotted(self, node: ast.expr, scope: Scope) -> str | None:
         """The absolute dotted path of a name or chain of attributes that an import begins."""
@@ -143,7 +129,7 @@ class Values:
                 path = self.dotted(node, scope)
                 if path is not None:
                     return self.members.value(path)
-                return self._variable(name, scope, depth + 1)
+                return self._variables.read(name, scope, depth + 1)
             case ast.Constant(value=None):
                 return NOTHING
             case ast.Await(value=value):
@@ -237,113 +223,6 @@ class Values:
         if isinstance(value, Own):
             return replace(value, itself=False) if value.itself else None
         return self.members.result(value, passed) if value is not None else None
-
-    # -- variables -----------------------------------------------------------------------------
-
-    def _variable(self, name: str, scope: Scope, depth: int) -> Read:
-        if name in self._lost or name in self._narrowed:
-            return None
-        found = scope.find(name)
-        if found is None:
-            return None
-        owner, bindings = found
-        place = (id(owner), name)
-        if place in self._open:
-            # It is made of itself: of what else it is made decides.
-            self._open[place] = True
-            return NOTHING
-        if place not in self._variables:
-            self._variables[place] = self._settled(place, bindings, owner, depth)
-        return self._variables[place]
-
-    def _settled(
-        self, place: tuple[int, str], bindings: list[Binding], scope: Scope, depth: int
-    ) -> Read:
-        """What all bindings of a variable agree on; those made of itself are asked twice."""
-        self._open[place] = False
-        first = [self._bound(each, scope, depth) for each in bindings]
-        looped = self._open.pop(place)
-        if not looped:
-            return joined(first)
-        guess = joined(each for each in first if each is not None)
-        if known(guess) is None:
-            return None
-        self._variables[place] = guess
-        again = joined(self._bound(each, scope, depth) for each in bindings)
-        del self._variables[place]
-        return again
-
-    def _bound(self, binding: Binding, scope: Scope, depth: int) -> Read:
-        match binding:
-            case Value(expression, entered, awaited):
-                value = self._read(expression, scope, depth)
-                if entered:
-                    return self._entered(known(value), depth, awaited=awaited)
-                return value
-            case Annotated(annotation):
-                return self.annotated(annotation, scope)
-            case Item(expression, awaited):
-                many = self.term(expression, scope, depth)
-                return self.members.item(many, awaited=awaited) if isinstance(many, Made) else None
-            case Part(inner, index):
-                whole = known(self._bound(inner, scope, depth))
-                return self.members.part(whole, index) if isinstance(whole, Made) else None
-            case Caught(expression):
-                kind = self.term(expression, scope, depth)
-                return replace(kind, itself=False) if kind is not None and kind.itself else None
-            case Defined(node):
-                return self._defined(node, scope, depth)
-            case Receiver(node, itself):
-                outer = scope.parent.parent if scope.parent is not None else None
-                return Own(node, outer or scope, itself=itself, received=True)
-            case Argument(name, function):
-                return self._fixture(name, function, scope)
-        return None
-
-    def _entered(self, value: Term | None, depth: int, *, awaited: bool) -> Term | None:
-        if isinstance(value, Own):
-            return self.own.entered(value, depth, awaited=awaited)
-        return self.members.entered(value, awaited=awaited) if value is not None else None
-
-    def _fixture(self, name: str, function: ast.AST, scope: Scope) -> Term | None:
-        path = FIXTURES.get(name)
-        outer = scope.parent.find(name) if scope.parent is not None else None
-        if path is None or outer is not None or not is_fixture_user(function):
-            return None
-        package = self._names.resolver.package_for(path)
-        if package is None or package.surface.symbol(path) is None:
-            return None
-        return Made(path, package)
-
-    def _defined(self, node: ast.AST, scope: Scope, depth: int) -> Read:
-        """What a name is that a function or class of the code has."""
-        if isinstance(node, ast.ClassDef):
-            harmless = self.own.is_plain(node)
-            return Own(node, scope, itself=True) if harmless else None
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return None
-        made: Term | None = self._annotations.standard(
-            "typing.Callable", self.returned(node, scope, None)
-        )
-        for each in reversed(node.decorator_list):
-            name = ast.unparse(each).partition("(")[0].rpartition(".")[2]
-            if name in {"contextmanager", "asynccontextmanager"}:
-                continue
-            made = self._decorated(each, made, scope, depth)
-        return made
-
-    def _decorated(
-        self, decorator: ast.expr, made: Term | None, scope: Scope, depth: int
-    ) -> Term | None:
-        function = self.term(decorator, scope, depth)
-        passed = Passed(Given(1), [made])
-        path = self.dotted(decorator, scope)
-        maker = self.dotted(decorator.func, scope) if isinstance(decorator, ast.Call) else None
-        if maker is not None and self.members.makes_keepers(maker):
-            return made
-        if path is not None:
-            return self.members.called(path, passed)
-        return self.members.result(function, passed) if function is not None else None
 
     def returned(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, me: Term | None

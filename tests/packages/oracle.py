@@ -9,7 +9,10 @@ import sys
 import types
 import warnings
 from typing import Any
+from unittest import mock
 
+_WORD = "no_such_word"
+_FUNCTION = types.FunctionType
 _NO_INIT = vars(object)["__init__"]
 
 
@@ -44,6 +47,50 @@ def look(module: types.ModuleType) -> dict[str, Any]:
     return found
 
 
+def refuses(thing: Any, owner: Any) -> bool | None:
+    """Whether a call fails for a word that nothing takes; None where it fails for another reason.
+
+    All that it needs is given, though of no use.
+    """
+    given = inspect.signature(thing, follow_wrapped=False).parameters.values()
+    needed = [each for each in given if each.default is each.empty]
+    plain = [each for each in needed if each.kind.name.startswith("POSITIONAL")]
+    words = {each.name: mock.MagicMock() for each in needed if each.kind.name == "KEYWORD_ONLY"}
+    receivers: list[Any] = [None]
+    if owner is not None:
+        plain = plain[1:]
+        receivers = [owner.__new__(owner), mock.create_autospec(owner, instance=True)]
+    for me in receivers:
+        values = [mock.MagicMock() for _ in plain]
+        try:
+            thing(*([] if me is None else [me]), *values, **words, **{_WORD: None})
+        except TypeError as error:
+            if f"unexpected keyword argument '{_WORD}'" in str(error):
+                return True
+        except Exception:  # noqa: BLE001 - what it was given was of no use to anybody's code
+            continue
+        else:
+            return False
+    return None
+
+
+def refused(names: list[str]) -> dict[str, bool | None]:
+    found = {}
+    for each in names:
+        module, _, path = each.partition(":")
+        owner, _, name = path.rpartition(".")
+        home = getattr(importlib.import_module(module), owner) if owner else None
+        thing = getattr(home or importlib.import_module(module), name)
+        static = home is None or not isinstance(inspect.getattr_static(home, name), _FUNCTION)
+        found[each] = refuses(thing, None if static else home)
+    return found
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps({name: look(importlib.import_module(name)) for name in sys.argv[1:]}))
+    asked = sys.argv[1:]
+    if asked[:1] == ["--refused"]:
+        answer: dict[str, Any] = refused(asked[1:])
+    else:
+        answer = {name: look(importlib.import_module(name)) for name in asked}
+    print(json.dumps(answer))

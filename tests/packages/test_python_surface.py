@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +23,29 @@ MODULES = [
     *("sqlalchemy", "sqlalchemy.orm", "starlette.responses", "typing_extensions", "urllib3"),
     *("werkzeug.datastructures", "yaml", "zope.interface"),
 ]
-KINDS = {"positional_or_keyword": "positional"}
+KINDS: Mapping[str, Any] = {"positional_or_keyword": "positional"}
+PLACES = frozenset({"positional", "positional_only"})
+WORDS = frozenset({"positional", "keyword_only"})
 
 
-@pytest.fixture(scope="module")
-def truth(python_project: Path) -> dict[str, Any]:
-    python = python_project / ".venv" / "bin" / "python"
+def _ask(project: Path, *arguments: str) -> dict[str, Any]:
+    """What the project's own Python says of its packages."""
+    python = project / ".venv" / "bin" / "python"
     done = subprocess.run(
-        [python, oracle.__file__, *MODULES],
+        [python, oracle.__file__, *arguments],
         capture_output=True,
         text=True,
         timeout=200,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+@pytest.fixture(scope="module")
+def truth(python_project: Path) -> dict[str, Any]:
+    return _ask(python_project, *MODULES)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -58,19 +66,74 @@ def test_no_public_name_that_is_there_is_called_absent(
 def test_no_call_that_is_right_is_called_wrong(
     python_surfaces: Surfaces, truth: dict[str, Any], module: str
 ) -> None:
-    surface = python_surfaces.of(module)
-    wrong = []
+    told = _told(python_surfaces, truth, module)
+    wrong = [name for name, (given, real) in told.items() if not _takes(given, real)]
+    assert wrong == []
+
+
+def test_what_is_not_passed_on_is_refused(
+    python_surfaces: Surfaces, truth: dict[str, Any], python_project: Path
+) -> None:
+    """Where ``**rest`` is told as the words it may have, a call with another word fails."""
+    asked = []
+    for module in MODULES:
+        for name, (given, real) in _told(python_surfaces, truth, module).items():
+            if _has(real, "var_keyword") and not _has(given, "var_keyword"):
+                asked.append(f"{module}:{name}")
+    refused = _ask(python_project, "--refused", *asked)
+    assert sum(bool(each) for each in refused.values()) > 20
+    assert [name for name, answer in refused.items() if answer is False] == []
+
+
+def test_most_parameters_are_told_as_python_has_them(
+    python_surfaces: Surfaces, truth: dict[str, Any]
+) -> None:
+    told = [each for name in MODULES for each in _told(python_surfaces, truth, name).values()]
+    assert sum(given == real for given, real in told) > 0.97 * len(told)
+
+
+def _told(
+    surfaces: Surfaces, truth: dict[str, Any], module: str
+) -> dict[str, tuple[list[Parameter], list[Parameter]]]:
+    """By name the parameters that are told, and those that Python finds."""
+    found = {}
     for name, real in truth[module]["calls"].items():
-        symbol = surface.symbol(f"{module}.{name}")
+        symbol = surfaces.of(module).symbol(f"{module}.{name}")
         if symbol is None or symbol.parameters is None or not real or _takes_all(real):
             continue
-        told = [[each.name, each.kind, each.required] for each in symbol.parameters]
-        there = [[each, KINDS.get(kind, kind), needed] for each, kind, needed in real]
-        for each in there:
-            each[2] = each[2] and not each[1].startswith("var_")
-        if told != there and not name.rpartition(".")[2].startswith("_"):
-            wrong.append((name, told, there))
-    assert wrong == []
+        there = [
+            Parameter(each, KINDS.get(kind, kind), needed and not kind.startswith("var_"))
+            for each, kind, needed in real
+        ]
+        if not name.rpartition(".")[2].startswith("_"):
+            found[name] = [*symbol.parameters], there
+    return found
+
+
+def _takes(told: list[Parameter], real: list[Parameter]) -> bool:
+    """Whether all is accepted that Python accepts, but for words that nobody can list."""
+    by_name = {each.name: each for each in told}
+    places = [each.name for each in told if each.kind in PLACES]
+    wanted = [each for each in real if each.kind in PLACES]
+    for place, each in enumerate(wanted):
+        if not _has(told, "var_positional") and len(places) <= place:
+            return False
+        if each.kind == "positional" and places[place : place + 1] not in ([], [each.name]):
+            return False
+    for each in real:
+        mine = by_name.get(each.name)
+        is_word = mine is not None and mine.kind in WORDS
+        if each.kind in WORDS and not is_word and not _has(told, "var_keyword"):
+            return False
+        if mine is not None and mine.required and not each.required:
+            return False
+    names = {each.name for each in real if each.required}
+    needed = all(each.name in names for each in told if each.required)
+    return needed and _has(told, "var_positional") >= _has(real, "var_positional")
+
+
+def _has(given: list[Parameter], kind: str) -> bool:
+    return any(each.kind == kind for each in given)
 
 
 def _takes_all(real: list[list[Any]]) -> bool:
@@ -114,8 +177,16 @@ def test_a_function_through_its_re_export(python_surfaces: Surfaces) -> None:
         parameters=(
             Parameter("url", "positional", required=True),
             Parameter("params", "positional", required=False),
-            Parameter("kwargs", "var_keyword", required=False),
+            *(
+                Parameter(each, "keyword_only", required=False)
+                for each in ("data", "json", "headers", "cookies", "files", "auth", "timeout")
+            ),
+            *(
+                Parameter(each, "keyword_only", required=False)
+                for each in ("allow_redirects", "proxies", "hooks", "stream", "verify", "cert")
+            ),
         ),
+        module="requests.api",
     )
 
 
@@ -158,7 +229,7 @@ def test_a_function_through_its_re_export(python_surfaces: Surfaces) -> None:
         ("six.moves", "attribute", "", "six.py"),
         ("six.text_type", "attribute", "", "six.py"),
         ("attrs.define", "function", "attr._next_gen.define", "attr/_next_gen.py"),
-        ("click.Option.name", "attribute", "click.core.Option.name", "click/core.py"),
+        ("click.Option.name", "attribute", "click.core.Parameter.name", "click/core.py"),
         ("httpx.codes.OK", "attribute", "httpx._status_codes.codes.OK", "httpx/_status_codes.py"),
         ("requests.codes.nothing", None, "", ""),
         ("fastapi.FastAPI.gett", None, "", ""),

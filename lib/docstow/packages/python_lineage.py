@@ -126,7 +126,7 @@ class _Doubts:
             return
         held = form == "hidden" or not any(issubclass(each, Mapping | dict) for each in known)
         data = form in {"hidden", "items"} and held
-        self.add(Openness.DATA if data else Openness.ANY, "it defines __getattr__")
+        self.add(Openness.ITEMS if data else Openness.ANY, "it defines __getattr__")
 
 
 def _merged(orders: list[list[View]]) -> Iterator[View]:

@@ -27,6 +27,7 @@ from docstow.packages.python_views import (
     Trail,
     View,
     doubted,
+    nearest,
     unique,
     view_step,
 )
@@ -297,6 +298,10 @@ class Names:
                 return f"{layer.path.name} cannot be read"
             if facts.opened:
                 return facts.opened
+            if any(
+                self._is_marked_by_class(module, layer, ways[0]) for ways in facts.names.values()
+            ):
+                return "a method of a class decorates its classes, and may give names to it"
         if self.answered(module) is None:
             return "it defines __getattr__"
         for star in self.stars(module):
@@ -306,6 +311,13 @@ class Names:
             if inner:
                 return f"it imports all names of {star.path}: {inner}"
         return ""
+
+    def _is_marked_by_class(self, module: ModuleFiles, layer: Layer, way: Definition) -> bool:
+        """Whether a method of a class decorates a class: ``@Backend.export``."""
+        here = View(self, module.name, layer, f"{module.name}.{way.name}", way)
+        marks = [each.name for each in way.decorators if way.kind == "class" and "." in each.name]
+        found = [nearest(self.in_scope(here, each), here) for each in marks]
+        return any(isinstance(each, View) and each.owner is not None for each in found)
 
 
 def _is_mangled(name: str) -> bool:

@@ -101,10 +101,12 @@ class Openness(IntEnum):
     CLOSED = 0
     #: Values that it holds; functions and methods are all seen.
     DATA = 1
+    #: The same, under any name that somebody else chose: columns, keys.
+    ITEMS = 2
     #: Some names that are set while it runs: what comes near a name that is seen is a slip.
-    FEW = 2
+    FEW = 3
     #: Anything.
-    ANY = 3
+    ANY = 4
 
 
 class Surface(Protocol):

@@ -94,7 +94,7 @@ class Annotations:
         if not isinstance(found, Found):
             return found
         if found.home in _SELVES:
-            return place.me
+            return replace(place.me, itself=False) if place.me is not None else None
         if found.symbol.kind in {"class", "enum"}:
             return self.of_class(found, ())
         return self._alias(found, depth)
@@ -153,7 +153,8 @@ class Annotations:
         """The path at the package's entry, if the class is there too."""
         name, entry = found.home.rpartition(".")[2], found.path.partition(".")[0]
         if self.names.resolver.is_standard(entry):
-            return found.path
+            # A stub's own imports are no paths for others.
+            return found.path if found.package.symbol(found.path) is not None else found.home
         public = f"{entry}.{name}"
         symbol = found.package.surface.symbol(public)
         same = symbol is not None and (symbol.target or symbol.path) == found.home

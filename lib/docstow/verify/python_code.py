@@ -90,6 +90,7 @@ class _Checker:
         for each in heads:
             self.visit(each)
         self._scope = self._scopes[node]
+        self._uncertain += guards.is_skipped(node)
         self._heads.update(map(id, heads))
         for child in ast.iter_child_nodes(node):
             if id(child) not in self._heads:

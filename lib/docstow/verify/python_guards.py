@@ -38,6 +38,12 @@ def expects(node: ast.expr) -> bool:
     return bool(_EXPECTS.search(ast.unparse(node)))
 
 
+def is_skipped(node: ast.AST) -> bool:
+    """Whether a test or its class is left out under some condition: ``@pytest.mark.skipif``."""
+    marks = getattr(node, "decorator_list", ())
+    return any("skip" in ast.unparse(each) for each in marks)
+
+
 def catches(node: ast.Try | ast.TryStar) -> bool:
     """Whether a handler stands ready for names that are missing."""
     caught = (

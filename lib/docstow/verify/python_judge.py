@@ -7,6 +7,7 @@ code.
 from __future__ import annotations
 
 from docstow.packages.python_known import CLASS_NAMES
+from docstow.packages.python_surface import PythonSurface
 from docstow.packages.surface import Openness
 from docstow.verify.nearest import likeness
 from docstow.verify.python_own import OwnClasses
@@ -15,9 +16,14 @@ from docstow.verify.surfaces import Answer, Names, absent
 
 #: How like a known name one must be that is only read; one that is called, where names may be set.
 _READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
-_CALLED = {Openness.CLOSED: 0.0, Openness.DATA: 0.0, Openness.FEW: 80.0}
+_CALLED = {
+    Openness.CLOSED: 0.0,
+    Openness.DATA: 0.0,
+    Openness.ITEMS: 0.0,
+    Openness.FEW: 80.0,
+}
 #: How like a name of its class one must be that a method asks of what it receives.
-_RECEIVED = 80.0
+_RECEIVED = 85.0
 
 
 class Judge:
@@ -40,9 +46,8 @@ class Judge:
         if owner.package.symbol(whole) is not None:
             return whole, self._names.look_up(whole)
         near = self._names.suggest(owner.package, owner.path, name, called=called)
-        if not self._lacks(owner, name) or not _enough(
-            self._level(owner), name, near, called=called
-        ):
+        sure = self._lacks(owner, name) and _enough(self._level(owner), name, near, called=called)
+        if not sure or _heirs_may_have(owner, name):
             return whole, Answer("not_checked", package=owner.package)
         message = absent(owner.package, "class", owner.path, name, near)
         return whole, Answer(
@@ -59,7 +64,8 @@ class Judge:
         paths = [f"{each}.{name}" for each in _paths(owner)]
         package = owner.package
         return all(
-            package.symbol(each) is None and package.lacks(each) is not False for each in paths
+            package.surface.symbol(each) is None and package.lacks(each) is not False
+            for each in paths
         )
 
     def _level(self, owner: Made) -> Openness:
@@ -92,6 +98,14 @@ class Judge:
             "unknown", message=message, suggestions=near, looked_in=title, package=package
         )
         return f"{title}.{name}", answer
+
+
+def _heirs_may_have(owner: Made, name: str) -> bool:
+    """Whether a value may well be of a class derived from its own that has the name."""
+    surface = owner.package.surface
+    if not isinstance(surface, PythonSurface):
+        return False
+    return any(surface.heirs_may_have(each, name) for each in _paths(owner))
 
 
 def _paths(owner: Made) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class Members:
         return all(
             surface.symbol(f"{each}.{name}") is None
             and owner.package.lacks(f"{each}.{name}") is not False
-            and surface.openness(each) <= Openness.DATA
+            and surface.openness(each) <= Openness.ITEMS
             for each in paths
         )
 
@@ -130,9 +130,12 @@ class Members:
             return self.method(above, name, passed) if isinstance(above, Made) else None
         if symbol.kind in {"class", "enum"}:
             return self.instance(Made(symbol.path, package, itself=True), passed)
-        owner = path.rpartition(".")[0] if symbol.kind == "method" else ""
+        owner, _, name = path.rpartition(".") if symbol.kind == "method" else ("", "", "")
+        if name == "__new__":
+            return None  # It makes what it is given: mostly an heir.
         me = Made(owner, package) if owner else None
-        return self._returned(symbol, package, me, passed, unbound=True)
+        # Who calls a method of a class may pass what it is asked of.
+        return self._returned(symbol, package, me, passed, unbound=me is not None)
 
     def instance(self, kind: Made, passed: Passed) -> Made | None:
         """An instance of a class, unless a class of the family makes others."""
@@ -331,6 +334,9 @@ class Members:
         if len(every) > 1:
             suited = [each for each in every if self._suits(each, place, passed, receives=receives)]
             every = suited or every
+            # The first that takes a call is meant, where no argument tells it from the others.
+            one = not unbound and _is_one(every, passed.given, receives=receives)
+            every = every[:1] if one else every
         return known(joined(self._given_by(each, place, passed) for each in heads or every))
 
     def _suits(self, head: Head, place: Place, passed: Passed, *, receives: bool) -> bool:
@@ -383,6 +389,20 @@ class Members:
             if each.arg in passed.named and each.annotation is not None:
                 self.annotations.unify(each.annotation, passed.named[each.arg], place, bound)
         return bound
+
+
+def _is_one(heads: Sequence[Head], given: Given, *, receives: bool) -> bool:
+    """Whether overloads say the same of all that a call passes."""
+    if given.open_positional or given.open_keywords:
+        return False
+    told = set()
+    for head in heads:
+        plain = [*head.args.posonlyargs, *head.args.args][receives:]
+        words = {each.arg: each for each in (*plain, *head.args.kwonlyargs)}
+        taken = [*plain[: given.positional], *(words.get(each) for each in given.keywords)]
+        notes = [each.annotation if each is not None else None for each in taken]
+        told.add(tuple(ast.unparse(each) if each is not None else "" for each in notes))
+    return len(told) == 1
 
 
 def fitting(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from docstow.packages.surface import Openness
+from docstow.readers import python_tree
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_signature import dotted, parameters
 from docstow.verify.python_bodies import (
@@ -18,6 +19,7 @@ from docstow.verify.python_bodies import (
     bound,
     fields,
     is_property,
+    made_by_attrs,
     made_by_dataclass,
     receiver,
     stores,
@@ -42,6 +44,12 @@ _METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 #: Bases of classes whose instances have the annotated names as keys, or are none of the class.
 _OTHERWISE = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 _TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+_ATTRS = frozenset(
+    {
+        *("attrs.define", "attrs.frozen", "attrs.mutable"),
+        *("attr.define", "attr.frozen", "attr.mutable"),
+    }
+)
 _OPENING = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"})
 
 
@@ -281,6 +289,8 @@ class OwnClasses:
             }
             me = Own(own.node, own.scope)
             return self._values.returned(method, scope, me) if names <= plain else None
+        if name == "__new__":
+            return Own(own.node, own.scope, received=True)
         if name in self._assigned(own.node):
             return None
         for base in self.bases(own) or ():
@@ -328,10 +338,12 @@ class OwnClasses:
             return fields(own.node, "")
         if paths == {"dataclasses.dataclass"} and not bases and not own.node.bases:
             return made_by_dataclass(makers[0][0], own.node)
+        if len(makers) == 1 and paths <= _ATTRS and not bases and not own.node.bases:
+            return made_by_attrs(makers[0][0], own.node)
         return None
 
     def _path(self, name: str, own: Own) -> str | None:
-        node = ast.parse(name, mode="eval").body if name else None
+        node = python_tree.expression(name) if name else None
         return self._values.dotted(node, own.scope) if node is not None else None
 
 

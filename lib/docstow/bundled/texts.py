@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import zstandard
 from docstow.chunk import plain
 from docstow.chunk.sentences import sentences
 from docstow.model import Document
-from docstow.readers import rustdoc
+from docstow.readers import python_tree, rustdoc
 from docstow.versions import Version
 
 REST_WORDS = 120
@@ -99,9 +98,7 @@ def python_items(folder: Path) -> Iterator[Item]:
             continue
         names = [part for part in parts if not part.startswith("_")]
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(file.read_text("utf-8"))
+            tree = python_tree.module(file.read_text("utf-8"))
         except (SyntaxError, UnicodeDecodeError):
             continue
         if names:

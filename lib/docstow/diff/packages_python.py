@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from docstow.readers import python_tree
+
 #: Rules about what only the newer version has.
 OF_NEW = frozenset({"parameter-added-required", "parameter-now-required"})
 #: Bases that say nothing of what a class has.
@@ -38,7 +40,7 @@ def _respelt(declaration: str) -> str:
     bodied = re.sub(r"(?m)^((?:async )?def .*?)(?:: \.\.\.)?$", r"\1: ...", declaration.strip())
     for each in (declaration.strip(), f"{declaration.strip()}: ...", bodied):
         try:
-            return ast.unparse(_Respell().visit(ast.parse(each)))
+            return ast.unparse(_Respell().visit(python_tree.module(each)))
         except (SyntaxError, ValueError, RecursionError):
             continue
     return ""
@@ -65,7 +67,7 @@ class _Respell(ast.NodeTransformer):
 def _respelt_type(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
-            return _respelt_type(ast.parse(node.value, mode="eval").body)
+            return _respelt_type(python_tree.expression(node.value))
         except (SyntaxError, ValueError):
             return node
     if isinstance(node, ast.Attribute):
@@ -130,7 +132,7 @@ def broken_rules(old: str, new: str) -> dict[str, set[str]]:
 def _parsed(declaration: str) -> ast.stmt | None:
     try:
         # Of overloads the last alone would be whole, so that none is parsed.
-        module = ast.parse(f"{declaration.strip()}: ...")
+        module = python_tree.module(f"{declaration.strip()}: ...")
     except (SyntaxError, ValueError, RecursionError):
         return None
     return module.body[0] if len(module.body) == 1 else None

@@ -19,6 +19,7 @@ from docstow.errors import DocstowError
 from docstow.packages.boundary import Boundary
 from docstow.packages.found import folded
 from docstow.packages.import_names import STRAY
+from docstow.readers import python_tree
 
 #: Folders and files of a checkout that are no part of what it offers.
 _NOT_OFFERED = STRAY | {
@@ -135,7 +136,7 @@ def _of_mapping(mapped: dict[str, str]) -> tuple[str, list[str]] | None:
 def _mapping(text: str) -> dict[str, str]:
     """The names and places that a finder has as a literal."""
     try:
-        tree = ast.parse(text)
+        tree = python_tree.module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     for node in ast.walk(tree):

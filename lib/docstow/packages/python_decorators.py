@@ -10,6 +10,7 @@ import ast
 import re
 
 from docstow.packages.python_views import View, nearest
+from docstow.readers import python_tree
 from docstow.readers.python_facts import Decorator
 
 #: What takes arguments under other names too.
@@ -64,7 +65,7 @@ def _is_variable(name: str, found: View) -> bool:
 def _plain(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
-            return ast.parse(node.value, mode="eval").body
+            return python_tree.expression(node.value)
         except (SyntaxError, ValueError):
             return node
     return node
@@ -74,7 +75,7 @@ def _head(signature: str) -> ast.FunctionDef | None:
     if "\n@" in signature or signature.count("def ") != 1:
         return None
     try:
-        statement = ast.parse(f"{signature}: ...").body[0]
+        statement = python_tree.module(f"{signature}: ...").body[0]
     except (SyntaxError, ValueError, IndexError):
         return None
     return statement if isinstance(statement, ast.FunctionDef) else None

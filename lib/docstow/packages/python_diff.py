@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docstow.errors import DocstowError, UnreadableInput
 from docstow.packages.boundary import Boundary
+from docstow.readers import python_tree
 
 if TYPE_CHECKING:
     import griffe
@@ -91,7 +92,14 @@ def _copied(name: str, root: Path, into: Path) -> Path:
 def _load(name: str, real: Path) -> griffe.Object | griffe.Alias:
     import griffe
 
-    loader = griffe.GriffeLoader(
+    class Loader(griffe.GriffeLoader):
+        """One that parses each module when nobody else does."""
+
+        def _visit_module(self, *args: Any, **named: Any) -> griffe.Module:
+            with python_tree.turn():
+                return super()._visit_module(*args, **named)
+
+    loader = Loader(
         search_paths=[real], allow_inspection=False, force_inspection=False, store_source=False
     )
     # Path files lead to folders elsewhere.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 
+from docstow.readers import python_tree
 from docstow.readers.docstring_roles import inline
 
 _DIRECTIVE = re.compile(r"\.\. ([\w:-]+)::\s*(.*)")
@@ -289,16 +289,11 @@ def guessed(code: str) -> str:
 
 def _is_code(text: str) -> bool:
     try:
+        body = python_tree.module(text).body
         # A word by itself, or a few with commas between them, is no less prose than code.
-        return any(not isinstance(each, ast.Expr) or _CALL.search(text) for each in _parsed(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return any(not isinstance(each, ast.Expr) or _CALL.search(text) for each in body)
+    except python_tree.UNREADABLE:
         return False
-
-
-def _parsed(text: str) -> list[ast.stmt]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text).body
 
 
 def _indented(lines: Sequence[str], begin: int, indent: int, *, blanks: bool = True) -> int:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import threading
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from docstow.errors import UnreadableInput
-from docstow.readers import python_lazy, python_versions
+from docstow.readers import python_lazy, python_tree, python_versions
 from docstow.readers.call_parameters import Parameter
 from docstow.readers.python_asked import asked
 from docstow.readers.python_attributes import instance_attributes
@@ -38,9 +36,6 @@ _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 # What is looked for in whole classes begins with plain letters, which are much faster to find.
 _OWN = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
 _ASSIGNED = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
-#: Parsing may warn of the text's own escapes; how warnings are shown belongs to the whole process.
-_QUIET = threading.Lock()
-_TRIES = 5
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
 _CERTAIN_BLOCKS = (ast.With,)
 
@@ -118,27 +113,11 @@ def parse(text: str, name: str) -> ast.Module:
         UnreadableInput: it is no Python that this interpreter can parse.
     """
     try:
-        with _QUIET, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _parsed(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError) as error:
+        return python_tree.module(text)
+    except python_tree.UNREADABLE as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deep"
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UnreadableInput(f"{name} cannot be parsed{line}: {reason}.") from error
-
-
-def _parsed(text: str) -> ast.Module:
-    """The same, tried again where other threads that parse meanwhile disturb it.
-
-    Some versions of Python 3.11 keep one count of depth for all threads, and say
-    ``SystemError: AST constructor recursion depth mismatch``.
-    """
-    for _ in range(_TRIES):
-        try:
-            return ast.parse(text)
-        except SystemError:
-            continue
-    return ast.parse(text)
 
 
 _GETATTR = "it defines __getattr__"

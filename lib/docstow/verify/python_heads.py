@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from docstow.readers import python_tree
+
 Head = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -63,6 +65,6 @@ def _names(node: ast.expr) -> Iterator[str]:
 
 def _statement(text: str) -> ast.stmt | None:
     try:
-        return ast.parse(text).body[0]
+        return python_tree.module(text).body[0]
     except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError):
         return None

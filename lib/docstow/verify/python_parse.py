@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from docstow.readers import python_tree
+
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _PROMPT = re.compile(r"^\s*(>>>|\.\.\.|In \[\d+\]:)(?: |$)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
@@ -46,7 +48,7 @@ def parse(code: str) -> Parsed:
     left_out = text.split("\n")
     for _ in range(_MOST_LEFT_OUT):
         try:
-            tree = ast.parse("\n".join(left_out))
+            tree = python_tree.module("\n".join(left_out))
             return Parsed(tree, frozenset(lost | _cut(tree)), column)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = (getattr(error, "lineno", None) or 1) - 1
@@ -106,7 +108,7 @@ def _imports_alone(text: str) -> ast.Module:
         if not line.lstrip().startswith(("import ", "from ")):
             continue
         try:
-            (statement,) = ast.parse(line.strip()).body
+            (statement,) = python_tree.module(line.strip()).body
         except (SyntaxError, ValueError):
             continue
         ast.increment_lineno(statement, number - 1)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from docstow.readers import python_tree
 from docstow.verify.surfaces import Installed
 
 if TYPE_CHECKING:
@@ -141,6 +142,6 @@ def known(read: Read) -> Term | None:
 def expression(text: str) -> ast.expr | None:
     """An annotation that is written as a string."""
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return python_tree.expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

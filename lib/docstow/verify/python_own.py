@@ -27,7 +27,7 @@ from docstow.verify.python_bodies import (
 from docstow.verify.python_terms import Made, Own, Term, joined, known
 
 if TYPE_CHECKING:
-    from docstow.verify.python_members import Passed
+    from docstow.verify.python_returns import Passed
     from docstow.verify.python_scopes import Scope
     from docstow.verify.python_values import Values
 
@@ -306,7 +306,7 @@ class OwnClasses:
 
     def entered(self, own: Own, depth: int, *, awaited: bool) -> Term | None:
         """What ``with`` gives a name to."""
-        from docstow.verify.python_members import NOTHING_PASSED
+        from docstow.verify.python_returns import NOTHING_PASSED
 
         name = "__aenter__" if awaited else "__enter__"
         given = self.called(own, name, NOTHING_PASSED, depth)

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from docstow.verify.arguments import Given
 from docstow.verify.python_annotations import Annotations
-from docstow.verify.python_members import Members, Passed
+from docstow.verify.python_members import Members
 from docstow.verify.python_own import OwnClasses
+from docstow.verify.python_returns import Passed
 from docstow.verify.python_scopes import Import, Scope
 from docstow.verify.python_terms import (
     NOTHING,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from docstow.verify.arguments import Given
 from docstow.verify.python_fixtures import FIXTURES, is_fixture_user
-from docstow.verify.python_members import Passed
+from docstow.verify.python_returns import Passed
 from docstow.verify.python_scopes import (
     Annotated,
     Argument,

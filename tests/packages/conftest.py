@@ -8,6 +8,7 @@ import pytest
 from filelock import FileLock
 
 from packages import python_environment
+from packages.settled import settle
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +21,7 @@ def python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> 
         if not root.exists():
             root.mkdir()
             told.write_text(python_environment.install(root), "utf-8")
+            settle(root)
     if failed := told.read_text("utf-8"):
         pytest.skip(f"the packages cannot be installed here: {failed}")
     return root

@@ -15,8 +15,7 @@ import pytest
 from docstow.packages import scan as scanning
 from docstow.packages.found import Scan
 from docstow.packages.projects import Projects
-
-LONG_AGO = 1_600_000_000
+from packages.settled import settle
 
 
 @pytest.fixture
@@ -51,13 +50,6 @@ def module(folder: Path, name: str, version: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     written = json.dumps({"name": name, "version": version})
     (folder / "package.json").write_text(written, "utf-8")
-
-
-def settle(root: Path) -> None:
-    """Give all files times that are long past."""
-    for place, _, names in os.walk(root):
-        for name in (".", *names):
-            os.utime(Path(place, name), (LONG_AGO, LONG_AGO))
 
 
 def versions(found: Scan) -> dict[str, str]:
@@ -131,14 +123,54 @@ def test_what_has_just_changed_is_looked_at_again(root: Path, tmp_path: Path) ->
     assert projects.scan()[1] is not projects.scan()[1]
 
 
+def test_what_changes_while_it_is_read_is_read_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file may change twice within a tick of the clock, and stay as long as it was."""
+    projects = Projects([root], tmp_path / "cache", local=True)
+    manifest = root / "node_modules" / "left" / "package.json"
+    module(manifest.parent, "left", "1.0.1")
+    before = manifest.stat()
+    assert versions(projects.scan()[1])["left"] == "1.0.1"
+    module(manifest.parent, "left", "1.0.2")
+    os.utime(manifest, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert versions(projects.scan()[1])["left"] == "1.0.2"
+
+
+def test_a_link_that_is_led_elsewhere_always_leads_to_a_package(root: Path, tmp_path: Path) -> None:
+    """Stores of links hold each version in a folder of its own; the former one then goes."""
+    projects = Projects([root], tmp_path / "cache", local=True)
+    store = root / "node_modules" / ".pnpm"
+    link, scratch = root / "node_modules" / "linked", root / "node_modules" / ".scratch"
+
+    def install(number: int) -> Path:
+        folder = store / f"linked@1.0.{number}" / "node_modules" / "linked"
+        module(folder, "linked", f"1.0.{number}")
+        scratch.symlink_to(folder)
+        scratch.replace(link)
+        return folder
+
+    def ask(_: int) -> list[str]:
+        return [versions(projects.scan()[1]).get("linked", "none") for _ in range(10)]
+
+    former = install(0)
+    with ThreadPoolExecutor(4) as pool:
+        asked = pool.map(ask, range(4))
+        for number in range(1, 20):
+            latter = install(number)
+            shutil.rmtree(former.parents[1])
+            former = latter
+        assert "none" not in set().union(*asked)
+    assert versions(projects.scan()[1])["linked"] == "1.0.19"
+
+
 def test_many_ask_at_once_while_packages_change(root: Path, tmp_path: Path) -> None:
     projects = Projects([root], tmp_path / "cache", local=True)
 
     def ask(_: int) -> set[str]:
         found = [versions(projects.scan()[1]) for _ in range(10)]
         assert {each["right"] for each in found} == {"1.0.0"}
-        # What is replaced while it is opened is not read; the next scan has it.
-        return {each["left"] for each in found if "left" in each}
+        return {each["left"] for each in found}
 
     with ThreadPoolExecutor(20) as pool:
         asked = pool.map(ask, range(20))

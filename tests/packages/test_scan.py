@@ -18,6 +18,7 @@ from docstow.packages.found import Scan, folded
 from docstow.packages.import_names import import_names
 from docstow.packages.memory import Memory
 from docstow.packages.scan import scan
+from packages.settled import settle
 
 ROOT = Path(sys.prefix)
 
@@ -245,6 +246,7 @@ def test_an_upgrade_is_all_that_is_read_again(tmp_path: Path) -> None:
     site = venv(root)
     for number in range(120):
         distribution(site, f"package-{number}")
+    settle(root)
     assert scanned(root).looked_at == 120
     assert scanned(root).looked_at == 0
     info = site / "package_7-1.0.dist-info"
@@ -280,6 +282,7 @@ def test_servers_that_scan_at_the_same_time_do_each_other_no_harm(tmp_path: Path
     site = venv(root)
     for number in range(60):
         distribution(site, f"package-{number}")
+    settle(root)
     found: list[Scan] = []
     threads = [
         threading.Thread(

@@ -23,6 +23,8 @@ _DEEPEST = 32
 _MOST_ENTRIES = 200_000
 _LONGEST = 4096
 _SAMPLE = 8192
+#: A file that is replaced so often, each time just when it is opened, is not read.
+_TRIES = 50
 #: Files that are none, wherever a root may be.
 _SYSTEM = ("/proc/", "/sys/", "/dev/")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -95,16 +97,10 @@ class Boundary:
             UnreadableInput: it is a folder, a device or no text, or may not be read.
         """
         shown = _shown(path)
-        real = self.inside(path, base)
         try:
-            descriptor = os.open(real, _OPEN)
-            with os.fdopen(descriptor, "rb") as file:
-                status = os.fstat(descriptor)
-                if not stat.S_ISREG(status.st_mode):
-                    raise UnreadableInput(f"{shown} is a folder or device, not a file.")
-                if self.inside(path, base) != real or not os.path.samestat(status, real.lstat()):
-                    raise _outside(path)
-                body = file.read(most + 1)
+            body = self._body(path, base, most)
+        except Forbidden:
+            raise
         except FileNotFoundError as error:
             raise DocumentNotFound(f"There is no file {shown}.") from error
         except OSError as error:
@@ -115,6 +111,31 @@ class Boundary:
         if text and is_binary(body):
             raise UnreadableInput(f"{shown} is not text; only text files are read.")
         return body
+
+    def _body(self, path: str | Path, base: Path | None, most: int) -> bytes:
+        """The beginning of a file that is inside, both before and after it is opened.
+
+        Where another was put in its place meanwhile, as installers do, that one is opened.
+        """
+        for _ in range(_TRIES):
+            real = self.inside(path, base)
+            try:
+                descriptor = os.open(real, _OPEN)
+            except OSError:
+                # A link may have been led elsewhere, and what it led to have gone.
+                if self.inside(path, base) != real:
+                    continue
+                raise
+            try:
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode):
+                    raise UnreadableInput(f"{_shown(path)} is a folder or device, not a file.")
+                if self.inside(path, base) == real and _is_at(real, status):
+                    with os.fdopen(descriptor, "rb", closefd=False) as file:
+                        return file.read(most + 1)
+            finally:
+                os.close(descriptor)
+        raise _outside(path)
 
     def walk(self, folder: Path, skip: Collection[str] = ()) -> Iterator[Path]:
         """The regular files below a folder, as :meth:`files` gives them."""
@@ -159,6 +180,13 @@ class Boundary:
             return self.inside(Path(entry.path)).is_file()
         except (OSError, Forbidden):
             return False
+
+
+def _is_at(real: Path, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(status, real.lstat())
+    except FileNotFoundError:
+        return False
 
 
 def _folder(path: str) -> str:

@@ -98,7 +98,8 @@ class Memory:
         known = self._known.get(key)
         if known is None or known[0] != mark:
             self.made += 1
-            known = (mark, make())
+            lasting = all(self._is_settled(each) for each in marks)
+            known = (mark if lasting else "", make())
         self._asked[key] = known
         return known[1]
 
@@ -117,17 +118,24 @@ class Memory:
 
         False as well where that cannot be told, because something had changed shortly before.
         """
-        latest = max((each[0] for each in self._looked_at.values() if each), default=self._begun_ns)
-        if latest > self._begun_ns - _TICK_NS:
+        if not all(self._is_settled(each) for each in self._looked_at.values() if each):
             return False
+        return not self.changed()
+
+    def changed(self) -> bool:
+        """Whether something has changed visibly since the scan looked at it."""
         for path, known in self._looked_at.items():
             try:
                 if _mark(path) != known:
-                    return False
+                    return True
             except OSError:
                 if known is not None:
-                    return False
-        return True
+                    return True
+        return False
+
+    def _is_settled(self, mark: _Mark) -> bool:
+        """Whether it had not changed so lately that it may change again and look the same."""
+        return mark[0] <= self._begun_ns - _TICK_NS
 
     def end(self) -> None:
         """End a scan: what has changed is stored. Where that fails, the next scan takes longer."""

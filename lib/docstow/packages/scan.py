@@ -25,6 +25,8 @@ from docstow.packages.python_scan import Site
 
 #: What every new environment has: where there is no more, nothing was installed.
 _BROUGHT = frozenset(("pip", "setuptools", "wheel", "distribute"))
+#: How often it is looked again at what changes while it is looked at.
+_AGAIN = 3
 
 
 def scan(
@@ -79,6 +81,11 @@ class Scans:
             return self._last
         self._last = None
         found = scan(self._root, self._memory)
+        for _ in range(_AGAIN):
+            # What an installer puts in another's place was there all the time.
+            if not found.problems or not self._memory.changed():
+                break
+            found = scan(self._root, self._memory)
         # What Cargo and Go keep is elsewhere, and not watched.
         if all(each.ecosystem in ("python", "node") for each in found.environments):
             self._last, self._active = found, active

@@ -15,6 +15,7 @@ from filelock import FileLock
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
 from docstow.packages.node_surface import NodeSurface
+from packages.settled import settle
 
 #: Exact, so that what is known of them stays true.
 PINNED = {
@@ -81,6 +82,7 @@ def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (folder / "package.json").exists():
             (folder / "package.json").write_text(json.dumps({"dependencies": PINNED}))
         _install(folder, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
+        settle(folder)
     return folder
 
 

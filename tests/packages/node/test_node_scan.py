@@ -8,6 +8,7 @@ from pathlib import Path
 from docstow.packages.found import Scan
 from docstow.packages.memory import Memory
 from docstow.packages.scan import scan
+from packages.settled import settle
 
 
 def scanned(root: Path, cache: Path) -> Scan:
@@ -106,6 +107,7 @@ def test_an_upgrade_is_all_that_is_read_again(tmp_path: Path) -> None:
     root = tmp_path / "project"
     for number in range(30):
         write(root, f"node_modules/@s/p{number}", f'{{"name": "@s/p{number}", "version": "1.0.0"}}')
+    settle(root)
     assert scanned(root, tmp_path / "cache").looked_at == 30
     write(root, "node_modules/@s/p7", '{"name": "@s/p7", "version": "1.0.10"}')
     after = scanned(root, tmp_path / "cache")

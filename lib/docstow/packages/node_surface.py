@@ -7,7 +7,6 @@ does not know how files are found or types are put together.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,11 +15,11 @@ from pathlib import Path
 from docstow.packages import node_manifest, node_symbols
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
-from docstow.packages.node_files import Folder, NodeFiles, split
-from docstow.packages.node_globals import Globals
+from docstow.packages.node_files import Folder, split
 from docstow.packages.node_kinds import UNKNOWN, Held, Kinds, is_unknown
-from docstow.packages.node_members import NodeMembers
-from docstow.packages.node_names import NodeNames
+from docstow.packages.node_paths import NodePaths
+from docstow.packages.node_shared import Shared
+from docstow.packages.node_subpaths import subpaths
 from docstow.packages.node_things import Space, Thing
 from docstow.packages.node_value import NodeValue
 from docstow.packages.node_values import NodeValues
@@ -31,13 +30,9 @@ from docstow.readers.typescript_source import Declaration
 #: How many modules and things are looked into for paths to choose suggestions from.
 _MOST_MODULES = 30
 _MOST_OWNERS = 400
-#: How far a package's dependencies are asked what they add to it.
-_MOST_DEPENDENCIES = 150
-_DEEPEST = 3
 _NODE_TYPES = "@types/node"
 #: Modules that bundlers make of other files.
 _NOT_CODE = re.compile(r"\.(?!(?:js|mjs|cjs|ts)$)[a-z0-9]{2,5}$")
-_ENDS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +73,6 @@ class _Told(Mapping[str, Symbol]):
         return len(self._tell)
 
 
-class Shared:
-    """What the surfaces of one project have in common: files that were read, what is global.
-
-    Args:
-        boundary: what may be read.
-        siblings: the surface of a package of the project by name.
-        installed: the project's packages.
-    """
-
-    def __init__(
-        self,
-        boundary: Boundary,
-        siblings: Callable[[str], NodeSurface | None],
-        installed: Callable[[], Iterable[Package]],
-    ) -> None:
-        self.files = NodeFiles(boundary)
-        self._siblings = siblings
-        self.globals = Globals(self.files, self._find, installed)
-
-    def _find(self, name: str) -> Folder | None:
-        surface = self._siblings(name)
-        return surface.folder if surface is not None else None
-
-
 class NodeSurface:
     """What a Node package offers to those who import it.
 
@@ -130,18 +101,12 @@ class NodeSurface:
         self.package = package
         self.name = builtin or package.name
         self._builtin = builtin
-        self._siblings = siblings
         self._installed = installed
         self.boundary = boundary
         self._shared = shared or Shared(boundary, siblings, installed)
-        self._files = self._shared.files
-        self._names = NodeNames(self._files, self._elsewhere, self._member)
-        self._members = NodeMembers(self._names)
-        self._whole = False
+        self._paths = NodePaths(package, boundary, siblings, installed, builtin, self._shared.files)
         self._modules: tuple[str, ...] | None = None
-        self._entries: dict[str, list[Space]] = {}
-        root = package.files_root
-        self.folder: Folder | None = self._files.folder(root) if root is not None else None
+        self.folder = self._paths.folder
 
     def forget(self) -> None:
         """Drop what was worked out for one piece of code."""
@@ -151,35 +116,38 @@ class NodeSurface:
         """Names of the modules that can be imported; the entry module first."""
         if self._modules is None:
             name = self.name
-            subpaths = () if self._builtin else self._subpaths()
-            found = sorted(f"{name}{each[1:]}" for each in subpaths if each != ".")
-            self._modules = (name, *dict.fromkeys(found)) if self._spaces(".") else tuple(found)
+            own = None if self._builtin else self.folder
+            listed = subpaths(own, self._paths.files) if own is not None else ()
+            found = sorted(f"{name}{each[1:]}" for each in listed if each != ".")
+            self._modules = (
+                (name, *dict.fromkeys(found)) if self._paths.spaces(".") else tuple(found)
+            )
         return self._modules
 
     def symbol(self, path: str) -> Symbol | None:
         """What a path means; None: not there, or it cannot be known."""
-        thing = self._thing(path)
+        thing = self._paths.thing(path)
         if thing is not None:
-            return node_symbols.symbol(path, thing, self._members)
+            return node_symbols.symbol(path, thing, self._paths.members)
         owner, _, name = path.rpartition(".")
-        above = self._thing(owner) if owner else None
-        return node_symbols.builtin(path, name, above, self._members) if above else None
+        above = self._paths.thing(owner) if owner else None
+        return node_symbols.builtin(path, name, above, self._paths.members) if above else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
         """The public names of a module, class, interface, enumeration or object.
 
         Each is told in full only when it is asked for.
         """
-        if self._thing(path) is None:
+        if self._paths.thing(path) is None:
             return None
-        self._gather()
-        thing = self._thing(path)
+        self._paths.gather()
+        thing = self._paths.thing(path)
         found: dict[str, Callable[[], Symbol]] = {}
-        for name in dict.fromkeys(self._member_names(thing)) if thing is not None else ():
-            inner = self._members.member(thing, name) if thing is not None else None
+        for name in dict.fromkeys(self._paths.member_names(thing)) if thing is not None else ():
+            inner = self._paths.members.member(thing, name) if thing is not None else None
             if inner is not None:
                 full = f"{path}.{name}"
-                found[name] = partial(node_symbols.symbol, full, inner, self._members)
+                found[name] = partial(node_symbols.symbol, full, inner, self._paths.members)
         return _Told(found) if found else None
 
     def listed(self, path: str) -> Iterator[str]:
@@ -188,22 +156,25 @@ class NodeSurface:
         None where unknown. Files are read only as far as names are taken, and what other packages
         add to them is left out.
         """
-        thing = self._thing(path)
+        thing = self._paths.thing(path)
         seen: set[str] = set()
-        for name in self._member_names(thing) if thing is not None else ():
+        for name in self._paths.member_names(thing) if thing is not None else ():
             if name not in seen:
                 seen.add(name)
                 yield name
 
     def certain(self, path: str) -> bool:
         """Whether a name that is not seen in a module, class or object is not there."""
-        module, names = self._split(path)
+        module, names = self._paths.split(path)
         if module is None:
             return False
-        self._gather()
-        things = [self._within(Thing(spaces=(space,)), names) for space in self._spaces(module)]
+        self._paths.gather()
+        things = [
+            self._paths.within(Thing(spaces=(space,)), names)
+            for space in self._paths.spaces(module)
+        ]
         found = [thing for thing in things if thing is not None]
-        return bool(found) and all(map(self._members.complete, found))
+        return bool(found) and all(map(self._paths.members.complete, found))
 
     def openness(self, path: str) -> Openness:
         """Declarations tell only whether all names were seen."""
@@ -213,15 +184,15 @@ class NodeSurface:
         """Public paths: what the modules export, then the members of what the entry exports."""
         first: list[tuple[str, Thing]] = []
         for module in self._named_modules():
-            for space in self._spaces("." + module.removeprefix(self.name))[:1]:
+            for space in self._paths.spaces("." + module.removeprefix(self.name))[:1]:
                 owner = Thing(spaces=(space,))
-                for name in dict.fromkeys(self._member_names(owner)):
+                for name in dict.fromkeys(self._paths.member_names(owner)):
                     yield f"{module}.{name}"
                     if module == self.name and len(first) < _MOST_OWNERS:
                         first.append((name, owner))
         for name, owner in first:
-            inner = self._members.member(owner, name)
-            for each in self._member_names(inner) if inner is not None else ():
+            inner = self._paths.members.member(owner, name)
+            for each in self._paths.member_names(inner) if inner is not None else ():
                 yield f"{self.name}.{name}.{each}"
 
     def _named_modules(self) -> Iterator[str]:
@@ -234,7 +205,7 @@ class NodeSurface:
 
     def place(self, path: str) -> Path | None:
         """The file in which a path's definition is, whichever package it belongs to."""
-        thing = self._thing(path)
+        thing = self._paths.thing(path)
         if thing is None:
             return None
         found = node_symbols.place(thing)
@@ -242,17 +213,17 @@ class NodeSurface:
 
     def everything(self, path: str) -> Everything:
         """All names of a module, class or object, and which other packages they come from."""
-        self._gather()
-        thing = self._thing(path)
+        self._paths.gather()
+        thing = self._paths.thing(path)
         if thing is None:
             return Everything({}, certain=False)
-        members = self._members.of(thing)
+        members = self._paths.members.of(thing)
         folders = [space.unit.folder for space, _ in thing.declared]
         folders += [space.unit.folder for space, _ in thing.members]
         folders += [space.unit.folder for space in (*thing.spaces, *members.spaces)]
         names: dict[str, Home | None] = dict.fromkeys(("prototype",))
-        for name in dict.fromkeys((*members.fields, *self._member_names(thing), "default")):
-            inner = self._members.member(thing, name)
+        for name in dict.fromkeys((*members.fields, *self._paths.member_names(thing), "default")):
+            inner = self._paths.members.member(thing, name)
             if inner is None:
                 continue
             folders += [space.unit.folder for space, _ in members.fields.get(name, ())]
@@ -262,7 +233,7 @@ class NodeSurface:
 
     def through(self, path: str) -> tuple[str, ...]:
         """``name version`` of other packages that a definition comes from."""
-        thing = self._thing(path)
+        thing = self._paths.thing(path)
         spaces = (space for space, _ in (*thing.declared, *thing.members)) if thing else ()
         return self._others([space.unit.folder for space in spaces])
 
@@ -271,7 +242,7 @@ class NodeSurface:
 
     def home(self, path: str) -> Home | None:
         """What tells the definition of a path from others."""
-        thing = self._thing(path)
+        thing = self._paths.thing(path)
         place = node_symbols.place(thing) if thing is not None else None
         name = path.rpartition(".")[2]
         return (str(place[0].unit.path), place[1], name) if place is not None else None
@@ -285,15 +256,15 @@ class NodeSurface:
 
         Each is told in full only when it is asked to.
         """
-        self._gather()
-        thing = self._thing(path)
+        self._paths.gather()
+        thing = self._paths.thing(path)
         if thing is None or self.folder is None:
             return
         inside = {(each.unit.path, *_lines(decl)) for each, decl in thing.declared}
-        homes = {self.folder.root, *(space.unit.folder.root for space in self._spaces("."))}
+        homes = {self.folder.root, *(space.unit.folder.root for space in self._paths.spaces("."))}
         homes |= {space.unit.folder.root for space, _ in thing.declared}
-        for name in dict.fromkeys(self._member_names(thing)):
-            inner = self._members.member(thing, name)
+        for name in dict.fromkeys(self._paths.member_names(thing)):
+            inner = self._paths.members.member(thing, name)
             place = node_symbols.place(inner) if inner is not None else None
             # What a module exports is shown wherever it comes from, and what a class inherits
             # from its own package or one like it.
@@ -307,14 +278,14 @@ class NodeSurface:
                 continue
             space, line = place
             own = any(p == space.unit.path and a <= line <= b for p, a, b in inside)
-            tell = partial(node_symbols.symbol, f"{path}.{name}", inner, self._members)
+            tell = partial(node_symbols.symbol, f"{path}.{name}", inner, self._paths.members)
             yield Definition(name, str(space.unit.path), line, own, tell)
 
     def value(self, path: str) -> NodeValue | None:
         """What an exported path is as a value."""
-        module, names = self._split(path)
-        spaces = self._spaces(module) if module is not None else []
-        self._gather()
+        module, names = self._paths.split(path)
+        spaces = self._paths.spaces(module) if module is not None else []
+        self._paths.gather()
         for space in spaces:
             kinds = self._values.value(Thing(spaces=(space,)))
             for name in names:
@@ -328,9 +299,9 @@ class NodeSurface:
 
     def typed(self, path: str, types: Sequence[Value | None]) -> NodeValue | None:
         """What has an exported type."""
-        module, names = self._split(path)
-        spaces = self._spaces(module) if module is not None else []
-        self._gather()
+        module, names = self._paths.split(path)
+        spaces = self._paths.spaces(module) if module is not None else []
+        self._paths.gather()
         for space in spaces:
             thing: Thing | None = Thing(spaces=(space,))
             for name in names:
@@ -344,17 +315,17 @@ class NodeSurface:
         if self.folder is None or (self.package.name == _NODE_TYPES and not self._builtin):
             return False
         if self._builtin:
-            return specifier.startswith("node:") and not self._spaces(".")
+            return specifier.startswith("node:") and not self._paths.spaces(".")
         subpath = split(specifier)[1]
-        if subpath == "." or self._spaces(subpath) or _NOT_CODE.search(subpath):
+        if subpath == "." or self._paths.spaces(subpath) or _NOT_CODE.search(subpath):
             return False
-        folders = [self.folder, *(space.unit.folder for space in self._spaces("."))]
+        folders = [self.folder, *(space.unit.folder for space in self._paths.spaces("."))]
         if any(node_manifest.may_have(each.manifest, subpath) for each in folders):
             return False
         for folder in folders:
-            if folder.manifest.get("exports") is None and self._files.has(folder, subpath):
+            if folder.manifest.get("exports") is None and self._paths.files.has(folder, subpath):
                 return False
-            if any(named == specifier for _, named in self._files.ambients(folder)):
+            if any(named == specifier for _, named in self._paths.files.ambients(folder)):
                 return False
         return not self._shared.globals.adds_own(specifier)
 
@@ -375,141 +346,7 @@ class NodeSurface:
 
     @cached_property
     def _values(self) -> NodeValues:
-        return NodeValues(self._names, self._shared.globals)
-
-    def _thing(self, path: str) -> Thing | None:
-        module, names = self._split(path)
-        if module is None:
-            return None
-        for attempt in range(2):
-            for index, space in enumerate(self._spaces(module)):
-                # Only of the first is the module itself offered where a default is missing.
-                if index and names[:1] == ["default"] and "default" not in space.scope.exports:
-                    continue
-                found = self._within(Thing(spaces=(space,)), names)
-                if found is not None:
-                    return found
-            if attempt or self._whole:
-                return None
-            self._gather()
-        return None
-
-    def _within(self, thing: Thing, names: list[str]) -> Thing | None:
-        found: Thing | None = thing
-        for name in names:
-            found = self._members.member(found, name) if found is not None else None
-        return found
-
-    def _split(self, path: str) -> tuple[str | None, list[str]]:
-        """The module that a path begins with, as a subpath, and the names behind it."""
-        rest = path.removeprefix(self.name)
-        if rest == path or (rest and rest[0] not in "./"):
-            return None, []
-        if rest.startswith("/"):
-            parts = rest.split(".")
-            for count in range(len(parts), 0, -1):
-                subpath = "." + ".".join(parts[:count])
-                if self._spaces(subpath):
-                    return subpath, parts[count:]
-            return None, []
-        return ".", rest[1:].split(".") if rest else []
-
-    def _spaces(self, subpath: str) -> list[Space]:
-        """A module as it is imported and, if that is another file, as it is required."""
-        if subpath not in self._entries:
-            found: list[Space] = []
-            if self._builtin and self.folder is not None:
-                module = self._names.builtin(self.folder, self.name + subpath[1:])
-                self._entries[subpath] = [module] if module else []
-                return self._entries[subpath]
-            for conditions in (node_manifest.IMPORT, node_manifest.REQUIRE):
-                entry = self._names.entry(self.folder, subpath, conditions) if self.folder else None
-                if entry is not None and all(entry.scope is not each.scope for each in found):
-                    found.append(entry)
-            self._entries[subpath] = found
-        return self._entries[subpath]
-
-    def _member_names(self, thing: Thing) -> Iterator[str]:
-        members = self._members.of(thing)
-        for name, found in members.fields.items():
-            if not all(member.hidden for _, member in found):
-                yield name
-        for space in members.spaces:
-            yield from (name for name in self._names.exports(space) if name.isidentifier() or name)
-
-    def _member(self, thing: Thing, name: str) -> Thing | None:
-        return self._members.member(thing, name)
-
-    def _elsewhere(self, name: str) -> Folder | None:
-        """A package that the project has, wherever it is."""
-        location = self.boundary.root / self.package.location
-        found = self._files.find(name, location.parent)
-        if found is None:
-            surface = self._siblings(name)
-            found = surface.folder if surface is not None else None
-        return found
-
-    def _gather(self) -> None:
-        """Take in what this package's files and others' add to its declarations."""
-        if self._whole or self.folder is None:
-            return
-        self._whole = True
-        own = [self.folder, *(space.unit.folder for space in self._spaces("."))]
-        known = {folder.root: folder for folder in self._dependencies(own)}
-        for folder in known.values():
-            self._names.add(folder)
-        names = {folder.name for folder in own} | {self.package.name}
-        for package in self._installed():
-            other = self._files.folder(package.files_root) if package.files_root else None
-            if other is None or other.root in known or not _knows(other, names):
-                continue
-            if self._names.adds(names, other):
-                self._names.add(other)
-        self._members = NodeMembers(self._names)
-
-    def _dependencies(self, first: list[Folder]) -> Iterator[Folder]:
-        """Packages and what they depend on, which may add to each other."""
-        waiting = deque((folder, 0) for folder in first)
-        seen: set[Path] = set()
-        while waiting and len(seen) < _MOST_DEPENDENCIES:
-            folder, depth = waiting.popleft()
-            if folder.root in seen:
-                continue
-            seen.add(folder.root)
-            yield folder
-            listed = folder.manifest.get("dependencies")
-            for name in listed if isinstance(listed, dict) and depth < _DEEPEST else ():
-                found = self._files.find(str(name), folder.root)
-                if found is not None:
-                    waiting.append((found, depth + 1))
-
-    def _subpaths(self) -> Iterator[str]:
-        if self.folder is None:
-            return
-        listed = node_manifest.subpaths(self.folder.manifest)
-        for each in listed or ():
-            if "*" not in each and not each.endswith((".json", ".css", "/")):
-                yield each
-        patterns = [each for each in listed or () if "*" in each]
-        if listed is not None and not patterns:
-            return
-        for file in self._files.boundary.walk(self.folder.root, {"node_modules"}):
-            relative = "./" + file.relative_to(self.folder.root).as_posix()
-            stem = next((relative.removesuffix(end) for end in _ENDS if relative.endswith(end)), "")
-            if not stem:
-                continue
-            if listed is None:
-                yield "." if stem == "./index" else stem.removesuffix("/index")
-            else:
-                yield from self._by_pattern(stem, patterns)
-
-    def _by_pattern(self, stem: str, patterns: list[str]) -> Iterator[str]:
-        """Names of a file by the patterns of ``exports``, where they name files as they are."""
-        for pattern in patterns:
-            before, _, after = pattern.partition("*")
-            end = next((end for end in _ENDS if after.endswith(end)), "")
-            if stem.startswith(before):
-                yield stem + (end if after == end else after)
+        return NodeValues(self._paths.names, self._shared.globals)
 
 
 def _version(folder: Folder) -> str:
@@ -525,12 +362,3 @@ def _is_alike(space: Space, homes: set[Path]) -> bool:
 
 def _lines(declaration: Declaration) -> tuple[int, int]:
     return declaration.span.line, declaration.span.end_line
-
-
-def _knows(folder: Folder, names: set[str]) -> bool:
-    """Whether a package depends on any of some others, and so may add to them."""
-    for field in ("dependencies", "peerDependencies", "optionalDependencies"):
-        listed = folder.manifest.get(field)
-        if isinstance(listed, dict) and not names.isdisjoint(listed):
-            return True
-    return False

@@ -17,7 +17,8 @@ from docstow.verify.surfaces import Installed, Resolver
 if TYPE_CHECKING:
     from docstow.packages.found import Scan
     from docstow.packages.model import Package
-    from docstow.packages.node_surface import NodeSurface, Shared
+    from docstow.packages.node_shared import Shared
+    from docstow.packages.node_surface import NodeSurface
     from docstow.packages.python_surface import PythonSurface
 
 #: Packages that bring back what Python no longer has.
@@ -183,7 +184,8 @@ class NodeResolver:
         return self._surfaces[package.name]
 
     def _made(self, package: Package, builtin: str) -> NodeSurface:
-        from docstow.packages.node_surface import NodeSurface, Shared
+        from docstow.packages.node_shared import Shared
+        from docstow.packages.node_surface import NodeSurface
 
         if self._shared is None:
             self._shared = Shared(self._scan.boundary, self._named, self._installed)

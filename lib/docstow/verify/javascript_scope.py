@@ -6,12 +6,13 @@ declares twice stands for nothing certain.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from docstow.verify.javascript_imports import Name, imports, loaded
-from docstow.verify.javascript_tree import Tree, child, parameters, passed, text_of, unquoted
+from docstow.verify.javascript_narrowed import assigned, narrowed
+from docstow.verify.javascript_patterns import bound
+from docstow.verify.javascript_tree import Tree, child, parameters, text_of, unquoted
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -104,9 +105,7 @@ class Scope:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.places: list[tuple[Name, Node]] = []
-        self.patched: set[str] = set()
         self.augmented: set[str] = set()
-        self.narrowed: set[str] = set()
         self.names: set[str] = set()
         self.added: set[str] = set()
         self._blocks: dict[int, _Block] = {}
@@ -123,6 +122,7 @@ class Scope:
                 self._blocks[node.id] = outer
         for node in tree.nodes:
             self._take(node)
+        self.patched, self.narrowed = assigned(tree), narrowed(tree)
         if any(each.type == "ambient_declaration" for each in tree.nodes):
             fields = [each for each in tree.nodes if each.type in _MEMBERS]
             self.added = {text_of(child(each, "name")) for each in fields}
@@ -172,8 +172,6 @@ class Scope:
             self._loop(node, block)
         elif kind in ("module", "internal_module"):
             self._namespace(node, block)
-        else:
-            self._done(node)
         if kind in _DECLARING:
             self._declared(node, block)
 
@@ -256,50 +254,9 @@ class Scope:
         *,
         known: bool,
     ) -> None:
-        """Every name that a pattern binds.
-
-        Args:
-            pattern: an identifier, or what is taken apart.
-            block: the scope.
-            path: the way to it.
-            whole: what is taken apart.
-            known: whether the way is certain.
-        """
-        waiting: list[tuple[Node | None, tuple[str | int, ...], bool]] = [(pattern, path, known)]
-        while waiting:
-            node, way, sure = waiting.pop()
-            if node is None or len(way) > 20:
-                continue
-            if node.type in ("identifier", "shorthand_property_identifier_pattern"):
-                if node.type != "identifier":
-                    way = (*way, text_of(node))
-                bound = Binding(
-                    node,
-                    None,
-                    whole.value,
-                    whole.annotation,
-                    whole.function,
-                    whole.index,
-                    way if sure else None,
-                    whole.each,
-                )
-                self._bind(block, text_of(node), bound)
-            elif node.type == "pair_pattern":
-                key = child(node, "key")
-                plain = key is not None and key.type in ("property_identifier", "string")
-                waiting.append((child(node, "value"), (*way, unquoted(key)), sure and plain))
-            elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-                waiting.append((child(node, "left"), way, False))
-            elif node.type == "array_pattern":
-                # Places that are left out have no node of their own.
-                plain = sure and b",," not in (node.text or b"").replace(b" ", b"")[:200]
-                plain = plain and not (node.text or b"").replace(b" ", b"").startswith(b"[,")
-                for index, each in enumerate(node.named_children):
-                    waiting.append((each, (*way, index), plain))
-            elif node.type == "object_pattern":
-                waiting += [(each, way, sure) for each in node.named_children]
-            elif node.type in ("rest_pattern", "required_parameter", "optional_parameter"):
-                waiting += [(each, way, False) for each in node.named_children[:1]]
+        """Bind every name of a pattern; see :func:`~docstow.verify.javascript_patterns.bound`."""
+        for node, way in bound(pattern, path, known=known):
+            self._bind(block, text_of(node), replace(whole, at=node, imported=None, path=way))
 
     def _namespace(self, node: Node, block: _Block) -> None:
         name = child(node, "name")
@@ -307,50 +264,3 @@ class Scope:
             self.augmented.add(unquoted(name))
         elif text_of(name) != "global":
             self._alone(name, block)
-
-    # -- what the code does to names ---------------------------------------------------------
-
-    def _done(self, node: Node) -> None:
-        """What the code does to names, beside declaring them."""
-        if node.type.endswith(("assignment_expression", "update_expression")):
-            self._assigned(node)
-        elif node.type in ("call_expression", "binary_expression"):
-            self._narrowed(node)
-
-    def _assigned(self, node: Node) -> None:
-        target = child(node, "left") or child(node, "argument")
-        if target is not None and target.type == "member_expression":
-            self.patched.add(text_of(child(target, "property")))
-
-    def _narrowed(self, node: Node) -> None:
-        """Take in what ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell."""
-        if node.type == "call_expression":
-            asked = [each for each in passed(node) or () if each.type == "identifier"]
-            if not asked or not self._is_condition(node):
-                return
-        elif text_of(child(node, "operator")) in {"instanceof", "in"}:
-            asked = node.named_children
-        else:
-            return
-        self.narrowed.update(text_of(each) for each in asked if each.type == "identifier")
-
-    def _is_condition(self, call: Node) -> bool:
-        """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
-        outer = self.tree.parent(call)
-        while outer is not None and outer.type in ("parenthesized_expression", "unary_expression"):
-            outer = self.tree.parent(outer)
-        if outer is not None and outer.type in ("expression_statement", "variable_declarator"):
-            called = child(call, "function")
-            if called is not None and called.type == "member_expression":
-                called = child(called, "property")
-            return bool(_ASSERTS.match(text_of(called)))
-        return outer is not None and outer.type in {
-            *("if_statement", "while_statement", "do_statement", "for_statement"),
-            *("ternary_expression", "binary_expression", "switch_case"),
-        }
-
-
-#: Functions that ask or assert what something is, by how they are named.
-_ASSERTS = re.compile(
-    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
-)

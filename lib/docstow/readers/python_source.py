@@ -1,43 +1,22 @@
 """Python source and stubs: what a file binds, without running it.
 
-This room knows syntax. It does not know files, nor what a name of another module means. Every
-branch is read: a name that is bound in any of them may be there.
+This room knows encodings and whole files. It does not know where they are, nor what a name of
+another module means.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from docstow.errors import UnreadableInput
 from docstow.readers import python_lazy, python_tree, python_versions
-from docstow.readers.call_parameters import Parameter
-from docstow.readers.python_asked import asked
-from docstow.readers.python_attributes import instance_attributes
-from docstow.readers.python_dynamic import Dynamics, dynamics
-from docstow.readers.python_facts import ClassBody, Definition, Field, ModuleFacts
-from docstow.readers.python_forwards import forward, keeps_arguments, makes_itself
-from docstow.readers.python_signature import (
-    Function,
-    Source,
-    decorators,
-    deprecation,
-    docstring,
-    dotted,
-    header,
-    literal,
-    parameters,
-)
+from docstow.readers.python_body import GETATTR, Body
+from docstow.readers.python_dynamic import dynamics
+from docstow.readers.python_facts import Definition, ModuleFacts
+from docstow.readers.python_signature import Source, docstring
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-# What is looked for in whole classes begins with plain letters, which are much faster to find.
-_OWN = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
-_ASSIGNED = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
-_BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
-_CERTAIN_BLOCKS = (ast.With,)
 
 
 def read(
@@ -59,18 +38,18 @@ def read(
     if version is not None:
         python_versions.decide(tree, version)
     found = dynamics(tree, text)
-    scope = _Scope(Source(text), name if package else name.rpartition(".")[0], found)
+    scope = Body(Source(text), name if package else name.rpartition(".")[0], found)
     scope.take(tree.body)
     opened = scope.opened or found.opened
     for each in found.names - scope.names.keys():
         scope.names[each] = [Definition(each, "attribute", 0, 0)]
     delegates: tuple[str, ...] = ()
     answers: frozenset[str] = frozenset()
-    if opened == _GETATTR and (answered := python_lazy.compared(tree)) is not None:
+    if opened == GETATTR and (answered := python_lazy.compared(tree)) is not None:
         opened, delegates = found.opened, answered.makers
         answers = answered.names
     if lazy := python_lazy.attached(tree, name):
-        opened = "" if opened == _GETATTR else opened
+        opened = "" if opened == GETATTR else opened
         for each, (module, imported) in lazy.items():
             made = Definition(each, "import", 1, 1, target=module, imported=imported)
             scope.names.setdefault(each, [made])
@@ -118,335 +97,3 @@ def parse(text: str, name: str) -> ast.Module:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deep"
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UnreadableInput(f"{name} cannot be parsed{line}: {reason}.") from error
-
-
-_GETATTR = "it defines __getattr__"
-
-
-class _Scope:
-    """The body of a module or class while it is read.
-
-    Args:
-        source: the text.
-        package: what relative imports are relative to.
-        found: what is dynamic in the file.
-        owner: the class's name; empty for a module.
-    """
-
-    def __init__(self, source: Source, package: str, found: Dynamics, owner: str = "") -> None:
-        self.source = source
-        self.package = package
-        self.found = found
-        self.owner = owner
-        self.names: dict[str, list[Definition]] = {}
-        self.stars: list[str] = []
-        self.fields: list[Field] = []
-        self.exports: list[str] | None = None
-        self.opened = ""
-        self._wraps = "wraps" in source.text
-        self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
-
-    def take(self, body: Sequence[ast.stmt], *, conditional: bool = False) -> None:
-        """Read statements, those of branches included."""
-        before: ast.stmt | None = None
-        for statement in body:
-            match statement:
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    self._function(statement, conditional=conditional)
-                case ast.ClassDef():
-                    self._class(statement, conditional=conditional)
-                case ast.Import() | ast.ImportFrom():
-                    self._import(statement, conditional=conditional)
-                case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                    self._assign(statement, conditional=conditional)
-                case ast.Expr(value=ast.Call() as call):
-                    self._call(call)
-                case ast.Expr(value=ast.Constant(value=str() as text)):
-                    self._describe(before, text)
-                case _ if isinstance(statement, _BLOCKS):
-                    self._block(statement, conditional=conditional)
-                case _ if type(statement).__name__ == "TypeAlias":
-                    name: ast.Name = statement.name  # type: ignore[attr-defined]
-                    self._bind(self._attribute(name.id, statement, conditional=conditional))
-            before = statement
-
-    def _describe(self, above: ast.stmt | None, text: str) -> None:
-        """A text below an attribute is what tools show of it (PEP 224, never accepted but used)."""
-        if isinstance(above, ast.Assign | ast.AnnAssign):
-            targets = above.targets if isinstance(above, ast.Assign) else [above.target]
-            for name in (each.id for each in targets if isinstance(each, ast.Name)):
-                *_, last = self.names.get(name, [None])
-                if last is not None and last.kind == "attribute":
-                    self.names[name][-1] = replace(last, docstring=inspect.cleandoc(text))
-
-    def _bind(self, made: Definition) -> None:
-        if made.conditional and made.name in self.names:
-            self.names[made.name].append(made)
-        else:
-            self.names[made.name] = [made]
-        if made.name == "__getattr__" and not self.owner:
-            self.opened = self.opened or _GETATTR
-        if made.name == "__path__" and not self.owner:
-            self.opened = self.opened or "it changes __path__"
-
-    def _block(self, node: ast.stmt, *, conditional: bool) -> None:
-        within = conditional or not isinstance(node, _CERTAIN_BLOCKS)
-        for target in _targets(node):
-            self._bind(self._attribute(target, node, conditional=within))
-        for body in _bodies(node):
-            self.take(body, conditional=within)
-
-    def _function(self, node: Function, *, conditional: bool) -> None:
-        above = decorators(node, self.source)
-        line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        last = {each.name.rpartition(".")[2] for each in above}
-        earlier = self.names.get(node.name)
-        if last & {"setter", "deleter", "getter"} and earlier and earlier[-1].kind == "property":
-            return
-        signature = header(node, self.source)
-        if node.name == "__new__" and node.returns is None and makes_itself(node):
-            signature += " -> Self"
-        text = docstring(node)
-        overloads = self._overloads.setdefault(node.name, [])
-        overloaded = "overload" in last
-        if overloaded:
-            overloads.append((signature, parameters(node.args)))
-        is_property = any("property" in each for each in last) and bool(self.owner)
-        made = Definition(
-            name=node.name,
-            kind="property" if is_property else "function",
-            line=line,
-            end_line=node.end_lineno or line,
-            signature="\n".join([*(each for each, _ in overloads), *[signature][overloaded:]]),
-            docstring=text,
-            deprecated="" if overloaded else deprecation(node, text),
-            decorators=above,
-            parameters=None if overloaded else parameters(node.args),
-            overloads=tuple(each for _, each in overloads),
-            conditional=conditional,
-            forwards=forward(node),
-            keeps=keeps_arguments(node) if self._wraps else "",
-        )
-        if not overloaded:
-            del self._overloads[node.name]
-        first = earlier[-1] if earlier else None
-        if first and first.parameters is None and overloads and first.kind == "function":
-            # What has overloads before it is one definition with them.
-            if first.docstring and not text:
-                made = replace(made, docstring=first.docstring)
-            self.names[node.name] = [*earlier[:-1], made] if earlier else [made]
-            return
-        self._bind(made)
-
-    def _class(self, node: ast.ClassDef, *, conditional: bool) -> None:
-        source, name = self.source, node.name
-        inner = _Scope(source, self.package, self.found, name)
-        inner.take(node.body)
-        text = docstring(node)
-        line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        methods = "\n".join(source.lines[node.lineno : node.end_lineno])
-        told = instance_attributes(node, source)
-        for each in sorted({*_ASSIGNED.findall(methods), *self.found.patched.get(name, ())}):
-            made = Definition(each, "attribute", 0, 0, signature=told.get(each, ""))
-            inner.names.setdefault(each, [made])
-        words = {each.arg or "**": each.value for each in node.keywords}
-        meta = words.pop("metaclass", None)
-        above = [f"@{source.quote(each)}\n" for each in node.decorator_list]
-        inside = [source.quote(each) for each in (*node.bases,)]
-        inside += [f"{each.arg or '**'}={source.quote(each.value)}" for each in node.keywords]
-        body = ClassBody(
-            bases=tuple(base for each in node.bases for base in _bases(each)),
-            metaclass=(dotted(meta) or "?") if meta is not None else "",
-            keywords=bool(words),
-            names={each: tuple(bound) for each, bound in inner.names.items()},
-            fields=tuple(inner.fields),
-            mentioned=frozenset(_OWN.findall(methods)),
-            opened=inner.opened or self.found.classes.get(name, ""),
-            asked=asked(node.body),
-            made=any(isinstance(each, ast.Call) for each in node.bases),
-        )
-        self._bind(
-            Definition(
-                name=name,
-                kind="class",
-                line=line,
-                end_line=node.end_lineno or line,
-                signature=f"{''.join(above)}class {name}"
-                + (f"({', '.join(inside)})" * bool(inside)),
-                docstring=text,
-                deprecated=deprecation(node, text),
-                decorators=decorators(node, source),
-                body=body,
-                conditional=conditional,
-            )
-        )
-
-    def _import(self, node: ast.Import | ast.ImportFrom, *, conditional: bool) -> None:
-        line, end = node.lineno, node.end_lineno or node.lineno
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                name = each.asname or each.name.partition(".")[0]
-                target = each.name if each.asname else name
-                self._bind(
-                    Definition(name, "import", line, end, target=target, conditional=conditional)
-                )
-            return
-        module = self._absolute(node)
-        for each in node.names:
-            if each.name == "*":
-                self.stars.append(module)
-                continue
-            self._bind(
-                Definition(
-                    each.asname or each.name,
-                    "import",
-                    line,
-                    end,
-                    target=module,
-                    imported=each.name,
-                    # ``import X as X`` says that X is meant for others.
-                    value="public" if each.asname == each.name else "",
-                    conditional=conditional,
-                )
-            )
-
-    def _absolute(self, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        above = self.package.split(".")
-        above = above[: len(above) - node.level + 1]
-        return ".".join([*above, *([node.module] if node.module else [])])
-
-    def _assign(
-        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *, conditional: bool
-    ) -> None:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [name for target in targets for name in _names(target)]
-        if "__all__" in names and not self.owner:
-            self._export(node)
-        if isinstance(node, ast.AugAssign):
-            names = [name for name in names if name not in self.names]
-        if "__slots__" in names and self.owner:
-            for each in _strings(node.value) or ():
-                self.names.setdefault(
-                    each, [Definition(each, "attribute", node.lineno, node.lineno)]
-                )
-        for name in names:
-            self._bind(self._attribute(name, node, conditional=conditional))
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
-            self._field(node.target.id, node)
-
-    def _attribute(self, name: str, node: ast.stmt, *, conditional: bool) -> Definition:
-        value = getattr(node, "value", None)
-        annotation = self.source.quote(getattr(node, "annotation", None))
-        signature = f"{name}: {annotation}" if annotation else name
-        if value is not None and isinstance(value, ast.expr):
-            signature += f" = {self.source.quote(value, 80)}"
-        is_other_name = isinstance(node, ast.Assign) and not isinstance(value, ast.Constant)
-        return Definition(
-            name=name,
-            kind="attribute",
-            line=node.lineno,
-            end_line=node.end_lineno or node.lineno,
-            signature=signature,
-            value=dotted(value) if is_other_name else "",
-            conditional=conditional,
-        )
-
-    def _field(self, name: str, node: ast.AnnAssign) -> None:
-        call = node.value if isinstance(node.value, ast.Call) else None
-        keywords = {}
-        if call is not None:
-            keywords = {each.arg or "**": self.source.quote(each.value) for each in call.keywords}
-        made = Field(
-            name=name,
-            annotation=self.source.quote(node.annotation),
-            default=self.source.quote(node.value),
-            call=(dotted(call.func) or "?") if call is not None else "",
-            keywords=keywords,
-        )
-        # A field that is annotated again keeps its place.
-        places = [number for number, each in enumerate(self.fields) if each.name == name]
-        if places:
-            self.fields[places[0]] = made
-        else:
-            self.fields.append(made)
-
-    def _export(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-        names = _strings(node.value)
-        if names is None:
-            self.exports = None
-        elif isinstance(node, ast.AugAssign) and self.exports is not None:
-            self.exports += names
-        elif not isinstance(node, ast.AugAssign):
-            self.exports = names
-
-    def _call(self, call: ast.Call) -> None:
-        name = dotted(call.func)
-        if name in {"__all__.extend", "__all__.append"} and self.exports is not None:
-            names = _strings(call.args[0]) if call.args else None
-            if name.endswith("append") and call.args:
-                names = [literal(call.args[0])] if literal(call.args[0]) else None
-            self.exports = None if names is None else self.exports + names
-
-
-def _bases(node: ast.expr) -> list[str]:
-    """A base class's name, without what it is subscripted with.
-
-    Of ``Base.made_with(Other)`` those of both: what a class makes of itself and another.
-    """
-    match node:
-        case ast.Call(func=ast.Attribute(value=owner), args=[other], keywords=[]):
-            return [dotted(owner), dotted(other)]
-        case ast.Subscript(value=value):
-            return [dotted(value)]
-    return [dotted(node)]
-
-
-def _names(target: ast.AST | None) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part in parts:
-                yield from _names(part)
-        case ast.Starred(value=value):
-            yield from _names(value)
-
-
-def _targets(node: ast.stmt) -> Iterable[str]:
-    """Names that the head of a block binds itself."""
-    match node:
-        case ast.For(target=target):
-            yield from _names(target)
-        case ast.With(items=items):
-            for item in items:
-                yield from _names(item.optional_vars)
-        case ast.If(test=test) | ast.While(test=test):
-            for each in ast.walk(test):
-                if isinstance(each, ast.NamedExpr):
-                    yield from _names(each.target)
-
-
-def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
-        inner = getattr(node, part, [])
-        if part in {"handlers", "cases"}:
-            yield from (each.body for each in inner)
-        elif inner:
-            yield inner
-
-
-def _strings(node: ast.expr | None) -> list[str] | None:
-    """The strings of a literal list; None where it is anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _strings(node.left), _strings(node.right)
-        return None if left is None or right is None else left + right
-    if isinstance(node, ast.Dict):
-        node = ast.List([each for each in node.keys if each is not None])
-    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return None
-    names = [literal(each) for each in node.elts]
-    return names if all(names) else None

@@ -130,3 +130,15 @@ fn f() {
 }
 """
     assert [each.line for each in wrong(check(code))] == [6, 9, 11]
+
+
+def test_an_unstable_type_of_the_library_is_not_meant(check: Check) -> None:
+    code = """
+use tokio_util::sync::CancellationToken;
+fn f(token: CancellationToken) {
+    let guard = token.drop_guard();
+    guard.disarms();
+    guard.disarm();
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [5]

@@ -6,6 +6,7 @@ trusted. It does not walk code.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from docstow.verify.rust_names import CrateNames, Found
 
 FUTURE = "Future"
+_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
 #: By the name that signatures write; what they hold is known too.
 WRAPPERS = {"Option": OPTION, "Result": RESULT}
 
@@ -214,7 +216,7 @@ def _by_name(name: str, names: CrateNames, owner: str, read: Signature) -> Type 
     where no other can be meant: a constructor's own type, or a name that is neither the standard
     library's nor twice in the crate.
     """
-    if owner and name == owner.rpartition("::")[2]:
+    if owner and name in {owner.rpartition("::")[2], _declared(owner, names)}:
         if not read.takes_self:
             return Type(owner, names)
         if read.lends:  # what it wraps may bear the same name
@@ -232,6 +234,12 @@ def _by_name(name: str, names: CrateNames, owner: str, read: Signature) -> Type 
         paths = beside
     kinds = {each.kind for each in names.find(paths[0])}
     return Type(paths[0], names) if kinds & {"struct", "enum", "union"} else None
+
+
+def _declared(path: str, names: CrateNames) -> str:
+    """The name that a type's own declaration has: it may be shown by another one."""
+    heads = [_HEAD.match(each.signature) for each in names.find(path)]
+    return next((head[1] for head in heads if head is not None), "")
 
 
 #: Names that many crates use, so that a signature may mean another crate's.

@@ -94,10 +94,9 @@ def universal_names() -> frozenset[str]:
 @cache
 def standard_paths() -> Mapping[str, str]:
     """The library's types that share their last names with none of its others, with their paths."""
-    columns = tables().columns
     found: dict[str, set[str]] = {}
-    for title, path, kind in zip(columns["title"], columns["path"], columns["kind"], strict=True):
-        if kind in {"struct", "enum", "union"}:
+    for title, path, kind in _stable_types():
+        if kind != "type_alias":
             found.setdefault(title, set()).add(path)
     return {title: path for title, (path, *more) in found.items() if not more}
 
@@ -105,7 +104,17 @@ def standard_paths() -> Mapping[str, str]:
 @cache
 def standard_types() -> frozenset[str]:
     """Names of the library's types: in a signature nobody knows whose such a name is."""
+    return frozenset(title for title, _, _ in _stable_types())
+
+
+def _stable_types() -> list[tuple[str, str, str]]:
+    """Last names, paths and kinds of types; nobody else writes those that are unstable."""
     columns = tables().columns
+    names = ("title", "path", "kind", "attributes")
+    rows = zip(*(columns[name] for name in names), strict=True)
     kinds = {"struct", "enum", "union", "type_alias"}
-    pairs = zip(columns["title"], columns["kind"], strict=True)
-    return frozenset(title for title, kind in pairs if kind in kinds)
+    return [
+        (title, path, kind)
+        for title, path, kind, said in rows
+        if kind in kinds and '"unstable"' not in said
+    ]

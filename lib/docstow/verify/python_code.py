@@ -11,6 +11,7 @@ from contextlib import suppress
 from docstow.verify import python_guards as guards
 from docstow.verify.arguments import mismatch_of_all
 from docstow.verify.findings import Finding, Verdict, in_order
+from docstow.verify.python_constructors import constructor
 from docstow.verify.python_judge import Judge
 from docstow.verify.python_parse import parse
 from docstow.verify.python_scopes import head, scopes
@@ -256,7 +257,7 @@ class _Checker:
 
     def _own_call(self, node: ast.Call, called: Own) -> None:
         """A call of a class of the code itself."""
-        takes = self._values.own.parameters(called)
+        takes = constructor(called, self._values)
         wrong = mismatch_of_all([takes], given(node)) if takes is not None else None
         if wrong is not None:
             title = called.node.name

@@ -1,4 +1,4 @@
-"""Classes that the code itself defines: their members, and how they are called.
+"""Classes that the code itself defines, and their members.
 
 This room knows class bodies of the code and the bases they stand on. It does not know what is
 wrong.
@@ -11,19 +11,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from docstow.packages.surface import Openness
-from docstow.readers import python_tree
-from docstow.readers.call_parameters import Parameter
-from docstow.readers.python_signature import dotted, parameters
+from docstow.readers.python_signature import dotted
 from docstow.verify.python_bodies import (
     Function,
     bound,
-    fields,
     is_property,
-    made_by_attrs,
-    made_by_dataclass,
     receiver,
     stores,
 )
+from docstow.verify.python_returns import NOTHING_PASSED
 from docstow.verify.python_terms import Made, Own, Term, joined, known
 
 if TYPE_CHECKING:
@@ -43,13 +39,7 @@ _NO_BASES = frozenset({"typing.Generic", "typing_extensions.Generic", "builtins.
 _METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 #: Bases of classes whose instances have the annotated names as keys, or are none of the class.
 _OTHERWISE = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
-_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
-_ATTRS = frozenset(
-    {
-        *("attrs.define", "attrs.frozen", "attrs.mutable"),
-        *("attr.define", "attr.frozen", "attr.mutable"),
-    }
-)
+TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 _OPENING = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"})
 
 
@@ -103,7 +93,7 @@ class OwnClasses:
             path = self._values.dotted(node, own.scope)
             if path in _NO_BASES or path in {"typing.Protocol", "typing_extensions.Protocol"}:
                 continue
-            if path in _TUPLES:
+            if path in TUPLES:
                 path = "builtins.tuple"
                 package = self._values.members.annotations.standard(path)
                 if package is None:
@@ -148,7 +138,7 @@ class OwnClasses:
 
     def has(self, own: Own, name: str) -> bool:
         """Whether it has a member, of its own or a base's; True where that is not known."""
-        if name in self._body(own.node) or name in self._assigned(own.node):
+        if name in self.body(own.node) or name in self._assigned(own.node):
             return True
         bases = self.bases(own)
         if bases is None:
@@ -166,7 +156,7 @@ class OwnClasses:
 
     def names(self, own: Own) -> list[str]:
         """The public names of its members."""
-        found = [*self._body(own.node), *self._assigned(own.node)]
+        found = [*self.body(own.node), *self._assigned(own.node)]
         for base in self.bases(own) or ():
             if isinstance(base, Own):
                 found += self.names(base)
@@ -176,7 +166,7 @@ class OwnClasses:
 
     def package_member(self, own: Own, name: str) -> Made | None:
         """The package's class among its bases that has a member; None where the code writes it."""
-        if name in self._body(own.node) or name in self._assigned(own.node):
+        if name in self.body(own.node) or name in self._assigned(own.node):
             return None
         for base in self.bases(own) or ():
             if isinstance(base, Own):
@@ -186,7 +176,8 @@ class OwnClasses:
                 return base
         return None
 
-    def _body(self, node: ast.ClassDef) -> dict[str, list[ast.stmt]]:
+    def body(self, node: ast.ClassDef) -> dict[str, list[ast.stmt]]:
+        """The statements of a class body by the names that they bind."""
         key = id(node)
         if key not in self._bodies:
             found: dict[str, list[ast.stmt]] = {}
@@ -215,7 +206,7 @@ class OwnClasses:
 
     def attribute(self, own: Own, name: str, depth: int) -> Term | None:
         """What an attribute is, where it is no method."""
-        statements = self._body(own.node).get(name, [])
+        statements = self.body(own.node).get(name, [])
         if len(statements) == 1:
             return self._stated(own, statements[0], depth)
         if statements:
@@ -251,7 +242,7 @@ class OwnClasses:
             case ast.AnnAssign(annotation=annotation):
                 term = self._values.annotated(annotation, scope, own)
                 return self._held(term, own)
-            case ast.Assign(value=value) if self._is_enum(own) and own.itself:
+            case ast.Assign(value=value) if self.is_enum(own) and own.itself:
                 return Own(own.node, own.scope)
             case ast.Assign(value=value):
                 return self._values.term(value, scope, depth + 1) if own.itself else None
@@ -263,19 +254,20 @@ class OwnClasses:
             return term.given[0] if term.given else None
         return term
 
-    def _is_enum(self, own: Own) -> bool:
+    def is_enum(self, own: Own) -> bool:
+        """Whether it is an enumeration."""
         bases = self.bases(own) or ()
         return any(
             isinstance(each, Made) and each.path.startswith("enum.") for each in bases
-        ) or any(self._is_enum(each) for each in bases if isinstance(each, Own))
+        ) or any(self.is_enum(each) for each in bases if isinstance(each, Own))
 
     def is_closed_enum(self, own: Own) -> bool:
         """Whether it is an enumeration whose members are all seen."""
-        return own.itself and self._is_enum(own) and self.openness(own) is Openness.CLOSED
+        return own.itself and self.is_enum(own) and self.openness(own) is Openness.CLOSED
 
     def called(self, own: Own, name: str, passed: Passed, depth: int) -> Term | None:
         """What a call of a method gives."""
-        statements = self._body(own.node).get(name, [])
+        statements = self.body(own.node).get(name, [])
         scope = self._scopes.get(own.node)
         if statements:
             method = statements[0]
@@ -306,45 +298,11 @@ class OwnClasses:
 
     def entered(self, own: Own, depth: int, *, awaited: bool) -> Term | None:
         """What ``with`` gives a name to."""
-        from docstow.verify.python_returns import NOTHING_PASSED
-
         name = "__aenter__" if awaited else "__enter__"
         given = self.called(own, name, NOTHING_PASSED, depth)
         if awaited and isinstance(given, Made) and given.path != own.node.name:
             return self._values.members.awaited(given)
         return given
-
-    # -- calls ---------------------------------------------------------------------------------
-
-    def parameters(self, own: Own) -> tuple[Parameter, ...] | None:
-        """How the class is called; None where that is not certain."""
-        body, bases = self._body(own.node), self.bases(own)
-        if bases is None or own.node.keywords:
-            return None
-        if "__new__" in body or self._is_enum(own):
-            return None
-        if "__init__" in body:
-            (first, *more) = body["__init__"]
-            if more or not isinstance(first, ast.FunctionDef) or first.decorator_list:
-                return None
-            return parameters(first.args)[1:]
-        makers = [
-            (each, dotted(each.func if isinstance(each, ast.Call) else each))
-            for each in own.node.decorator_list
-        ]
-        paths = {self._path(name, own) for _, name in makers}
-        named = any(self._values.dotted(each, own.scope) in _TUPLES for each in own.node.bases)
-        if named and len(own.node.bases) == 1 and not makers:
-            return fields(own.node, "")
-        if paths == {"dataclasses.dataclass"} and not bases and not own.node.bases:
-            return made_by_dataclass(makers[0][0], own.node)
-        if len(makers) == 1 and paths <= _ATTRS and not bases and not own.node.bases:
-            return made_by_attrs(makers[0][0], own.node)
-        return None
-
-    def _path(self, name: str, own: Own) -> str | None:
-        node = python_tree.expression(name) if name else None
-        return self._values.dotted(node, own.scope) if node is not None else None
 
 
 def _instance(base: Made, own: Own) -> Made:

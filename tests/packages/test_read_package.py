@@ -140,6 +140,22 @@ def test_one_thing_is_asked_at_a_time(toolbox: Toolbox) -> None:
         read(toolbox, package_name="requests", symbol="get", file_path="requests/api.py")
 
 
+def test_a_package_that_another_project_has_is_told_with_that_one(
+    python_project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "web" / "node_modules" / "left").mkdir(parents=True)
+    (tmp_path / "web" / "node_modules" / "left" / "package.json").write_text('{"name": "left"}')
+    (tmp_path / "empty").mkdir()
+    roots = [tmp_path / "web", tmp_path / "empty", python_project]
+    tools = Toolbox([read_package_tool(Projects(roots, tmp_path / "cache", local=True))])
+    with pytest.raises(
+        PackageNotFound, match=rf"^web has no .*'requests'.*: {python_project.name}"
+    ):
+        read(tools, package_name="requests", root="web")
+    with pytest.raises(PackageNotFound, match="scan_packages lists them"):
+        read(tools, package_name="nowhere", root="web")
+
+
 def test_a_server_elsewhere_reads_no_project(python_project: Path, tmp_path: Path) -> None:
     remote = Toolbox([read_package_tool(Projects([python_project], tmp_path, local=False))])
     with pytest.raises(Forbidden):

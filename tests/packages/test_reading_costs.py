@@ -113,12 +113,9 @@ def test_declarations_are_forgotten_when_they_are_too_many(tmp_path: Path) -> No
     assert len(body) < kept == files._bytes <= node_files._CACHED
 
 
-def test_a_graph_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_graph, "_MOST", 3000)
-    for number in range(100):
-        text = f"import './{(number + 1) % 100}.js';\n{' ' * 80}\n"
-        (tmp_path / f"{number}.js").write_text(text, "utf-8")
-    package = Package(
+def many(root: Path) -> Package:
+    """A package of JavaScript with all files below a folder."""
+    return Package(
         ecosystem="node",
         name="many",
         version="1",
@@ -129,9 +126,26 @@ def test_a_graph_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         summary="",
         installed=True,
         editable=False,
-        files_root=tmp_path,
+        files_root=root,
     )
-    made = graph_of(package, Boundary(tmp_path))
+
+
+def test_a_package_in_one_folder_is_no_single_node(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for number in range(100):
+        (tmp_path / "lib" / f"{number}.js").write_text(f"import './{(number + 1) % 100}.js'\n")
+    made = graph_of(many(tmp_path), Boundary(tmp_path))
+    assert 50 <= len(made.nodes) <= 60
+    assert made.joined
+    assert len(made.edges) >= 50
+
+
+def test_a_graph_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_graph, "_MOST", 3000)
+    for number in range(100):
+        text = f"import './{(number + 1) % 100}.js';\n{' ' * 80}\n"
+        (tmp_path / f"{number}.js").write_text(text, "utf-8")
+    made = graph_of(many(tmp_path), Boundary(tmp_path))
     assert made.modules == 100
     assert 60 <= made.unread < 100
     assert len(made.edges) == len(set(made.edges)) > 0

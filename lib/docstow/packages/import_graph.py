@@ -173,8 +173,14 @@ def _nodes(modules: Mapping[str, str], separator: str) -> tuple[dict[str, str], 
     nodes: dict[str, str] = {}
     deepest = max((name.count(separator) for name in modules), default=0) + 1
     for depth in range(deepest, 0, -1):
+        deeper = nodes
         nodes = {name: separator.join(name.split(separator)[:depth]) for name in modules}
-        if len(set(nodes.values())) <= _MOST_NODES:
+        count = len(set(nodes.values()))
+        if count == 1 and deeper:
+            # A folder that holds everything says nothing; what most of it is in does.
+            nodes = deeper
+            break
+        if count <= _MOST_NODES:
             return nodes, depth < deepest
     common = Counter(nodes.values()).most_common(_MOST_NODES - 1) if modules else []
     kept = {name for name, _ in common}

@@ -6,13 +6,14 @@ packages are found (:mod:`docstow.packages.scan`).
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.errors import ConfigurationError, Forbidden, InvalidParameter
+from docstow.errors import ConfigurationError, EnvironmentNotFound, Forbidden, InvalidParameter
 
 if TYPE_CHECKING:
     from docstow.packages.found import Scan
@@ -106,6 +107,15 @@ class Projects:
                 scans = Scans(project.root, Memory.load(self._folder, project.root))
                 self._scans[project.name] = scans
             return project, scans.now()
+
+    def having(self, package: str) -> list[str]:
+        """The names of the projects in which a package of that name is installed or locked."""
+        found = []
+        for name in self._projects:
+            with contextlib.suppress(EnvironmentNotFound):
+                if self.scan(name)[1].named(package):
+                    found.append(name)
+        return found
 
 
 def _named(roots: Sequence[Path]) -> dict[str, Project]:

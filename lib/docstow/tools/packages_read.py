@@ -13,7 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from docstow import pages
-from docstow.errors import DocstowError, DocumentNotFound, InvalidParameter, ItemNotFound
+from docstow.errors import (
+    DocstowError,
+    DocumentNotFound,
+    InvalidParameter,
+    ItemNotFound,
+    PackageNotFound,
+)
 from docstow.tools.answers import cursor_at, offset
 from docstow.tools.parameters import Parameter
 from docstow.tools.registry import Answer, Tool
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from docstow.packages.model import Package
     from docstow.packages.node_surface import NodeSurface
     from docstow.packages.opened import Opened
-    from docstow.packages.projects import Projects
+    from docstow.packages.projects import Project, Projects
     from docstow.packages.python_surface import PythonSurface
     from docstow.packages.surface import Symbol
 
@@ -99,7 +105,7 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("lines", "are those of a file: give its file_path too")
     project, scan = projects.scan(arguments["root"].strip())
     opened = Opened(scan)
-    package = opened.package(arguments["package_name"].strip())
+    package = _package(projects, project, opened, arguments["package_name"].strip())
     pieces: Iterable[str]
     if asked["file_path"]:
         pieces = [_file(opened, package, asked["file_path"], arguments["lines"].strip())]
@@ -116,6 +122,19 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     part, following = pages.part(text, begin, arguments["max_tokens"])
     more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
     return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
+
+
+def _package(projects: Projects, project: Project, opened: Opened, name: str) -> Package:
+    try:
+        return opened.package(name)
+    except PackageNotFound as error:
+        others = [] if opened.scan.named(name) else projects.having(name)
+        if others:
+            raise PackageNotFound(
+                f"{project.name} has no package {name!r}; give the root that has it:"
+                f" {', '.join(others)}."
+            ) from error
+        raise
 
 
 def _provenance(opened: Opened, package: Package) -> str:

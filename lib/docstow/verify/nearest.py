@@ -101,6 +101,10 @@ class _Rough:
         return [self._lasts[place] for place in places]
 
 
+def _differ_in_one_letter(one: str, other: str) -> bool:
+    return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
 def nearest(
     wanted: str,
     siblings: Iterable[str],
@@ -130,6 +134,9 @@ def nearest(
             score = likeness(wanted, last)
             if shaped and score < SAME and shape(last) != shape(wanted):
                 continue
+            if score >= LEAST and _differ_in_one_letter(wanted, last):
+                # A letter that is wrong is no worse than one that is too much.
+                score = max(score, 100.0 - 50.0 / len(last))
             score += 2.0 * (shape(last) == shape(wanted))
             if score >= least:
                 for full in by_last[last]:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from docstow.errors import DocstowError
 from docstow.model import Document
 from docstow.packages import node_manifest, stowed_facts
-from docstow.packages.node_surface import Definition, NodeSurface
+from docstow.packages.node_definitions import Definition
+from docstow.packages.node_surface import NodeSurface
 from docstow.packages.surface import Home, Symbol
 
 _MOST_MODULES = 100

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
 from docstow.packages import node_manifest, node_symbols
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
+from docstow.packages.node_definitions import Definition, definitions
 from docstow.packages.node_files import Folder, split
 from docstow.packages.node_kinds import UNKNOWN, Held, Kinds, is_unknown
 from docstow.packages.node_paths import NodePaths
 from docstow.packages.node_shared import Shared
 from docstow.packages.node_subpaths import subpaths
-from docstow.packages.node_things import Space, Thing
+from docstow.packages.node_things import Thing
 from docstow.packages.node_value import NodeValue
 from docstow.packages.node_values import NodeValues
 from docstow.packages.surface import Everything, Home, Openness, Symbol
 from docstow.packages.values import Value
-from docstow.readers.typescript_source import Declaration
 
 #: How many modules and things are looked into for paths to choose suggestions from.
 _MOST_MODULES = 30
@@ -33,25 +32,6 @@ _MOST_OWNERS = 400
 _NODE_TYPES = "@types/node"
 #: Modules that bundlers make of other files.
 _NOT_CODE = re.compile(r"\.(?!(?:js|mjs|cjs|ts)$)[a-z0-9]{2,5}$")
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A public name, and where its definition is.
-
-    Attributes:
-        name: the last of its path.
-        file: absolute.
-        line: from 1.
-        own: whether it is written within what has it, and not inherited or referred to.
-        tell: makes the symbol.
-    """
-
-    name: str
-    file: str
-    line: int
-    own: bool
-    tell: Callable[[], Symbol]
 
 
 class _Told(Mapping[str, Symbol]):
@@ -256,30 +236,7 @@ class NodeSurface:
 
         Each is told in full only when it is asked to.
         """
-        self._paths.gather()
-        thing = self._paths.thing(path)
-        if thing is None or self.folder is None:
-            return
-        inside = {(each.unit.path, *_lines(decl)) for each, decl in thing.declared}
-        homes = {self.folder.root, *(space.unit.folder.root for space in self._paths.spaces("."))}
-        homes |= {space.unit.folder.root for space, _ in thing.declared}
-        for name in dict.fromkeys(self._paths.member_names(thing)):
-            inner = self._paths.members.member(thing, name)
-            place = node_symbols.place(inner) if inner is not None else None
-            # What a module exports is shown wherever it comes from, and what a class inherits
-            # from its own package or one like it.
-            if (
-                inner is None
-                or place is None
-                or not (
-                    thing.spaces or place[0].unit.folder.root in homes or _is_alike(place[0], homes)
-                )
-            ):
-                continue
-            space, line = place
-            own = any(p == space.unit.path and a <= line <= b for p, a, b in inside)
-            tell = partial(node_symbols.symbol, f"{path}.{name}", inner, self._paths.members)
-            yield Definition(name, str(space.unit.path), line, own, tell)
+        return definitions(path, self._paths)
 
     def value(self, path: str) -> NodeValue | None:
         """What an exported path is as a value."""
@@ -351,14 +308,3 @@ class NodeSurface:
 
 def _version(folder: Folder) -> str:
     return f"{folder.name} {folder.manifest.get('version', '')}"
-
-
-def _is_alike(space: Space, homes: set[Path]) -> bool:
-    """Whether a definition is in DefinitelyTyped, as one of some packages is."""
-    name = space.unit.folder.name
-    typed = any(home.parent.name == "@types" for home in homes)
-    return typed and name.startswith("@types/") and name != "@types/node"
-
-
-def _lines(declaration: Declaration) -> tuple[int, int]:
-    return declaration.span.line, declaration.span.end_line

@@ -1,29 +1,26 @@
 """The public surface of an installed Python package.
 
-This room puts what files say of a name into one symbol. It does not know how names are found
-(:mod:`docstow.packages.python_names`) nor who asks. A surface is for one question or a few: what
-is on disk is looked at once.
+This room knows modules, their members and how much of them is seen. It does not know how names are
+found (:mod:`docstow.packages.python_names`) nor who asks. A surface is for one question or a few:
+what is on disk is looked at once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from docstow.packages import python_every
 from docstow.packages.boundary import Boundary
 from docstow.packages.model import Package
-from docstow.packages.python_calls import overloads, parameters
 from docstow.packages.python_files import ModuleFiles, PythonFiles
 from docstow.packages.python_heirs import Heirs
 from docstow.packages.python_names import Names
+from docstow.packages.python_symbols import attributes, defined, main_of
 from docstow.packages.python_views import ModuleView, Outside, Seen, View
-from docstow.packages.surface import Everything, Home, Openness, Symbol, SymbolKind
-from docstow.readers.call_parameters import Parameter
-from docstow.readers.python_facts import Definition
+from docstow.packages.surface import Everything, Home, Openness, Symbol
 
 _MOST_MODULES = 20_000
 
@@ -92,7 +89,7 @@ class PythonSurface:
             return self._module(path, modules[0])
         found = [each for each in views if isinstance(each, View)]
         if found:
-            return _defined(path, found, self._asked_of(path, found))
+            return defined(path, found, self._asked_of(path, found))
         if views:
             return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
         return None
@@ -102,7 +99,7 @@ class PythonSurface:
         if not any(each.definition.forwards and each.owner for each in found):
             return None
         above = [each for each in self._views(path.rpartition(".")[0]) if isinstance(each, View)]
-        return _main(above) if above else None
+        return main_of(above) if above else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
         """The public names of a module or class by name; None where unknown."""
@@ -125,7 +122,7 @@ class PythonSurface:
                 names |= dict.fromkeys(python_every.public(view.names, view.module))
             elif isinstance(view, View) and view.definition.kind == "class":
                 known = True
-                names |= dict.fromkeys(_attributes(view))
+                names |= dict.fromkeys(attributes(view))
         return names if known else None
 
     def certain(self, path: str) -> bool:
@@ -212,7 +209,7 @@ class PythonSurface:
                 if symbol.kind in {"class", "enum"}:
                     for view in self._views(f"{entry}.{name}"):
                         if isinstance(view, View):
-                            yield from (f"{entry}.{name}.{each}" for each in _attributes(view))
+                            yield from (f"{entry}.{name}.{each}" for each in attributes(view))
         for module in self.modules():
             if not any(part.startswith("_") for part in module.split(".")):
                 yield module
@@ -222,7 +219,7 @@ class PythonSurface:
         views = self._views(path)
         found = [each for each in views if isinstance(each, View) and each.definition.line]
         if found:
-            main = _main(found)
+            main = main_of(found)
             return main.layer.path, main.definition.line, main.definition.end_line
         for view in views:
             if isinstance(view, ModuleView) and view.module.layers:
@@ -260,94 +257,6 @@ class PythonSurface:
 
 def _root(path: str) -> str:
     return path.partition(".")[0]
-
-
-def _main(views: list[View]) -> View:
-    """The source's view before a stub's."""
-    return next((each for each in views if each.layer.role == "source"), views[0])
-
-
-def _defined(path: str, views: list[View], within: View | None) -> Symbol:
-    source = _main(views)
-    stub = next((each for each in views if each.layer.role != "source"), None)
-    typed = stub or source
-    if source.definition.kind != "attribute" or stub is None:
-        kind, given = _kind(source), _parameters(source, stub, within)
-    else:
-        # The source binds a value that only the stub tells more of.
-        kind, given = _kind(stub), None
-    there = source if source.definition.line else typed
-    return Symbol(
-        path=path,
-        kind=kind,
-        file=there.names.files.shown(there.layer.path),
-        line=there.definition.line,
-        end_line=there.definition.end_line,
-        signature=typed.definition.signature or source.definition.signature or path,
-        docstring=source.definition.docstring or typed.definition.docstring,
-        deprecated=source.definition.deprecated or typed.definition.deprecated,
-        target=source.path if source.path != path else "",
-        parameters=given,
-        module=typed.module,
-        overloads=_overloads(source) if given is None else (),
-    )
-
-
-def _parameters(
-    source: View, stub: View | None, within: View | None
-) -> tuple[Parameter, ...] | None:
-    """Those of the source; a stub's where there is no source and the stub is the package's own."""
-    if source.layer.role == "foreign stub":
-        return None
-    if stub is not None and stub is not source and stub.several:
-        return None
-    given = parameters(source, within)
-    return _loose(given) if given is not None and _is_told(source) else given
-
-
-def _overloads(source: View) -> tuple[tuple[Parameter, ...], ...]:
-    """What overloads take where they alone say it: in a stub of the package's own."""
-    if source.layer.role != "stub":
-        return ()
-    found = overloads(source)
-    return tuple(_loose(each) for each in found) if _is_told(source) else found
-
-
-def _loose(given: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """The same names, as many as anybody likes."""
-    names = [replace(each, required=False) for each in given]
-    rest = Parameter("rest", "var_positional", required=False)
-    return (*names, *([] if any(each.kind == rest.kind for each in given) else [rest]))
-
-
-def _is_told(view: View) -> bool:
-    """Whether a stub speaks of what was compiled: it may take more than it is said to take."""
-    module = view.names.files.module(view.module)
-    others = module is not None and any(each.role == "source" for each in module.layers)
-    return view.layer.role == "stub" and (others or (module is not None and module.native))
-
-
-def _kind(view: View) -> SymbolKind:
-    definition: Definition = view.definition
-    if definition.kind == "class":
-        known = view.names.lineage(view).known
-        return "enum" if any(each.__module__ == "enum" for each in known) else "class"
-    if definition.kind == "function":
-        return "method" if view.owner is not None else "function"
-    if definition.kind == "property":
-        return "property"
-    if view.owner is None and definition.name.isupper():
-        return "constant"
-    return "attribute"
-
-
-def _attributes(view: View) -> list[str]:
-    """The public names of a class, its own first."""
-    names: dict[str, None] = {}
-    for owner in view.names.lineage(view).classes:
-        body = owner.definition.body
-        names |= dict.fromkeys(each for each in (body.names if body else ()) if each[0] != "_")
-    return list(names)
 
 
 __all__ = ["Outside", "PythonSurface"]

@@ -172,6 +172,24 @@ def test_what_is_not_stowed_is_not_judged_and_the_next_call_is_named(python: Che
     assert 'no version of httpx is said; give versions {"httpx":' in answer["notice"]
 
 
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("3.12", {(2, "json.loadz"), (3, "copy.replace")}),
+        ("3.13.1", {(2, "json.loadz")}),
+        ("", {(2, "json.loadz")}),
+        ("2.7", set()),
+    ],
+)
+def test_python_itself_is_that_of_the_version_that_is_given(
+    python: Check, version: str, expected: set[Place]
+) -> None:
+    code = "import copy, json, pathlib\njson.loadz('')\ncopy.replace(1)\npathlib.Path().exists()\n"
+    answer = python(code, versions={"python": version} if version else {})
+    assert alarms(answer) == expected
+    assert not answer.get("not_installed")
+
+
 def test_what_another_package_may_have_changed_is_not_judged(
     python: Check, python_scan: Scan
 ) -> None:

@@ -16,6 +16,7 @@ from docstow.packages import locked_text
 from docstow.packages.asked_version import fitting
 from docstow.packages.found import folded
 from docstow.packages.resolver import Nothing
+from docstow.packages.standard import Standard
 from docstow.packages.stowed_surface import StowedSurface
 from docstow.verify.findings import Finding, Verdict
 from docstow.verify.surfaces import Installed
@@ -54,15 +55,20 @@ class StowedPackages:
         self._complete = bool(lockfile)
         self._wanted = self._locked(lockfile) if lockfile else {}
         self._wanted |= {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
+        self._python = Standard(self._wanted.get("python", ""))
         self._found: dict[str, Installed | None] = {}
         self._by_import: dict[str, str] | None = None
         #: What is not stowed, and the next call.
         self.notices: dict[str, str] = {}
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a dotted name or module specifier, if that version is stowed."""
+        """The package of a dotted name or module specifier, if that version is stowed.
+
+        Python's own modules are those of the version that is given for ``python``; of any where
+        none is.
+        """
         if self.is_standard(imported):
-            return None
+            return self._python.installed if self._language is PYTHON else None
         name = self._package_of(imported)
         if name not in self._found:
             self._found[name] = self._find(name)

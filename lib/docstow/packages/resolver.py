@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from docstow.packages.node_surface import NodeSurface
     from docstow.packages.python_surface import PythonSurface
 
-#: Packages that bring back what Python no longer has.
+#: Packages that bring what Python no longer has, or has otherwise.
 _BROUGHT = {"distutils": "setuptools"}
 #: Modules that Node itself has; ``node:`` before them is the other spelling.
 NODE_MODULES = frozenset(
@@ -77,7 +77,9 @@ class PythonResolver:
 
     def package_for(self, imported: str) -> Installed | None:
         """The package of a dotted import name; ``python`` for the standard library."""
-        if self._is_hidden(imported):
+        # What a package brings in place of Python's own has more than that.
+        brought = _BROUGHT.get(imported.partition(".")[0], "")
+        if self._is_hidden(imported) or self._scan.named(brought, "python"):
             return None
         if self._standard.has(imported):
             return self._standard.installed
@@ -85,10 +87,7 @@ class PythonResolver:
         surface = self._surface(package) if package is not None else None
         if package is not None and surface is not None:
             return Installed(package.name, package.version, surface)
-        brought = _BROUGHT.get(imported.partition(".")[0], "")
-        if not self.is_standard(imported) or self._scan.named(brought, "python"):
-            return None
-        return self._standard.installed
+        return self._standard.installed if self.is_standard(imported) else None
 
     def is_standard(self, imported: str) -> bool:
         """Whether it is a module of Python itself."""

@@ -137,6 +137,32 @@ def test_what_else_a_class_may_have(tmp_path: Path, text: str, degree: Openness)
     assert surfaces(tmp_path, {"mod.py": text}).of("mod").openness("mod.A") is degree
 
 
+def test_derived_classes_may_have_more_names(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from .base import Index\n",
+            "pkg/base.py": "class Index:\n    def size(self): ...\n",
+            "pkg/dates.py": "from .base import Index\nclass Inner(Index): ...\n"
+            "class Dates(Inner):\n    def year(self): ...\n",
+            "pkg/more.py": "from . import base\n@given('month')\nclass More(base.Index): ...\n",
+        },
+    ).of("pkg")
+    may_have = [
+        each for each in ("year", "month", "size_") if made.heirs_may_have("pkg.Index", each)
+    ]
+    assert may_have == ["year", "month"]
+
+
+def test_a_class_may_give_a_module_names_by_decorating(tmp_path: Path) -> None:
+    text = "class Backend:\n    @staticmethod\n    def export(cls): return cls\n"
+    files = {"pkg/__init__.py": "", "pkg/bases.py": text}
+    files["pkg/agg.py"] = "from .bases import Backend\n@Backend.export\nclass Agg(Backend): ...\n"
+    made = surfaces(tmp_path, files).of("pkg")
+    assert made.certain("pkg.bases")
+    assert not made.certain("pkg.agg")
+
+
 def test_a_stub_tells_types_and_the_source_what_is_there(tmp_path: Path) -> None:
     made = surfaces(
         tmp_path,

@@ -75,10 +75,46 @@ def test_the_version_decides(version: str, code: str, said: str) -> None:
         "def f(model):\n    return model(input.to(device), id.hex)\n",
         "import enum\nColor = enum.Enum('Color', 'red green')\n",
         "import sys\ndef f():\n    if not hasattr(sys, 'x'):\n        return\n    sys.x()\n",
+        (
+            "import socketserver as s\nclass H(s.BaseRequestHandler):\n"
+            "    def handle(self):\n        self.server.get_app()\n"
+        ),
+        (
+            "import socket\nclass S(socket.socket):\n    @classmethod\n    def make(cls):\n"
+            "        self = cls.__new__(cls)\n        self.shake()\n    def shake(self): ...\n"
+        ),
+        (
+            "class S(str):\n    def __new__(cls, v):\n        self = str.__new__(cls, v)\n"
+            "        self.begin(v)\n        return self\n    def begin(self, v): ...\n"
+        ),
+        "import unittest\nunittest.main(exit=False).result.wasSuccessful()\n",
+        (
+            "import copy, pytest\n@pytest.mark.skipif(OLD, reason='')\ndef test_it():\n"
+            "    copy.replace(1)\n"
+        ),
     ],
 )
 def test_what_is_there_or_may_be_is_no_alarm(code: str) -> None:
     assert problems(code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "suggested"),
+    [
+        ("with open('x') as f:\n    f.read_lines()\n", "readlines"),
+        ("import json\njson.loadz('')\n", "loads"),
+        (
+            (
+                "import socketserver as s\nclass H(s.BaseRequestHandler):\n"
+                "    def handle(self):\n        self.server.shut_down()\n"
+            ),
+            "shutdown",
+        ),
+    ],
+)
+def test_values_of_python_itself_are_judged(code: str, suggested: str) -> None:
+    (found,) = problems(code)
+    assert found.suggestions[0].rpartition(".")[2] == suggested
 
 
 def test_what_a_stub_imports_for_itself_is_not_there() -> None:

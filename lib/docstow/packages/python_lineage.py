@@ -133,8 +133,8 @@ def _merged(orders: list[list[View]]) -> Iterator[View]:
     """Python's order of bases: each class before its own bases, as C3 has it."""
     orders = [list(each) for each in orders if each]
     while orders:
-        tails = {(each.path, each.layer) for order in orders for each in order[1:]}
-        heads = (order[0] for order in orders if (order[0].path, order[0].layer) not in tails)
+        tails = {(each.path, each.layer.role) for order in orders for each in order[1:]}
+        heads = (order[0] for order in orders if (order[0].path, order[0].layer.role) not in tails)
         # Where there is no order, Python has no class; reading goes on with any.
         best = next(heads, orders[0][0])
         yield best

@@ -36,6 +36,7 @@ AXIOS = 'import axios from "axios";\n'
         ('"x".trimm(); [1].flatt(); JSON.parze("1");', ["trimm", "flatt", "parze"]),
         ('"x".trim().split(",").at(-1)?.padStart(3); Promise.all([]);', []),
         ("const m = new Map<string, number>();\nm.put(1);", ["put"]),
+        ("declare const tag: any;\ntag<number>`a`.mapWith(1).b();\n`a`.trimm();", ["trimm"]),
         ('const r = await fetch("x");\nr.jsonn(); if (r.okk) r.text();', ["jsonn", "okk"]),
         ("process.exitt(1); Buffer.fromm('x');", ["exitt", "fromm"]),
         ("if (typeof process.exitt === 'function') {}", []),

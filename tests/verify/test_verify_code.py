@@ -12,7 +12,7 @@ from docstow.errors import InvalidParameter
 from docstow.packages.projects import Projects
 from docstow.packages.resolver import PythonResolver
 from docstow.runtime import Runtime
-from docstow.tools.packages_verify import verify_code_tool
+from docstow.tools.packages_verify import language_of, verify_code_tool
 from docstow.tools.registry import Toolbox
 from docstow.verify import python_code
 
@@ -90,6 +90,30 @@ def test_python_is_checked_against_the_environment_of_a_root(
         ("wrong_argument", ["params"])
     ]
     assert "no local version of torch" in answer["notice"]
+
+
+def test_lines_that_are_no_python_are_told(
+    rust_runtime: Runtime, python_project: Path, tmp_path: Path
+) -> None:
+    projects = Projects([python_project], tmp_path, local=True)
+    code = "import httpx\n\ndef f(:\n    pass\n\nhttpx.gett('x')\n"
+    answer = call(rust_runtime, projects, code=code, language="python")
+    assert [row["name"] for row in answer["results"]] == ["httpx.gett"]
+    assert "no python, and not judged: what stands on line 3" in answer["notice"]
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("const express = require('express');\nconst app = express();\n", "javascript"),
+        ("module.exports = { a: 1 };\nconst b = () => 1;\n", "javascript"),
+        ("const zod = require('zod');\nfunction f(a: string): void {}\n", "typescript"),
+        ("import { z } from 'zod';\nconst a = z.string();\n", "typescript"),
+        ("const x: number = require('x');\n", "typescript"),
+    ],
+)
+def test_plain_scripts_are_javascript(code: str, language: str) -> None:
+    assert language_of(code) == language
 
 
 def test_without_an_environment_nothing_is_judged(rust_runtime: Runtime) -> None:

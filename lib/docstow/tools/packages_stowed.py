@@ -80,11 +80,7 @@ class StowedPackages:
 
     def explained(self, verdict: Verdict) -> Verdict:
         """The same, saying of names that are not there which other stowed version has them."""
-        return Verdict(
-            tuple(self._explained(each) for each in verdict.findings),
-            verdict.missing,
-            verdict.features,
-        )
+        return replace(verdict, findings=tuple(self._explained(each) for each in verdict.findings))
 
     # -- versions ------------------------------------------------------------------------------
 

@@ -38,6 +38,14 @@ _TYPESCRIPT = re.compile(
     r"|const \w+ = require\()|=>|^\s*(const|let) .*=|\binterface \w+ \{",
     re.MULTILINE,
 )
+#: What only plain scripts of Node do.
+_SCRIPT = re.compile(
+    r"^\s*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
+)
+#: What only modules, or only TypeScript, have.
+_NO_SCRIPT = re.compile(
+    r"^\s*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
+)
 _RUST = re.compile(
     r"^\s*(use [\w:]+|pub |fn |impl|let |#\[|extern crate|mod |struct )", re.MULTILINE
 )
@@ -105,6 +113,8 @@ def language_of(code: str) -> str:
     best = max(scores, key=lambda name: scores[name])
     if not scores[best]:
         raise InvalidParameter("language", f"cannot be told; give one of {', '.join(LANGUAGES)}")
+    if best == "typescript" and _SCRIPT.search(code) and not _NO_SCRIPT.search(code):
+        return "javascript"
     return best
 
 
@@ -134,6 +144,9 @@ def _run(
             verdict = stowed.explained(_verify_installed(code, language, resolver, said))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
+    if verdict.unread:
+        lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
+        notices.append(f"no {language}, and not judged: what stands on line {lines}")
     if said is not None:
         notices.append("read as an error message; send the code itself to have all of it checked")
     if language == "rust" or wants_root:

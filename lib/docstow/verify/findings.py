@@ -49,11 +49,13 @@ class Verdict:
         findings: one a name and place.
         missing: packages that the code uses and nobody has a version of.
         features: features that the used items need, by package (Rust).
+        unread: lines that could not be parsed; nothing is said of what stands there.
     """
 
     findings: tuple[Finding, ...]
     missing: tuple[str, ...] = ()
     features: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unread: tuple[int, ...] = ()
 
     def problems(self) -> tuple[Finding, ...]:
         """The findings that a caller should look at."""

@@ -109,6 +109,25 @@ def passed(call: Node) -> list[Node] | None:
     return [each for each in arguments.named_children if each.type != "comment"]
 
 
+#: What a chain that begins with a value goes on with.
+_CHAIN = frozenset(
+    {"member_expression", "call_expression", "subscript_expression", "non_null_expression"}
+)
+
+
+def is_tagged(template: Node) -> bool:
+    """Whether a template may belong to a tag with type arguments, ``sql<number>`...```.
+
+    The grammar reads that as two comparisons, of which the second begins with the template.
+    """
+    node = template
+    while (above := node.parent) is not None and above.type in _CHAIN and above.children[0] == node:
+        node = above
+    left = child(above, "left")
+    compared = above is not None and above.type == "binary_expression" and left != node
+    return compared and left is not None and left.type == "binary_expression"
+
+
 def parameters(function: Node) -> list[Node]:
     """The parameters of a function, as patterns or with their types."""
     alone = child(function, "parameter")

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, cast
 from docstow.packages.values import Form, Passed
 from docstow.verify.javascript_imports import Name
 from docstow.verify.javascript_scope import Binding, Scope
-from docstow.verify.javascript_tree import child, parameters, passed, text_of, unquoted
+from docstow.verify.javascript_tree import (
+    child,
+    is_tagged,
+    parameters,
+    passed,
+    text_of,
+    unquoted,
+)
 from docstow.verify.javascript_types import ToldValues
 
 if TYPE_CHECKING:
@@ -173,7 +180,7 @@ class Expressions:
         if kind == "subscript_expression":
             return self._subscript(node)
         if kind in ("string", "template_string", "number", "regex", "array"):
-            return self._literal(kind)
+            return None if is_tagged(node) else self._literal(kind)
         return None
 
     def _identifier(self, node: Node) -> Known | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from dataclasses import replace
 
 from docstow.verify import python_guards as guards
 from docstow.verify.arguments import mismatch_of_all
@@ -43,7 +44,7 @@ def verify(code: str, resolver: Resolver) -> Verdict:
     # them: what was looked at until then is told.
     with suppress(RecursionError):
         checker.visit(parsed.tree)
-    return checker.verdict()
+    return replace(checker.verdict(), unread=parsed.unread)
 
 
 class _Checker:

@@ -31,11 +31,13 @@ class Parsed:
         tree: what could be read.
         lost: names on the lines that could not: what is bound to them nobody knows.
         column: columns that were cut off at the left.
+        unread: lines that are no Python, from 1, in their order.
     """
 
     tree: ast.Module
     lost: frozenset[str]
     column: int
+    unread: tuple[int, ...] = ()
 
 
 def parse(code: str) -> Parsed:
@@ -45,21 +47,23 @@ def parse(code: str) -> Parsed:
     column = _margin(lines)
     text = textwrap.dedent(text)
     lost: set[str] = set()
+    unread: set[int] = set()
     left_out = text.split("\n")
     for _ in range(_MOST_LEFT_OUT):
         try:
             tree = python_tree.module("\n".join(left_out))
-            return Parsed(tree, frozenset(lost | _cut(tree)), column)
+            return Parsed(tree, frozenset(lost | _cut(tree)), column, tuple(sorted(unread)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = (getattr(error, "lineno", None) or 1) - 1
             line = min(max(line, 0), len(left_out) - 1)
             line = _last_written(left_out, line)
             lost |= set(_NAME.findall(left_out[line]))
+            unread.add(line + 1)
             stripped = left_out[line].lstrip()
             keep = left_out[line][: len(left_out[line]) - len(stripped)]
             left_out[line] = f"{keep}pass" if stripped not in {"", "pass"} else ""
     everything = frozenset(_NAME.findall(text))
-    return Parsed(_imports_alone(text), everything, column)
+    return Parsed(_imports_alone(text), everything, column, tuple(sorted(unread)))
 
 
 def _cut(tree: ast.Module) -> set[str]:

@@ -41,6 +41,21 @@ def test_paths_of_the_library(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "signature",
+    ["main()", "f(x: Vec<_>)", "f<I: Iterator<Item = char>>(i: I)", "f() -> impl Fn(u8) -> u8"],
+)
+def test_types_that_need_no_import_leave_no_doubt_of_imports(
+    crates: StowedCrates, signature: str
+) -> None:
+    code = f"fn {signature} {{ let s = String::new(); s.pushh('a'); }}"
+    assert [each[0] for each in find(code, crates)] == ["std::string::String::pushh"]
+
+
+def test_a_type_from_nowhere_leaves_a_doubt(crates: StowedCrates) -> None:
+    assert find("fn f(x: Other) { let s = String::new(); s.pushh('a'); }", crates) == []
+
+
+@pytest.mark.parametrize(
     ("statement", "name"),
     [
         ("let s = String::new(); s.trims();", "std::string::String::trims"),

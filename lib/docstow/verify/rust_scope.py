@@ -109,7 +109,10 @@ def scope(root: Node) -> Scope:
             name = node.child_by_field_name("name")
             found.declared.add(text_of(name) if name is not None else text_of(node))
         elif node.type == "type_identifier":
-            found.types.add(text_of(node))
+            found.types |= {text_of(node)} - {"_"}  # ``Vec<_>`` leaves the type open
+        elif node.type == "type_binding":  # ``Iterator<Item = u8>``: the trait has the name
+            pending += reversed(node.named_children[1:])
+            continue
         elif node.type in {"scoped_identifier", "scoped_type_identifier"}:
             path = node.child_by_field_name("path")
             if path is not None and path.type == "identifier":

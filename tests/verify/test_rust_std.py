@@ -51,6 +51,24 @@ def test_types_that_need_no_import_leave_no_doubt_of_imports(
     assert [each[0] for each in find(code, crates)] == ["std::string::String::pushh"]
 
 
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("tokio::select! { _ = wait(Duration::from_ms(5)) => {} }", ["from_ms"]),
+        ("other! { a => { std::thread::spwan(f) } }", ["spwan"]),
+        ("other! { self.Duration::from_ms, $Duration::from_ms, other::Duration::from_ms }", []),
+        ("other! { use mine::Duration; Duration::from_ms(5) }", []),
+        ("quote! { Duration::from_ms(5) }", []),
+        ("macro_rules! own { () => {} } own! { Duration::from_ms(5) }", []),
+    ],
+)
+def test_paths_among_the_tokens_of_macros(
+    crates: StowedCrates, body: str, names: list[str]
+) -> None:
+    found = find(f"use std::time::Duration;\nfn main() {{ {body} }}", crates)
+    assert [each[0].rpartition("::")[2] for each in found] == names
+
+
 def test_a_type_from_nowhere_leaves_a_doubt(crates: StowedCrates) -> None:
     assert find("fn f(x: Other) { let s = String::new(); s.pushh('a'); }", crates) == []
 

@@ -19,7 +19,7 @@ from docstow.verify.rust_meant import Meant
 from docstow.verify.rust_names import Crates, standard
 from docstow.verify.rust_notes import Notes
 from docstow.verify.rust_paths import NOT_CHECKED, Answer, Paths
-from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments, scope
+from docstow.verify.rust_scope import LOCAL_ROOTS, Scope, Segments, scope, token_paths
 from docstow.verify.rust_types import Type, parser, text_of
 from docstow.verify.rust_values import Values
 from docstow.verify.rust_view import View
@@ -230,17 +230,33 @@ class _Checker:
         name = node.child_by_field_name("macro")
         if name is not None and name.type == "scoped_identifier":
             self._path(name)
-        if name is not None and text_of(name) in _PLAIN_MACROS:
-            self._arguments(node, known, depth)
-
-    def _arguments(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> None:
-        """The arguments of ``println!`` and the like are expressions."""
         tokens = node.named_children[-1]
-        if tokens.type != "token_tree":
+        if name is None or tokens.type != "token_tree":
             return
+        called = text_of(name)
+        plain = called in _PLAIN_MACROS and self._arguments(tokens, known, depth)
+        if not plain and not self._meant.declares(called) and "quote" not in called:
+            self._tokens(tokens)
+
+    def _tokens(self, tree: Node) -> None:
+        """Paths that begin at an import or a crate mean the same wherever a macro puts them."""
+        pending = [tree]
+        while pending:
+            children = pending.pop().children
+            if any(each.type in {"use", "mod"} for each in children):
+                continue  # names that nobody has noted
+            pending += [each for each in children if each.type == "token_tree"]
+            for place, path in token_paths(children):
+                known = self._meant.imports(path[0]) or self._paths.crate(path[0]) is not None
+                absolute = self._meant.path(path) if known else None
+                if absolute is not None and self._paths.crate(absolute[0]) is not None:
+                    self._check(absolute, place)
+
+    def _arguments(self, tokens: Node, known: ChainMap[str, Type | None], depth: int) -> bool:
+        """Check the arguments of ``println!`` and the like, where they are expressions."""
         tree = parser().parse(f"fn f() {{ g({text_of(tokens)[1:-1]}); }}".encode())
         if tree.root_node.has_error:
-            return
+            return False
         self._kept.append(tree)
         before = self.notes.row
         self.notes.row += tokens.start_point.row
@@ -249,3 +265,4 @@ class _Checker:
                 if each.type == "block":
                     self.walk(each, known, depth + 1)
         self.notes.row = before
+        return True

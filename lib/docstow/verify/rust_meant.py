@@ -35,6 +35,10 @@ class Meant:
         """Whether the code itself says what a name is."""
         return name in self._scope.declared or name in self._scope.imports
 
+    def declares(self, name: str) -> bool:
+        """Whether the code defines a name itself."""
+        return name in self._scope.declared
+
     def imports(self, name: str) -> bool:
         """Whether the code imports a name."""
         return name in self._scope.imports
@@ -46,7 +50,11 @@ class Meant:
     def absolute(self, node: Node) -> Segments | None:
         """The path that a node means, the crate's name first; None where it is not certain."""
         path = segments(node) if not node.has_error else None
-        if not path or path[0] in LOCAL_ROOTS:
+        return self.path(path) if path else None
+
+    def path(self, path: Segments) -> Segments | None:
+        """The path that names mean, the crate's first; None where it is not certain."""
+        if path[0] in LOCAL_ROOTS:
             return None
         first = path[0]
         if first in self._scope.imports:

@@ -5,7 +5,7 @@ This room knows ``use`` trees and declarations. It does not know which paths exi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ _DECLARED = {
 _LONGEST = 40
 _NAMES = {"identifier", "type_identifier", "crate", "self", "super", "primitive_type"}
 _GENERIC = {"generic_type", "generic_type_with_turbofish", "generic_function"}
+#: After these a macro's token does not begin a path.
+_BEFORE = {"::", ".", "$", "#", "'", "-", "fn", "struct", "enum", "trait"}
 _WHOLE = {"function_item", "impl_item", "struct_item", "enum_item", "trait_item", "mod_item"}
 
 
@@ -203,3 +205,19 @@ def segments(node: Node) -> Segments | None:
             return ("",) * text_of(here).startswith("::") + tuple(reversed(names))
         here = path
     return None
+
+
+def token_paths(tokens: Sequence[Node]) -> Iterator[tuple[Node, Segments]]:
+    """The paths of two names or more among a macro's tokens, each with its first token."""
+    at = 0
+    while at < len(tokens):
+        end = at + 1
+        while end + 1 < len(tokens) and tokens[end].type == "::":
+            if tokens[end + 1].type != "identifier":
+                break
+            end += 2
+        begins = tokens[at].type == "identifier" and not (at and tokens[at - 1].type in _BEFORE)
+        if begins and 1 < end - at < 2 * _LONGEST:
+            names = tokens[at:end:2]
+            yield tokens[at], tuple(text_of(each).removeprefix("r#") for each in names)
+        at = end

@@ -52,6 +52,25 @@ def test_types_that_need_no_import_leave_no_doubt_of_imports(
 
 
 @pytest.mark.parametrize(
+    ("items", "names"),
+    [
+        ("static A: String = S; fn f() { A.pushh('a'); }", ["pushh"]),
+        ("fn f() { A.pushh('a'); } const A: String = S;", ["pushh"]),
+        ("static A: std::sync::LazyLock<String> = S; fn f() { A.pushh('a'); A.len(); }", ["pushh"]),
+        ("static A: String = S; mod m { fn f() { A.pushh('a'); } }", []),
+        ("mod m { static A: String = S; } fn f() { A.pushh('a'); }", []),
+        ("static A: String = S; static A: Vec<u8> = S; fn f() { A.pushh('a'); }", []),
+        ("static A: String = S; fn f() { g(|A| A.pushh('a')); }", []),
+        ("struct X; impl X { const A: String = S; fn f() { A.pushh('a'); } }", []),
+    ],
+)
+def test_constants_have_the_types_they_declare(
+    crates: StowedCrates, items: str, names: list[str]
+) -> None:
+    assert [each[0].rpartition("::")[2] for each in find(items, crates)] == names
+
+
+@pytest.mark.parametrize(
     ("body", "names"),
     [
         ("tokio::select! { _ = wait(Duration::from_ms(5)) => {} }", ["from_ms"]),

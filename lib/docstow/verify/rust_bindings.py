@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 #: What begins a view of its own: names that are bound inside are gone after it.
 SCOPES = frozenset(
     {
-        *("block", "function_item", "closure_expression", "match_arm", "impl_item"),
+        *("block", "function_item", "closure_expression", "match_arm", "impl_item", "mod_item"),
         *("for_expression", "if_expression", "while_expression", "match_block"),
     }
 )
+#: What holds items that are in view wherever they stand in it.
+_ITEMS = frozenset({"source_file", "declaration_list", "block"})
 _CONDITIONAL = frozenset({"if_expression", "while_expression", "let_chain"})
 
 
 def bind(node: Node, known: Known, values: Values) -> None:
     """Names that a node brings into view before its parts are looked at."""
-    if node.type in {"function_item", "closure_expression"}:
+    if node.type == "mod_item":
+        known.update(dict.fromkeys(known))  # what stands around a module is not seen inside
+    elif node.type in _ITEMS and not _is_associated(node):
+        _bind_items(node, known, values)
+    elif node.type in {"function_item", "closure_expression"}:
         parameters = node.child_by_field_name("parameters")
         for each in parameters.named_children if parameters is not None else ():
             _bind_parameter(each, known, values)
@@ -52,6 +58,24 @@ def bind_let(node: Node, known: Known, values: Values) -> None:
     _forget(pattern, known)
     if given is not None:
         known[text_of(pattern)] = given
+
+
+def _is_associated(node: Node) -> bool:
+    """Whether constants in a node are reached through their type alone."""
+    return node.parent is not None and node.parent.type in {"impl_item", "trait_item"}
+
+
+def _bind_items(node: Node, known: Known, values: Values) -> None:
+    """Constants and statics; of two, which conditions tell apart, nothing is certain."""
+    seen: set[str] = set()
+    for each in node.named_children:
+        name, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
+        if each.type not in {"static_item", "const_item"} or name is None or kind is None:
+            continue
+        title = text_of(name)
+        certain = title not in seen and not each.has_error
+        known[title] = values.annotated(kind) if certain else None
+        seen.add(title)
 
 
 def _bind_parameter(node: Node, known: Known, values: Values) -> None:

@@ -47,6 +47,7 @@ _POINTERS: Mapping[Segments, str] = {
     ("std", "sync", "Arc"): "std::sync::Arc",
     ("std", "rc", "Rc"): "std::rc::Rc",
     ("std", "boxed", "Box"): "std::boxed::Box",
+    ("std", "sync", "LazyLock"): "std::sync::LazyLock",
 }
 _LITERALS = {
     "string_literal": "str",

@@ -17,7 +17,7 @@ LIB = Path(docstow.__file__).parent
 
 
 def test_many_threads_read_large_texts_at_once() -> None:
-    """Without turns about one in a hundred of these fails where all threads share a count."""
+    """Where all threads share one count of how deep a tree is, they spoil it for each other."""
     texts = [inspect.getsource(each) for each in (ast, inspect, warnings)]
     plain = [ast.dump(ast.parse(each)) for each in texts]
     with ThreadPoolExecutor(16) as pool:

@@ -99,7 +99,7 @@ def test_lines_that_are_no_python_are_told(
     code = "import httpx\n\ndef f(:\n    pass\n\nhttpx.gett('x')\n"
     answer = call(rust_runtime, projects, code=code, language="python")
     assert [row["name"] for row in answer["results"]] == ["httpx.gett"]
-    assert "no python, and not judged: what stands on line 3" in answer["notice"]
+    assert "cannot be read, and is not judged: what begins on line 3" in answer["notice"]
 
 
 @pytest.mark.parametrize(
@@ -138,3 +138,12 @@ def test_variables_made_of_one_another_take_no_time(python_resolver: PythonResol
     lines += ["a.add_comand(None)"]
     found = python_code.verify("\n".join(lines), python_resolver)
     assert [each.name for each in found.problems()] == ["click.Group.add_comand"]
+
+
+def test_where_code_is_too_deep_to_follow_is_told(python_resolver: PythonResolver) -> None:
+    lines = ["import click", "click.ekko('a')", "class C0(click.Group): ..."]
+    lines += [f"class C{number}(C{number - 1}): ..." for number in range(1, 3000)]
+    lines += ["x = C2999()", "x.add_comand(None)"]
+    found = python_code.verify("\n".join(lines), python_resolver)
+    assert [each.name for each in found.problems()] == ["click.ekko"]
+    assert found.unread[-1] == len(lines)

@@ -146,7 +146,8 @@ def _run(
         notices += stowed.notices.values()
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
-        notices.append(f"no {language}, and not judged: what stands on line {lines}")
+        more = " and others" if len(verdict.unread) > _MOST_NAMED else ""
+        notices.append(f"cannot be read, and is not judged: what begins on line {lines}{more}")
     if said is not None:
         notices.append("read as an error message; send the code itself to have all of it checked")
     if language == "rust" or wants_root:

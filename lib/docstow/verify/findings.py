@@ -49,7 +49,8 @@ class Verdict:
         findings: one a name and place.
         missing: packages that the code uses and nobody has a version of.
         features: features that the used items need, by package (Rust).
-        unread: lines that could not be parsed; nothing is said of what stands there.
+        unread: lines that could not be parsed, or are too deep to follow; nothing is said of what
+            begins there.
     """
 
     findings: tuple[Finding, ...]

@@ -6,7 +6,6 @@ This room knows which expressions leave no doubt of what they mean. It does not 
 from __future__ import annotations
 
 import ast
-from contextlib import suppress
 from dataclasses import replace
 
 from docstow.verify import python_guards as guards
@@ -40,11 +39,16 @@ def verify(code: str, resolver: Resolver) -> Verdict:
     """
     parsed = parse(code)
     checker = _Checker(code, parsed.tree, parsed.lost, parsed.column, Names(resolver))
-    # Classes may stand on one another, or values come of one another, deeper than anybody writes
-    # them: what was looked at until then is told.
-    with suppress(RecursionError):
-        checker.visit(parsed.tree)
-    return replace(checker.verdict(), unread=parsed.unread)
+    unread, body = list(parsed.unread), parsed.tree.body
+    for number, statement in enumerate(body):
+        try:
+            checker.visit(statement)
+        except RecursionError:
+            # Classes stand on one another, or values come of one another, deeper than anybody
+            # writes them: what was looked at until then is told, and where that ended.
+            unread += [each.lineno for each in body[number:]]
+            break
+    return replace(checker.verdict(), unread=tuple(sorted(set(unread))))
 
 
 class _Checker:

@@ -75,18 +75,18 @@ format: .venv/installed-dev
 
 # What the ranking is worth; needs the corpus beside this checkout.
 eval: .venv/installed-dev
-	PYTHONPATH=lib:tests $(BIN)/python -m evaluation
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m evaluation
 
 # Fits the ranking's weights anew from our own questions.
 fit: .venv/installed-dev
-	PYTHONPATH=lib:tests $(BIN)/python -m evaluation.fit
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m evaluation.fit
 
 bench: .venv/installed-dev
-	PYTHONPATH=lib:tests $(BIN)/python -m benchmarks
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks
 
 # The real functions on a store that is far away, a careless queue and a platform that kills; minutes.
 simulate: .venv/installed-dev
-	PYTHONPATH=lib:tests $(BIN)/python -m benchmarks.cloud $(SIMULATE)
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.cloud $(SIMULATE)
 
 # Pins with hashes and without addresses; needs uv.
 lock:

@@ -10,8 +10,8 @@ import sys
 
 from botocore.exceptions import ClientError
 
-from docstow.objects import s3
-from docstow.settings import load
+from docstow.core.settings import load
+from docstow.store.objects import s3 as s3
 
 
 def main(name: str) -> int:

@@ -5,4 +5,4 @@ set -eu
 if [ -n "${AWS_LAMBDA_RUNTIME_API:-}" ]; then
     exec python -m awslambdaric "$@"
 fi
-exec python -m docstow.cli "$@"
+exec python -m docstow "$@"

@@ -82,7 +82,11 @@ PRUNED = (
 )
 #: Stubs are what this library is there for.
 STUBS = "typeshed_client"
-PRUNED_FROM_ZIP = ("docstow/bundled/*.onnx", "docstow/bundled/tokenizer.json", "docstow/sample")
+PRUNED_FROM_ZIP = (
+    "docstow/embedding/bundled/*.onnx",
+    "docstow/embedding/bundled/tokenizer.json",
+    "docstow/ingest/sample",
+)
 #: The services that a store, a queue and their credentials are reached by.
 SERVICES = {"s3", "sqs", "sso", "sso-oidc", "sts"}
 
@@ -94,13 +98,13 @@ folder = tempfile.mkdtemp()
 os.environ |= {"DOCSTOW_STORE": folder, "DOCSTOW_CACHE": folder + "/cache"}
 import awslambdaric.__main__, functions.mcp.handler
 from docstow.cli import main
-from docstow.objects import s3
+from docstow.store.objects import s3
 s3.connect(endpoint="http://127.0.0.1:9")
 assert main(["call", "search_items", '{"crate": "stowage", "query": "stow", "k": 1}']) == 0
 """,
     "zip": """
-import os, tempfile, docstow.runtime, docstow.snapshots
-from docstow.objects import s3
+import os, tempfile, docstow.runtime, docstow.store.snapshots
+from docstow.store.objects import s3
 s3.connect(endpoint="http://127.0.0.1:9")
 if os.path.exists("functions/upkeep/handler.py"):
     os.environ["DOCSTOW_STORE"] = tempfile.mkdtemp()

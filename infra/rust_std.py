@@ -1,11 +1,11 @@
-"""Makes ``lib/docstow/verify/rust_std.txt.xz``: the names of Rust's standard library.
+"""Makes ``lib/docstow/languages/rust/check/rust_std.txt.xz``: the names of Rust's standard library.
 
     python infra/rust_std.py FOLDER
 
 FOLDER holds ``std``, ``core`` and ``alloc``, each with the ``rustdoc.json`` (or ``.json.zst``) of
 the same version. Only facts are kept: paths, kinds, how many arguments a function takes, which
 type it gives back, which traits a type has, since when a name is deprecated. The file's form is
-told in ``docstow.verify.std_tables``, which reads it.
+told in ``docstow.languages.rust.check.std``, which reads it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).resolve().parent.parent / "lib/docstow/verify/rust_std.txt.xz"
+OUT = Path(__file__).resolve().parent.parent / "lib/docstow/languages/rust/check/rust_std.txt.xz"
 CRATES = ("std", "core", "alloc")
 #: Modules that differ from one machine to the other, or that are the compiler's own.
 CLOSED = frozenset({"arch", "os", "intrinsics", "simd", "core_arch", "core_simd", "prelude"})

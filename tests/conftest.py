@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from paths import SHARED
 from servers import s3
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", REPOSITORY.parent / "shared"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The rooms' imports point down only, and a cold start loads only what it needs."""
+"""The packages of docstow import each other in one direction; each library has its owners."""
 
 from __future__ import annotations
 
@@ -6,195 +6,116 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-LIB = Path(__file__).resolve().parent.parent / "lib" / "docstow"
-FUNCTIONS = LIB.parent.parent / "functions"
+from paths import LIB, REPOSITORY
 
-#: The floors of the house, the lowest first; a room may import from lower floors and its own.
+FUNCTIONS = REPOSITORY / "functions"
+
+#: The floors, the lowest first. A package imports from lower floors and from itself.
 FLOORS = [
-    {
-        "model",
-        "languages",
-        "errors",
-        "settings",
-        "access",
-        "freshness",
-        "outfiles",
-        "preingest",
-        "commands",
-        "metrics",
-        "parallel",
-    },
-    {
-        "readers",
-        "chunk",
-        "words",
-        "rank",
-        "versions",
-        "unpack",
-        "archive",
-        "patience",
-        "urls",
-        "pages",
-        "manifest",
-        "cards",
-        "features",
-        "shapes",
-        "diff",
-    },
-    {"net", "objects", "tables", "embed", "queue", "sqs", "bundled", "models"},
-    {
-        "lockfile",
-        "layout",
-        "index",
-        "lookup",
-        "implementations",
-        "outline",
-        "export",
-        "cache",
-        "records",
-        "indexes",
-        "packages",
-        "verify",
-    },
-    {"origins"},
-    {
-        "heads",
-        "blobs",
-        "snapshots",
-        "inventory",
-        "touched",
-        "lease",
-        "catalog",
-        "pins",
-        "kinds",
-        "registry",
-        "job",
-        "jobs",
-        "ended",
-        "presets",
-    },
-    {
-        "ingest",
-        "installed",
-        "together",
-        "search",
-        "example_search",
-        "signatures",
-        "neighbours",
-        "renewal",
-        "dispatch",
-        "work",
-        "deliveries",
-        "stowing",
-        "dependencies",
-        "federate",
-        "shortlist",
-        "harvest",
-        "visit",
-        "sync",
-        "pushes",
-        "page_filters",
-        "page_index",
-        "page_lookup",
-        "page_search",
-        "page_tables",
-        "sweep",
-        "evict",
-        "audit",
-        "tidy",
-        "refresh",
-        "upkeep",
-        "bundle",
-        "bundle_check",
-        "bundle_export",
-        "bundle_import",
-    },
-    {"library", "prose"},
-    {"tools", "mcp"},
-    {"app", "stdio", "server"},
-    {"runtime", "upstreams", "workers", "embedders", "registered", "stocking", "faces"},
-    {"cli", "cli_jobs", "cli_prose", "cli_bundle", "cli_store", "functions"},
+    {"core"},
+    {"text", "net", "store"},
+    {"formats", "embedding"},
+    {"index"},
+    {"languages"},
+    {"sources"},
+    {"ingest"},
+    {"library", "ops"},
+    {"tools"},
+    {"server"},
+    {"runtime"},
+    {"cli"},
+    {"__init__", "__main__", "functions"},
 ]
-FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+#: The same inside ``languages``.
+LANGUAGES = [{"shared"}, {"rust", "python", "typescript"}, {"projects"}, {"__init__"}]
 
-#: The one room that may know a library.
+#: The packages that may import a library.
 OWNERS = {
-    "httpx": {"net"},
+    "boto3": {"store"},
+    "botocore": {"store", "ingest"},
+    "duckdb": {"index"},
+    "fastapi": {"server"},
+    "griffe": {"languages"},
     "httpcore": {"net"},
-    "protego": {"origins"},
-    "boto3": {"objects"},
-    "botocore": {"objects", "sqs"},
-    "duckdb": {"tables"},
-    "onnxruntime": {"embed", "models"},
-    "tokenizers": {"embed", "bundled", "models"},
-    "onnx": {"bundled"},
-    "fastapi": {"app"},
-    "starlette": {"app"},
+    "httpx": {"net"},
+    "lxml": {"formats"},
     "mangum": {"functions"},
-    "zstandard": {"unpack", "archive", "bundled", "packages"},
+    "onnxruntime": {"embedding"},
+    "playwright": {"sources"},
+    "protego": {"sources"},
+    "starlette": {"server"},
+    "tokenizers": {"embedding"},
+    "tree_sitter": {"languages"},
+    "tree_sitter_javascript": {"languages"},
+    "tree_sitter_rust": {"languages"},
+    "tree_sitter_typescript": {"languages"},
     "uvicorn": {"server"},
-    "lxml": {"readers"},
-    "playwright": {"origins"},
-    "tree_sitter": {"readers", "verify"},
-    "tree_sitter_javascript": {"readers"},
-    "tree_sitter_typescript": {"readers", "verify"},
-    "tree_sitter_rust": {"verify"},
-    "griffe": {"packages"},
+    "zstandard": {"net", "ops", "languages"},
 }
 
-#: Rooms without input or output.
-PURE = {
-    "diff",
-    "shapes",
-    "readers",
-    "chunk",
-    "words",
-    "rank",
-    "versions",
-    "unpack",
-    "patience",
-    "urls",
-    "mcp",
-    "model",
-    "languages",
-    "export",
-    "verify",
-}
+#: Modules and packages without input or output.
+PURE = [
+    "core/model",
+    "core/versions",
+    "core/urls",
+    "core/relations",
+    "text",
+    "formats",
+    "index/signatures",
+    "languages/rust/rustdoc",
+    "languages/rust/diff",
+    "server/mcp",
+]
 IO_MODULES = {
     "os",
+    "pathlib",
+    "shutil",
     "socket",
     "subprocess",
     "tempfile",
-    "shutil",
-    "urllib.request",
-    "pathlib",
     "time",
+    "urllib.request",
 }
 
 
-def room_of(file: Path) -> str:
-    if FUNCTIONS in file.parents:
-        return "functions"
-    relative = file.relative_to(LIB)
-    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+def module_name(file: Path) -> str:
+    """The dotted name of a file below ``lib`` or ``functions``."""
+    base = LIB.parent if LIB in file.parents else REPOSITORY
+    parts = file.relative_to(base).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(file: Path, *, typing_only: bool = True) -> Iterator[str]:
-    """Every module named by an import anywhere in the file, ``from docstow import x`` spelt out.
+FILES = {module_name(file): file for root in (LIB, FUNCTIONS) for file in root.rglob("*.py")}
 
-    ``typing_only`` keeps those that a type checker alone sees.
-    """
+
+def package(name: str) -> str:
+    """The package that a module belongs to, by the names of :data:`FLOORS`."""
+    top, _, rest = name.partition(".")
+    if top == "functions":
+        return top
+    return rest.partition(".")[0] or "__init__"
+
+
+def level(floors: list[set[str]], name: str) -> int:
+    """The floor of a package; a package without one is an error."""
+    return next(number for number, floor in enumerate(floors) if name in floor)
+
+
+def imported(file: Path, *, type_checking: bool = True) -> Iterator[str]:
+    """Yield the full name of everything that a file imports, wherever the import stands."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     skipped = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not type_checking
+        and isinstance(node, ast.If)
+        and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
-        if not typing_only
     }
     for node in ast.walk(tree):
         if id(node) in skipped:
@@ -202,48 +123,68 @@ def imports(file: Path, *, typing_only: bool = True) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            if node.module == "docstow":
-                yield from (f"docstow.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            assert not node.level, f"{file} has a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def sources() -> list[Path]:
-    files = [*LIB.rglob("*.py"), *FUNCTIONS.rglob("*.py")]
-    return sorted(file for file in files if file.name != "__main__.py")
+def edges() -> dict[str, set[str]]:
+    """Which modules of ours each module imports."""
+    found: dict[str, set[str]] = {}
+    for name, file in FILES.items():
+        found[name] = set()
+        for target in imported(file):
+            while target not in FILES and "." in target:
+                target = target.rpartition(".")[0]
+            if target in FILES and target not in {name, "docstow"}:
+                found[name].add(target)
+    return found
 
 
-@pytest.mark.parametrize("file", sources(), ids=lambda file: file.stem)
-def test_imports_point_down(file: Path) -> None:
-    room = room_of(file)
-    if room == "__init__":
-        return
-    assert room in FLOOR, f"{room} has no floor in the map"
-    for name in imports(file):
-        parts = name.split(".")
-        if parts[0] == "docstow" and len(parts) > 1 and parts[1] != "__version__":
-            assert parts[1] == room or FLOOR[parts[1]] <= FLOOR[room], f"{file.name} imports {name}"
+EDGES = edges()
 
 
-@pytest.mark.parametrize("file", sources(), ids=lambda file: file.stem)
-def test_each_library_is_known_in_its_own_room(file: Path) -> None:
-    room = room_of(file)
-    for name in imports(file, typing_only=False):
-        owners = OWNERS.get(name.split(".")[0])
-        assert owners is None or room in owners, f"{file.name} imports {name}"
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_imports_point_down(name: str) -> None:
+    own = package(name)
+    for target in EDGES[name]:
+        other = package(target)
+        assert own == other or level(FLOORS, other) < level(FLOORS, own), f"{name} -> {target}"
+        if own == other == "languages":
+            one, two = (f"{each}.__init__".split(".")[2] for each in (name, target))
+            assert one == two or level(LANGUAGES, two) < level(LANGUAGES, one), (
+                f"{name} -> {target}"
+            )
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in sources() if room_of(file) in PURE], ids=lambda file: file.stem
-)
-def test_pure_rooms_have_no_input_or_output(file: Path) -> None:
-    assert IO_MODULES.isdisjoint(imports(file))
-    calls = {
-        node.func.id
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert calls.isdisjoint({"open", "print", "input"})
+def test_no_files_import_each_other_in_a_circle() -> None:
+    try:
+        TopologicalSorter(EDGES).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_library_is_imported_by_its_owners_only(name: str) -> None:
+    for target in imported(FILES[name], type_checking=False):
+        owners = OWNERS.get(target.split(".")[0])
+        assert owners is None or package(name) in owners, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("place", PURE)
+def test_pure_code_has_no_input_or_output(place: str) -> None:
+    files = (
+        [LIB / f"{place}.py"] if (LIB / f"{place}.py").exists() else [*(LIB / place).rglob("*.py")]
+    )
+    assert files
+    for file in files:
+        named = set(imported(file))
+        assert IO_MODULES.isdisjoint(named | {each.rpartition(".")[0] for each in named}), file
+        calls = {
+            node.func.id
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert calls.isdisjoint({"open", "print", "input"}), file
 
 
 def test_the_app_starts_without_the_heavy_libraries() -> None:
@@ -258,8 +199,8 @@ def test_the_app_starts_without_the_heavy_libraries() -> None:
         "rapidfuzz",
     ]
     program = (
-        "import sys; from docstow import settings; from docstow.runtime import Runtime; "
-        "import tempfile; folder = tempfile.mkdtemp(); "
+        "import sys, tempfile; from docstow.core import settings; "
+        "from docstow.runtime import Runtime; folder = tempfile.mkdtemp(); "
         "runtime = Runtime(settings.load({'store': folder, 'cache': folder + '/c'}, {})); "
         "runtime.app; runtime.toolbox; "
         f"print([name for name in {heavy!r} if name in sys.modules])"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-from docstow.settings import FIELDS, MIB
+from docstow.core.settings import FIELDS, MIB
+from paths import REPOSITORY
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+README = REPOSITORY / "README.md"
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:

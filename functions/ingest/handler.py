@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.settings import load
 
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for.
 _PLATFORM = {

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mangum import Mangum
 
+from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.settings import load
 
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for; the platform
 # routes by host name before this.

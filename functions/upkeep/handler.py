@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.settings import load
 
 _PLATFORM = {
     "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow"))

@@ -19,49 +19,57 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from docstow import __version__, access, faces
-from docstow.embedders import Embedders
-from docstow.jobs import RENEW, STOW, SYNC
+from docstow import __version__
+from docstow import runtime__faces as faces
+from docstow.core import auth as access
+from docstow.core.settings import LOOPBACK, Settings
+from docstow.ingest.crates import Stowing
+from docstow.ingest.jobs.store import RENEW, STOW, SYNC
+from docstow.ingest.publish__renewal import Renewals
+from docstow.languages.projects import Projects
 from docstow.library import Library
-from docstow.objects import ObjectStore, open_store, probe
-from docstow.packages.projects import Projects
-from docstow.registered import Registered
-from docstow.renewal import Renewals
-from docstow.settings import LOOPBACK, Settings
-from docstow.snapshots import BlobCache, Snapshots
-from docstow.stocking import Stocking
-from docstow.stowing import Stowing
-from docstow.sweep import GRACE
-from docstow.touched import Touched
-from docstow.upstreams import Upstreams
-from docstow.workers import Workers
+from docstow.ops.sweep import GRACE
+from docstow.runtime__embedders import Embedders
+from docstow.runtime__registered import Registered
+from docstow.runtime__stocking import Stocking
+from docstow.runtime__upstreams import Upstreams
+from docstow.runtime__workers import Workers
+from docstow.store.objects import ObjectStore, open_store
+from docstow.store.objects import probe as probe
+from docstow.store.snapshots import BlobCache, Snapshots
+from docstow.store.usage__touched import Touched
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from docstow.catalog import Catalog
-    from docstow.dispatch import Dispatch
-    from docstow.embed import Embedder
-    from docstow.ingest import Ingest
-    from docstow.installed import Installed
-    from docstow.jobs import Jobs
-    from docstow.mcp import Protocol
-    from docstow.model import Snapshot
-    from docstow.models.choice import Choice
-    from docstow.preingest import PreIngest
-    from docstow.prose import Prose
-    from docstow.pushes import Collections
-    from docstow.registry import Registry
-    from docstow.sync import Sync
-    from docstow.together import Together
+    from docstow.core.model import Snapshot
+    from docstow.embedding._embed import Embedder
+    from docstow.embedding.select import Choice
+    from docstow.index.catalog import Catalog
+    from docstow.ingest.collections import Collections
+    from docstow.ingest.jobs.dispatch import Dispatch
+    from docstow.ingest.jobs.store import Jobs
+    from docstow.ingest.jobs.worker import Task, Work
+    from docstow.ingest.preload import PreIngest
+    from docstow.ingest.preload__together import Together
+    from docstow.ingest.publish import Ingest
+    from docstow.ingest.sync__sync import Sync
+    from docstow.library.packages import Installed
+    from docstow.library.prose import Prose
+    from docstow.ops.upkeep import Upkeep
+    from docstow.server.mcp import Protocol
+    from docstow.sources.registry import Registry
     from docstow.tools import Toolbox
-    from docstow.upkeep import Upkeep
-    from docstow.work import Task, Work
 
 log = logging.getLogger(__name__)
 
 #: What is imported by the first search, and by no call before that.
-_SEARCHING = ("duckdb", "docstow.federate", "docstow.layout", "docstow.page_search")
+_SEARCHING = (
+    "duckdb",
+    "docstow.index.cross_crate",
+    "docstow.index.schema",
+    "docstow.index.search",
+)
 
 
 def _may_ignore_conditions(location: str, endpoint: str) -> bool:
@@ -148,8 +156,8 @@ class Runtime:
         Args:
             grace: for how long readers may go on with what a head named.
         """
-        from docstow.refresh import Refresh
-        from docstow.upkeep import Upkeep
+        from docstow.ops.upkeep import Upkeep
+        from docstow.ops.upkeep__refresh import Refresh
 
         refresh = Refresh(self.registry, self.jobs, self.dispatch)
         limit = self.settings.store_limit
@@ -167,7 +175,7 @@ class Runtime:
 
     @cached_property
     def _catalog(self) -> Catalog:
-        from docstow.catalog import Catalog
+        from docstow.index.catalog import Catalog
 
         return Catalog(self.store, self.snapshots, freshness_s=self.settings.freshness_s)
 
@@ -195,7 +203,7 @@ class Runtime:
     @cached_property
     def installed(self) -> Installed:
         """The packages of projects, as sources."""
-        from docstow.installed import Installed
+        from docstow.library.packages import Installed
 
         return Installed(self.projects, self.snapshots, lambda: self.ingest)
 
@@ -205,7 +213,7 @@ class Runtime:
         Raises:
             ConfigurationError: it is no directory.
         """
-        from docstow.installed import Installed
+        from docstow.library.packages import Installed
 
         projects = Projects([folder], self._cache_folder, local=True)
         return Installed(projects, self.snapshots, lambda: self.ingest)
@@ -274,7 +282,7 @@ class Runtime:
     @property
     def ingest(self) -> Ingest:
         """The write path."""
-        from docstow.ingest import Ingest
+        from docstow.ingest.publish import Ingest
 
         return Ingest(self.snapshots, self.catalog, self.embedder)
 

@@ -28,21 +28,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.measure import ms, table
-from docstow.audit import Verified
-from docstow.jobs import SUCCESS, Job
-from docstow.model import STANDARD
+from docstow.core.model import STANDARD
+from docstow.core.settings import load
+from docstow.ingest.jobs.store import SUCCESS, Job
+from docstow.ops.audit import Verified
 from docstow.runtime import Runtime
-from docstow.settings import load
-from docstow.stocking import SAMPLE
+from docstow.runtime__stocking import SAMPLE
+from paths import REPOSITORY as ROOT
+from paths import SHARED
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
 from servers.s3 import Bucket, bucket
 from servers.sqs import Queues, record
 from servers.weather import FAR, KINDS, STORM, Climate, Weather
-
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", ROOT.parent / "shared"))
 
 #: Larger packed files are left out, so that a run takes minutes.
 LARGEST = 120_000

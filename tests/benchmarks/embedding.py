@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from benchmarks.measure import each, ms, quantile, table, timed
-from docstow.embed import Embedder
-from docstow.index import Index
+from docstow.embedding._embed import Embedder
+from docstow.index.loaded import Index
 
 BASELINE = "MiniLM fp32"
 AT_MOST = 20_000

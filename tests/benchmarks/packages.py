@@ -17,17 +17,17 @@ from pathlib import Path
 import griffe
 
 from benchmarks.measure import Taken, fresh, mib, ms, table, timed
-from docstow.errors import DocstowError
+from docstow.core.errors import DocstowError
+from docstow.languages.projects import Projects
+from docstow.languages.projects.resolver__packages_opened import Opened
+from docstow.languages.projects.scan import scan
+from docstow.languages.shared import package_files as contents
+from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.scan_cache import Memory
 from docstow.library import Library
-from docstow.packages import contents
-from docstow.packages.memory import Memory
-from docstow.packages.model import Package
-from docstow.packages.opened import Opened
-from docstow.packages.projects import Projects
-from docstow.packages.scan import scan
-from docstow.snapshots import Snapshots
-from docstow.tools import packages
-from docstow.tools.registry import Toolbox
+from docstow.store.snapshots import Snapshots
+from docstow.tools import verify_code__tools_packages as packages
+from docstow.tools._tools_registry import Toolbox
 
 PROJECT = Path(sys.prefix).parent
 
@@ -58,8 +58,8 @@ app = Starlette(routes=[Route("/order", order, methods=["POST"])])
 
 _SCAN = """
 from pathlib import Path
-from docstow.packages.memory import Memory
-from docstow.packages.scan import scan
+from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.projects.scan import scan
 print(len(scan(Path({root!r}), Memory.load(Path({cache!r}), Path({root!r}))).packages))
 """
 
@@ -71,9 +71,9 @@ for each in distributions(path=[{site!r}]):
 
 _READ = """
 from pathlib import Path
-from docstow.packages.projects import Projects
-from docstow.tools.packages_read import read_package_tool
-from docstow.tools.registry import Toolbox
+from docstow.languages.projects import Projects
+from docstow.tools.read_package import read_package_tool
+from docstow.tools._tools_registry import Toolbox
 projects = Projects([Path({root!r})], Path({cache!r}), local=True)
 box = Toolbox([read_package_tool(projects)])
 for name in {names!r}:

@@ -17,17 +17,15 @@ from tempfile import TemporaryDirectory
 import minilm
 from benchmarks import embedding, packages, starting
 from benchmarks.measure import each, ms, quantile, table, timed
-from docstow.embed import Embedder, bundled
-from docstow.model import Snapshot
-from docstow.models.folder import open_folder
-from docstow.models.transformer import TransformerEmbedder
-from docstow.origins.crate import read_file
+from docstow.core.model import Snapshot
+from docstow.core.settings import load
+from docstow.embedding._embed import Embedder, bundled
+from docstow.embedding.model_folder import open_folder
+from docstow.embedding.transformer import TransformerEmbedder
 from docstow.runtime import Runtime
-from docstow.settings import load
-from docstow.stocking import SAMPLE
-
-TESTS = Path(__file__).resolve().parents[1]
-SHARED = Path(os.environ.get("DOCSTOW_TEST_SHARED", TESTS.parent.parent / "shared"))
+from docstow.runtime__stocking import SAMPLE
+from docstow.sources.crates import read_file
+from paths import SHARED
 
 #: The crates that are stowed; the last that is there is searched.
 CRATES = {"stowage": "", "serde": "1.0.229", "tokio": "1.53.2"}

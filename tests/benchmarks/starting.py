@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Taken, fresh, mib, ms, table
+from paths import REPOSITORY as ROOT
 from servers.docs_rs import DocsRs
 from servers.gateway import event
 from servers.lambda_runtime import LambdaRuntime
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKED = ROOT / "build" / "image"
 
-BUNDLED = "from docstow.embed import bundled; bundled().embed_query('spawn a task')"
+BUNDLED = "from docstow.embedding._embed import bundled; bundled().embed_query('spawn a task')"
 
 _BARE = "def handler(event, context):\n    return {}\n"
 
@@ -47,8 +47,8 @@ class Start:
 def transformer(folder: Path, precision: str) -> str:
     """A program that loads a model folder and embeds one question."""
     return (
-        "from pathlib import Path; from docstow.models.folder import open_folder; "
-        "from docstow.models.transformer import TransformerEmbedder; "
+        "from pathlib import Path; from docstow.embedding.model_folder import open_folder; "
+        "from docstow.embedding.transformer import TransformerEmbedder; "
         f"made = TransformerEmbedder(open_folder(Path({str(folder)!r}), {precision!r})); "
         "made.embed_query('spawn a task')"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from docstow.mcp import DEFAULT
+from docstow.server.mcp import DEFAULT
 from servers.mcp_fixture_server import fixture_app, fixture_protocol
 from servers.web import serve
 

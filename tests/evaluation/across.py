@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from docstow import federate
-from docstow.index import Index
-from docstow.model import Hit
-from docstow.search import Filters, search
+from docstow.core.model import Hit
+from docstow.index import cross_crate as federate
+from docstow.index.loaded import Index
+from docstow.index.search__search import Filters, search
 from evaluation.crates import Crates
 from evaluation.fit import CACHE
 from evaluation.measures import Score, score, table

@@ -7,12 +7,12 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from docstow.index import Index
-from docstow.model import CRATE, File, Revision, Snapshot, Source
-from docstow.origins.crate import read_file
+from docstow.core.model import CRATE, File, Revision, Snapshot, Source
+from docstow.core.settings import load
+from docstow.core.versions import Version
+from docstow.index.loaded import Index
 from docstow.runtime import Runtime
-from docstow.settings import load
-from docstow.versions import Version
+from docstow.sources.crates import read_file
 
 
 class Crates:

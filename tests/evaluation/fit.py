@@ -7,7 +7,7 @@ on standardised features. Two sets of questions teach it:
 * our own, over crates that the evaluation does not ask about, and of those only the ones that the
   bundled model has not learned from (what it has learned, it finds too easily). They were written
   for items chosen by kind and prominence, so they teach how lists are weighed and nothing else: the
-  features of :data:`docstow.features.ITEM_FEATURES` are hidden from them;
+  features of :data:`docstow.index.ranking.ITEM_FEATURES` are hidden from them;
 * the development questions, which also teach what items are worth as such.
 
 The figures are of five-fold cross-validation over the crates of the development questions: no
@@ -25,14 +25,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.bundled.questions import is_held_out
-from docstow.features import ITEM_FEATURES, WEIGHTS
-from docstow.search import Filters, candidates
+from docstow.index.ranking import ITEM_FEATURES, WEIGHTS
+from docstow.index.search__search import Filters, candidates
+from docstow_training.questions import is_held_out
 from evaluation.crates import Crates
 from evaluation.measures import Score, score, table
 from evaluation.questions import Question, load
+from paths import TESTS
 
-HERE = Path(__file__).resolve().parent
+HERE = TESTS / "evaluation"
 REPOSITORY = HERE.parent.parent
 QUESTIONS = HERE / "questions.jsonl"
 CACHE = REPOSITORY / ".cache" / "evaluation"

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from docstow.errors import PackageNotFound
-from docstow.features import WEIGHTS
-from docstow.index import Index
-from docstow.languages import LANGUAGES, PYTHON
+from docstow.core.errors import PackageNotFound
+from docstow.core.language_names import LANGUAGES, PYTHON
+from docstow.core.settings import load
+from docstow.index.loaded import Index
+from docstow.index.ranking import WEIGHTS
+from docstow.index.search__search import Filters, candidates
 from docstow.runtime import Runtime
-from docstow.search import Filters, candidates
-from docstow.settings import load
 from evaluation.fit import AGAINST, Case, fit, judge
 from evaluation.measures import Score, table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstow.index import Index
+from docstow.index.loaded import Index
 
 
 @dataclass(frozen=True, slots=True)

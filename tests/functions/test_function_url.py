@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docstow.access import token_digest
+from docstow.core.auth import token_digest
+from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.settings import load
+from paths import REPOSITORY
 from servers.gateway import TOKEN, body_of, url_event
 from servers.lambda_runtime import LambdaRuntime
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def test_a_function_url_answers_twice_warm_and_to_nobody_without_a_credential(

@@ -7,18 +7,18 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from docstow.cli import main
-from docstow.jobs import STOW, subject
-from docstow.lease import Leases
-from docstow.model import Source
+from docstow.core.model import Source
+from docstow.core.settings import load
+from docstow.ingest.jobs.store import STOW, subject
 from docstow.runtime import Runtime
-from docstow.settings import load
-from docstow.stocking import SAMPLE
+from docstow.runtime__stocking import SAMPLE
+from docstow.store.leases import Leases
+from paths import REPOSITORY
 from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
@@ -26,7 +26,6 @@ from servers.lambda_runtime import LambdaRuntime
 from servers.s3 import bucket
 from servers.sqs import Queues, record
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CRATES = ("one", "two", "three", "four", "five", "six", "seven", *(f"many-{n}" for n in range(12)))
 
 

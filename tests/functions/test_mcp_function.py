@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from docstow.access import token_digest
-from docstow.stocking import SAMPLE
+from docstow.core.auth import token_digest
+from docstow.runtime__stocking import SAMPLE
+from paths import REPOSITORY
 from servers.docs_rs import DocsRs
 from servers.gateway import TOKEN, body_of, event
 from servers.lambda_runtime import LambdaRuntime
 from servers.s3 import bucket
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

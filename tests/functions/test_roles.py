@@ -19,16 +19,16 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from docstow.objects import open_store
-from docstow.stocking import SAMPLE
+from docstow.runtime__stocking import SAMPLE
+from docstow.store.objects import open_store
+from paths import REPOSITORY
 from servers import s3
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import LambdaRuntime
 from servers.sqs import Queues
-from test_template import prefixes, statements
+from template import prefixes, statements
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 #: What a listing says of the age of everything but upkeep's own objects.
 LONG_AGO = (datetime.now(UTC) - timedelta(days=100)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 from infra.pack import HEAVY
 
-from docstow.jobs import QUEUED, Jobs
-from docstow.objects import DirectoryStore
-from docstow.registry import Registry
+from docstow.ingest.jobs.store import QUEUED, Jobs
+from docstow.sources.registry import Registry
+from docstow.store.objects import DirectoryStore
+from paths import REPOSITORY
 from servers.gateway import schedule_event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
 from servers.s3 import bucket
 from servers.sqs import Queues
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 _LOADED = """
 import sys

@@ -4,7 +4,7 @@ This room's front door knows what a tool is. Each toolset has a module of its ow
 which this front door must not import.
 """
 
+from docstow.tools._tools_registry import Answer, Tool, Toolbox
 from docstow.tools.parameters import Parameter
-from docstow.tools.registry import Answer, Tool, Toolbox
 
 __all__ = ["Answer", "Parameter", "Tool", "Toolbox"]

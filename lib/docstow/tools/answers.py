@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import InvalidParameter
+from docstow.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from docstow.library import Stowed

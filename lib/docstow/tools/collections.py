@@ -11,19 +11,19 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import InvalidParameter
-from docstow.jobs import FAILED, QUEUED, RUNNING, SUCCESS
-from docstow.model import PROSE
-from docstow.parallel import in_parallel
+from docstow.core.concurrency import in_parallel
+from docstow.core.errors import InvalidParameter
+from docstow.core.model import PROSE
+from docstow.ingest.jobs.store import FAILED, QUEUED, RUNNING, SUCCESS
+from docstow.tools._tools_registry import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
+from docstow.tools.docs__tools_prose_common import CURSOR
 from docstow.tools.parameters import Parameter
-from docstow.tools.prose_common import CURSOR
-from docstow.tools.registry import Answer, Tool
 from docstow.tools.sources import describe, described
 
 if TYPE_CHECKING:
-    from docstow.metrics import Metrics
-    from docstow.pushes import Collections, Pushed
+    from docstow.ingest.collections import Collections, Pushed
+    from docstow.tools.metrics import Metrics
     from docstow.tools.sources import Desk
 
 PER_PAGE = 100

@@ -11,26 +11,24 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow import pages
-from docstow.errors import InvalidParameter
-from docstow.model import PROSE, document_id
-from docstow.tools.answers import (
-    COUNT,
-    TEXT,
-    cursor_at,
-    list_schema,
-    offset,
-    paged,
-    result_schema,
+from docstow.core.errors import InvalidParameter
+from docstow.core.model import PROSE, document_id
+from docstow.index import render as pages
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import COUNT, TEXT, cursor_at, list_schema, offset, paged, result_schema
+from docstow.tools.docs__tools_prose_common import (
+    CURSOR,
+    SNAPSHOT,
+    SOURCE,
+    answered,
+    provenance_line,
 )
 from docstow.tools.parameters import Parameter
-from docstow.tools.prose_common import CURSOR, SNAPSHOT, SOURCE, answered, provenance_line
-from docstow.tools.registry import Answer, Tool
 
 if TYPE_CHECKING:
-    from docstow.page_index import PageChunk
-    from docstow.page_search import ChunkHit, PageFilters
-    from docstow.prose import Answered, Prose
+    from docstow.index.loaded__page_index import PageChunk
+    from docstow.index.search import ChunkHit, PageFilters
+    from docstow.library.prose import Answered, Prose
 
 MODES = ("hybrid", "vector", "keyword")
 MOST_NEIGHBOURS = 5
@@ -193,7 +191,7 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _filters(given: Mapping[str, Any]) -> PageFilters:
-    from docstow.page_search import PageFilters
+    from docstow.index.search import PageFilters
 
     checked = {key: value for key, value in given.items() if value is not None}
     for name, value in checked.items():

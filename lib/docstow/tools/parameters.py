@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from docstow.errors import InvalidParameter
+from docstow.core.errors import InvalidParameter
 
 Type = Literal["string", "integer", "number", "boolean", "array", "object"]
 

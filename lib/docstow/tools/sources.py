@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.errors import InvalidParameter, JobNotFound
-from docstow.jobs import INCREMENTAL, MODES
-from docstow.kinds import KINDS
-from docstow.model import PROSE
-from docstow.parallel import in_parallel
-from docstow.registry import SELDOM_H
-from docstow.tools import source_export
+from docstow.core.concurrency import in_parallel
+from docstow.core.errors import InvalidParameter, JobNotFound
+from docstow.core.model import PROSE
+from docstow.ingest.jobs.store import INCREMENTAL, MODES
+from docstow.sources._kinds import KINDS
+from docstow.sources.registry import SELDOM_H
+from docstow.tools import export as source_export
+from docstow.tools._tools_registry import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
+from docstow.tools.docs__tools_prose_common import CURSOR
 from docstow.tools.parameters import Parameter
-from docstow.tools.prose_common import CURSOR
-from docstow.tools.registry import Answer, Tool
 
 if TYPE_CHECKING:
-    from docstow.jobs import Job, Jobs
+    from docstow.core.model import Registration, Snapshot
+    from docstow.ingest.jobs.store import Job, Jobs
+    from docstow.ingest.sync__sync import Sync
     from docstow.library import Library
-    from docstow.model import Registration, Snapshot
-    from docstow.presets import Preset
-    from docstow.prose import Prose
-    from docstow.registry import Registry
-    from docstow.sync import Sync
+    from docstow.library.prose import Prose
+    from docstow.sources.presets import Preset
+    from docstow.sources.registry import Registry
 
 PER_PAGE = 100
 #: Errors of a job that a list shows; the job itself tells the first hundred.

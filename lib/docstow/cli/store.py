@@ -1,0 +1,174 @@
+"""The command line's face of upkeep: what is stowed, what makes room, and whether it is whole.
+
+This room knows what people read and exit statuses. It does not know how anything is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from docstow.ops.audit import Fault
+    from docstow.ops.evict import Line
+    from docstow.runtime import Runtime
+
+_UNITS = ("B", "KiB", "MiB", "GiB")
+
+
+def listed(runtime: Runtime, options: argparse.Namespace) -> int:
+    """A table of what is stowed, what was used last coming first."""
+    lines = sorted(runtime.upkeep().lines(), key=lambda e: (e.used, e.source.key), reverse=True)
+    if options.json:
+        return _json([_fields(line) for line in lines])
+    rows = [("source", "snapshot", "documents", "bytes", "last used", "pinned")]
+    rows += [
+        (
+            line.source.key,
+            line.snapshot[:12] or "-",
+            str(line.documents),
+            str(line.bytes),
+            line.used,
+            line.pinned or "-",
+        )
+        for line in lines
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            text.rjust(width) if number in (2, 3) else text.ljust(width)
+            for number, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join(cells).rstrip())
+    return 0
+
+
+def size(runtime: Runtime, options: argparse.Namespace) -> int:
+    """What the store holds, by kind of source, against its limit."""
+    lines = runtime.upkeep().lines()
+    kinds: dict[str, dict[str, int]] = {}
+    for line in lines:
+        kind = kinds.setdefault(line.source.kind, {"sources": 0, "bytes": 0})
+        kind["sources"] += 1
+        kind["bytes"] += line.bytes
+    total, limit = sum(line.bytes for line in lines), runtime.settings.store_limit
+    if options.json:
+        return _json({"bytes": total, "limit": limit, "sources": len(lines), "kinds": kinds})
+    for name, kind in sorted(kinds.items()):
+        print(f"{name}: {kind['sources']} sources, {_human(kind['bytes'])}")
+    print(f"{len(lines)} sources, {_human(total)} of {_human(limit)}")
+    return 0
+
+
+def evict(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Let the least used make room, and say what had to."""
+    evicted = runtime.upkeep().evict()
+    if options.json:
+        return _json([_fields(line) for line in evicted])
+    for line in evicted:
+        print(f"{line.source.key}: {_human(line.bytes)}, last used {line.used}")
+    print(f"{len(evicted)} sources evicted, {_human(sum(line.bytes for line in evicted))}")
+    return 0
+
+
+def sweep(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Delete what no head names any more, and say how much that was."""
+    try:
+        grace = timedelta(hours=float(options.grace_hours))
+    except (ValueError, OverflowError):
+        grace = timedelta(-1)
+    if grace < timedelta(0):
+        raise InvalidParameter(
+            "--grace-hours", f"must be a number of hours, not {options.grace_hours}"
+        )
+    swept = runtime.upkeep(grace).sweep()
+    if options.json:
+        return _json(asdict(swept))
+    print(
+        f"{swept.deleted} objects deleted, {_human(swept.bytes)}; {swept.dead} wait until readers"
+        f" are done with them"
+    )
+    if swept.unowned:
+        print(f"{swept.unowned} blobs belong to no source and are left alone")
+    return 0
+
+
+def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
+    """One round of everything, syncs that were due included; 1 if a part of it failed."""
+    done = runtime.upkeep().run()
+    if not runtime.settings.queue_url:
+        for job in (*done.sent.synced, *done.sent.again):
+            runtime.sync.wait(job, float("inf"))
+    if options.json:
+        body = {**asdict(done), "evicted": [_fields(line) for line in done.evicted]}
+        _json(body)
+        return 1 if done.failed else 0
+    print(
+        f"{len(done.evicted)} sources evicted, {done.swept.deleted} objects deleted, "
+        f"{len(done.sent.synced)} sources refreshed; {_human(done.bytes)} of "
+        f"{_human(runtime.settings.store_limit)}"
+    )
+    for step, reason in done.failed.items():
+        print(f"docstow: {step}: {reason}", file=sys.stderr)
+    return 1 if done.failed else 0
+
+
+def verify(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Look at everything; 1 if something is wrong and stays so."""
+    upkeep = runtime.upkeep()
+    verified = upkeep.verify()
+    found, done = verified.faults, list[str]()
+    if options.repair and verified.faults:
+        done = upkeep.repair(verified)
+        verified = upkeep.verify()
+    if options.repair and not verified.faults:
+        runtime.catalog.rebuild()  # what it derives from is whole now
+    if options.json:
+        body = {
+            **{name: value for name, value in asdict(verified).items() if name != "faults"},
+            "faults": [_fault(each) for each in found],
+            "repaired": done,
+            "left": [_fault(each) for each in verified.faults],
+        }
+        _json(body)
+        return 1 if verified.faults else 0
+    for fault in found:
+        how = fault.repair or "this is for a person to decide"
+        advice = how if options.repair or not fault.repair else f"with --repair {how}"
+        print(f"{fault.key}: {fault.reason} ({advice})", file=sys.stderr)
+    for line in done:
+        print(line)
+    print(
+        f"{verified.heads} heads, {verified.snapshots} snapshots, {verified.blobs} blobs,"
+        f" {_human(verified.bytes)}, {verified.requests} requests:"
+        f" {len(verified.faults) or 'no'} fault{'' if len(verified.faults) == 1 else 's'}"
+    )
+    return 1 if verified.faults else 0
+
+
+def _json(body: Any) -> int:
+    print(json.dumps(body, ensure_ascii=False))
+    return 0
+
+
+def _fields(line: Line) -> dict[str, Any]:
+    return {**asdict(line), "source": line.source.key}
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    return {**asdict(fault), "source": fault.source and fault.source.key}
+
+
+def _human(count: int) -> str:
+    number, unit = float(count), _UNITS[0]
+    for unit in _UNITS:
+        if number < 1024 or unit == _UNITS[-1]:
+            break
+        number /= 1024
+    return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"

@@ -1,0 +1,236 @@
+"""One frozen Settings value, from flags, a TOML file, ``DOCSTOW_*`` and defaults, in that order.
+
+This room knows names, types and ranges of settings. It opens nothing that they point to.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from docstow.core.errors import ConfigurationError
+
+MIB = 1024 * 1024
+_UNITS = {"": 1, "b": 1, "kib": 1024, "mib": MIB, "gib": 1024 * MIB}
+_UNITS |= {"kb": 1000, "mb": 1000_000, "gb": 1000_000_000}
+
+
+def _setting(default: Any, help_text: str, *, least: float | None = None, kind: str = "") -> Any:
+    return dataclasses.field(
+        default=default,
+        repr=kind != "secret",
+        metadata={"help": help_text, "least": least, "kind": kind},
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings. Sizes are bytes (``30MiB`` is accepted), times are seconds."""
+
+    store: str = _setting("", "a directory, or s3://bucket/prefix; empty: the user's data folder")
+    s3_endpoint: str = _setting("", "URL of an S3 server other than AWS", kind="url")
+    s3_region: str = _setting("us-east-1", "region of the bucket")
+    docs_rs_url: str = _setting("https://docs.rs", "where rustdoc JSON comes from", kind="url")
+    crates_index_url: str = _setting(
+        "https://index.crates.io", "the sparse index that versions come from", kind="url"
+    )
+    github_url: str = _setting(
+        "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
+    )
+    github_token: str = _setting("", "sent to github_url alone", kind="secret")
+    presets: str = _setting("", "a TOML file with further names of known sources")
+    chromium: str = _setting("", "the browser for render_js; empty: found on PATH")
+    target: str = _setting("", "compilation target of crate docs; empty: each crate's default")
+    model: str = _setting(
+        "bundled", "bundled, a hub's OWNER/NAME[@REVISION], a folder, or openai:NAME"
+    )
+    model_precision: str = _setting("", "fp32 or int8; empty: fp32, or what a folder has")
+    models: str = _setting("", "folder of fetched models; empty: beside the blob cache")
+    hub_url: str = _setting("https://huggingface.co", "where models are fetched", kind="url")
+    embeddings_url: str = _setting("", "API root of openai:NAME, as https://host/v1", kind="url")
+    embeddings_key: str = _setting("", "bearer token for that API", kind="secret")
+    store_limit: int = _setting(
+        2048 * MIB, "size from which on upkeep evicts what was not used for longest", kind="size"
+    )
+    upkeep_hours: float = _setting(
+        1.0, "pause between rounds of upkeep in a server without a queue; 0: none", least=0
+    )
+    queue_url: str = _setting("", "SQS queue of jobs; empty: they run in this process", kind="url")
+    dead_letter_url: str = _setting("", "SQS queue of jobs that failed too often", kind="url")
+    max_receive_count: int = _setting(
+        5, "tries of a job, as that queue's redrive policy has it", least=1
+    )
+    auth: str = _setting(
+        "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
+    )
+    wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
+    lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
+    workers: int = _setting(2, "ingests that run at the same time in one process", least=1)
+    pre_ingest_workers: int = _setting(
+        3, "crates that --pre-ingest stows at the same time", least=1
+    )
+    max_compressed: int = _setting(30 * MIB, "largest download", least=1, kind="size")
+    max_decompressed: int = _setting(
+        100 * MIB, "largest file after unpacking", least=1, kind="size"
+    )
+    max_push: int = _setting(5_000_000, "longest text of a push", least=1, kind="size")
+    connect_timeout_s: float = _setting(5.0, "upstream connection timeout", least=0.001)
+    read_timeout_s: float = _setting(30.0, "upstream read timeout", least=0.001)
+    total_timeout_s: float = _setting(120.0, "upstream timeout for one whole answer", least=0.001)
+    retries: int = _setting(4, "tries after the first on 429, 5xx and connection faults", least=0)
+    upstream_interval_s: float = _setting(1.0, "pause between requests to docs.rs", least=0)
+    contact_url: str = _setting(
+        "https://github.com/docstow/docstow", "in the User-Agent, so that upstreams can write"
+    )
+    private_hosts: tuple[str, ...] = _setting(
+        (), "hosts on private addresses that sources may name; * for any"
+    )
+    cache: str = _setting("", "folder of the local blob cache; empty: the user's cache folder")
+    cache_bytes: int = _setting(2048 * MIB, "limit of the local blob cache", least=0, kind="size")
+    memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
+    freshness_s: float = _setting(5.0, "how old a head may be before it is checked again", least=0)
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8000, "port to listen on; 0 picks one", least=0)
+    allowed_hosts: tuple[str, ...] = _setting((), "further Host names that are served; * for any")
+    allowed_origins: tuple[str, ...] = _setting((), "browser origins that may call; * for any")
+    root: tuple[str, ...] = _setting(
+        (), "project directories whose packages are read; by stdio and commands: the current one"
+    )
+    log_level: str = _setting("info", "debug, info, warning or error")
+
+
+#: Addresses at which only this machine's own users reach a server.
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def allowed_private(settings: Settings) -> bool | tuple[str, ...]:
+    """Whether sources may name hosts on private addresses, or which ones.
+
+    Whoever can reach a server on loopback alone is on this machine already, and may as well read
+    its network's documentation. Others could make a public server look where they cannot.
+    """
+    if "*" in settings.private_hosts or settings.host in LOOPBACK:
+        return True
+    return settings.private_hosts
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
+
+
+def load(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None
+) -> Settings:
+    """Merge the four layers into one value.
+
+    Args:
+        flags: settings given on the command line; ``None`` values count as not given.
+        environment: usually ``os.environ``; only ``DOCSTOW_<NAME>`` entries of known names count.
+        file: a TOML file with settings by their names, at the top level.
+
+    Raises:
+        ConfigurationError: with all mistakes of all layers, one a line.
+    """
+    mistakes: list[str] = []
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        ("", {name: value for name, value in flags.items() if value is not None}),
+        (str(file or ""), _read_file(file, mistakes) if file else {}),
+        ("DOCSTOW_", _from_environment(environment)),
+    ]
+    merged: dict[str, Any] = {}
+    for origin, layer in layers:
+        for name, raw in layer.items():
+            label = (
+                f"DOCSTOW_{name.upper()}" if origin == "DOCSTOW_" else f"{origin} {name}".strip()
+            )
+            if name not in FIELDS:
+                near = difflib.get_close_matches(name, FIELDS, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                mistakes.append(f"{label}: there is no such setting{hint}")
+                continue
+            try:
+                value = _convert(FIELDS[name], raw)
+            except ValueError as error:
+                mistakes.append(f"{label}: {error}")
+                continue
+            merged.setdefault(name, value)
+    if mistakes:
+        raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
+    return Settings(**merged)
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    names = {f"DOCSTOW_{name.upper()}": name for name in FIELDS}
+    # An empty variable is how shells and templates say "not set".
+    return {names[key]: value for key, value in environment.items() if key in names and value}
+
+
+def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        mistakes.append(f"{path}: cannot be read ({error.strerror})")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        mistakes.append(f"{path}: is not TOML ({error})")
+    return {}
+
+
+def _convert(field: dataclasses.Field[Any], raw: object) -> object:
+    """Turn one raw value into the field's type or raise ValueError with the reason."""
+    value = _typed(field, raw)
+    least = field.metadata["least"]
+    if least is not None and isinstance(value, int | float) and value < least:
+        raise ValueError(f"must be at least {least}, not {raw}")
+    if field.name == "log_level" and value not in {"debug", "info", "warning", "error"}:
+        raise ValueError(f"must be debug, info, warning or error, not {raw}")
+    if field.name == "port" and isinstance(value, int) and value > 65535:
+        raise ValueError(f"must be at most 65535, not {raw}")
+    if field.metadata["kind"] == "url" and value:
+        parts = urlsplit(str(value))
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise ValueError(f"must be an http or https URL, not {raw}")
+        return str(value).rstrip("/")
+    return value
+
+
+def _typed(field: dataclasses.Field[Any], raw: object) -> object:
+    if field.metadata["kind"] == "size":
+        return _size(raw)
+    if isinstance(field.default, tuple):
+        if isinstance(raw, str):
+            return tuple(part.strip() for part in raw.split(",") if part.strip())
+        if isinstance(raw, Sequence) and all(isinstance(part, str) for part in raw):
+            return tuple(raw)
+        raise ValueError(f"must be a list of names, not {raw!r}")
+    if isinstance(field.default, str):
+        if not isinstance(raw, str):
+            shown = "" if field.metadata["kind"] == "secret" else f", not {raw!r}"
+            raise ValueError(f"must be text{shown}")
+        return raw
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise ValueError(f"must be a number, not {raw!r}")
+    try:
+        if isinstance(field.default, int):
+            return int(raw) if not isinstance(raw, float) or raw.is_integer() else int(str(raw))
+        number = float(raw)
+    except ValueError:
+        raise ValueError(f"must be a number, not {raw!r}") from None
+    if number != number or number in {float("inf"), float("-inf")}:
+        raise ValueError(f"must be a finite number, not {raw!r}")
+    return number
+
+
+def _size(raw: object) -> int:
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw
+    match = (
+        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", raw) if isinstance(raw, str) else None
+    )
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError(f"must be a size such as 1048576 or 30MiB, not {raw!r}")
+    return int(float(match[1]) * _UNITS[match[2].lower()])

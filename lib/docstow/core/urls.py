@@ -1,0 +1,234 @@
+"""Addresses of pages: one spelling for each, and which of them belong to a site.
+
+This room knows URLs as text. It asks nobody, and does not know what is behind an address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
+
+from docstow.core.errors import InvalidParameter
+
+#: The longest address that is asked for; longer ones are traps far more often than pages.
+LONGEST = 2000
+_SCHEMES = {"http": 80, "https": 443}
+_TRACKING = re.compile(
+    r"utm_.*|gclid|fbclid|msclkid|mc_[ce]id|_ga|_gl|ref|source"
+    r"|phpsessid|jsessionid|aspsessionid.*|sid|session_?id",
+    re.IGNORECASE,
+)
+_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
+# RFC 3986: what may stand unescaped; "%" because escapes that are there stay.
+_PATH_SAFE = "/%:@!$&'()*+,;=~-._"
+_QUERY_SAFE = "/?%:@!$'()*+,;=~-._"
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_LOOSE_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
+_UNRESERVED = re.compile(r"[A-Za-z0-9~._-]")
+_ASSET_SEGMENTS = {
+    "assets",
+    "static",
+    "_static",
+    "_sources",
+    "img",
+    "images",
+    "_images",
+    "css",
+    "js",
+    "fonts",
+}
+# Only suffixes that end no page's name: "array.map" and "node.class" may well be pages.
+_ASSET = re.compile(
+    r".*\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|mp[34]|m4a|og[agv]|webm|wav|flac|mov|avi|mkv"
+    r"|woff2?|ttf|otf|eot|css|m?js|wasm|zip|t?gz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|apk"
+    r"|dmg|pkg|exe|msi|iso|dll|dylib|pyc|parquet|sqlite|docx?|xlsx?|pptx?|od[tps]|epub|json|xml"
+    r"|rss|atom|csv|ya?ml|toml)"
+    # What Sphinx lists by name: links to what stands elsewhere.
+    r"|(?:genindex(?:-\w+)?|(?:py-)?modindex)(?:\.html)?"
+)
+#: How often a segment may occur in a path, in a row and altogether, before it is taken for a loop.
+_MOST_IN_A_ROW, _MOST_OF_ONE = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which addresses belong to a site.
+
+    Attributes:
+        domains: hosts, with a port where it matters; ``*.example.org`` for all below one.
+        prefixes: beginnings of paths by whole segments; empty for any.
+        include: globs of which one must match the path (or the URL, where a glob has ``://``);
+            empty for any.
+        exclude: globs of which none may match.
+    """
+
+    domains: Sequence[str]
+    prefixes: Sequence[str] = ()
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+    def holds(self, url: str) -> bool:
+        """Whether an address belongs to the site and may be a page."""
+        try:
+            return not left_out(clean_url(url), self)
+        except InvalidParameter:
+            return False
+
+
+def canonical_url(url: str) -> str:
+    """The one spelling of an address: what identifies a page, and a source.
+
+    Beyond :func:`clean_url` the query is sorted and a slash at the end of the path is dropped.
+
+    Raises:
+        InvalidParameter: it is no http or https address.
+    """
+    parts = urlsplit(clean_url(url))
+    query = "&".join(sorted(parts.query.split("&")))
+    path = parts.path.rstrip("/") or "/"
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
+
+
+def clean_url(url: str) -> str:
+    """An address as it is asked for: no fragment, tracking or session; else as it was written.
+
+    Scheme and host are in lower case, default ports and dot segments are gone, and what must be
+    escaped is. Parameters that only count visitors (``utm_*``, ``gclid``, ``ref`` …) are dropped.
+
+    Raises:
+        InvalidParameter: it is no http or https address.
+    """
+    parts = _split(url)
+    path = re.sub("/{2,}", "/", _SESSION.sub("", _escaped(parts.path, _PATH_SAFE)))
+    # urljoin takes dot segments out as RFC 3986, 5.2.4 says.
+    path = urlsplit(urljoin("http://host/", path)).path or "/"
+    kept = [
+        part
+        for part in _escaped(parts.query, _QUERY_SAFE + "&").split("&")
+        if part and not _TRACKING.fullmatch(unquote(part.partition("=")[0]))
+    ]
+    return urlunsplit((parts.scheme, netloc(parts), path, "&".join(kept), ""))
+
+
+def netloc(parts: SplitResult) -> str:
+    """The host in lower case, with the port where it is not the scheme's own."""
+    host = (parts.hostname or "").rstrip(".")
+    try:
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise InvalidParameter("url", f"{host} is no host's name") from None
+    host = f"[{host}]" if ":" in host else host
+    port = parts.port
+    return host if port in {None, _SCHEMES.get(parts.scheme)} else f"{host}:{port}"
+
+
+def site_of(url: str) -> str:
+    """Scheme, host and port of an address: ``https://docs.example.org``."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{netloc(parts)}"
+
+
+def directory_of(url: str) -> str:
+    """The path below which the rest of a site is expected, without a slash at its end.
+
+    A last segment with a suffix (``intro.html``) is a file beside the others; any other is taken
+    for a directory, as a slash at its end may have been dropped.
+    """
+    path = urlsplit(url).path
+    head, _, last = path.rpartition("/")
+    file = re.fullmatch(r".*\.(?:x?html?|md|txt|rst|php|aspx?|jsp)", last, re.IGNORECASE)
+    return (head if file else path).rstrip("/")
+
+
+def on_site(url: str, domains: Sequence[str]) -> bool:
+    """Whether an address's host is one of these; a domain without a port stands for any."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    for domain in domains:
+        wanted = domain.lower()
+        if wanted in {host, netloc(parts), f"[{host}]"}:
+            return True
+        if wanted.startswith("*.") and host.endswith(wanted[1:]):
+            return True
+    return False
+
+
+def left_out(url: str, scope: Scope) -> str:
+    """Why a clean address is not asked for, in a few words; empty if it is.
+
+    Args:
+        url: as :func:`clean_url` gives it.
+        scope: the site that it should belong to.
+    """
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    prefix = _prefix(path, scope.prefixes)
+    if not on_site(url, scope.domains) or prefix is None:
+        return "out of scope"
+    if any(_matches(glob, url, path) for glob in scope.exclude):
+        return "excluded"
+    if scope.include and not any(_matches(glob, url, path) for glob in scope.include):
+        return "not included"
+    segments = path[len(prefix) :].lower().split("/")
+    if _ASSET_SEGMENTS.intersection(segments) or _ASSET.fullmatch(segments[-1]):
+        return "not a page"
+    return "endless address" if _endless(url, [part for part in path.split("/") if part]) else ""
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of an address that can be asked for."""
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError:
+        raise InvalidParameter("url", "must be an http or https address") from None
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise InvalidParameter("url", "must be an address such as https://docs.example.org/guide/")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidParameter(
+            "url", "must not hold a user's name or password; send them as a header instead"
+        )
+    if re.search(r"[\s<>\"\\^`{|}]", parts.hostname):
+        raise InvalidParameter("url", "must name a host that can exist")
+    return parts
+
+
+def _escaped(text: str, safe: str) -> str:
+    """One spelling of escapes: only what must be escaped is, with capital digits."""
+    whole = quote(_LOOSE_PERCENT.sub("%25", text), safe=safe)
+
+    def one(match: re.Match[str]) -> str:
+        char = chr(int(match[1], 16))
+        return char if _UNRESERVED.fullmatch(char) else match[0].upper()
+
+    return _ESCAPE.sub(one, whole)
+
+
+def _prefix(path: str, prefixes: Sequence[str]) -> str | None:
+    """The longest of the prefixes that a path is below; None if it is below none."""
+    if not prefixes:
+        return ""
+    stripped = (unquote(prefix).rstrip("/") for prefix in prefixes)
+    fits = [each for each in stripped if path == each or path.startswith(f"{each}/")]
+    return max(fits, key=len, default=None)
+
+
+def _matches(glob: str, url: str, path: str) -> bool:
+    """``*`` matches slashes too; a glob without a slash at its beginning begins at the root."""
+    if "://" in glob:
+        return fnmatchcase(url, glob)
+    return fnmatchcase(path, glob if glob.startswith(("/", "*")) else f"/{glob}")
+
+
+def _endless(url: str, segments: Sequence[str]) -> bool:
+    """Whether an address looks like one of a trap: it is huge, or goes in circles."""
+    most = _MOST_IN_A_ROW + 1
+    row = any(
+        len(set(segments[start : start + most])) == 1 for start in range(len(segments) - most + 1)
+    )
+    often = max(Counter(segments).values(), default=0) > _MOST_OF_ONE
+    return len(url) > LONGEST or row or often

@@ -1,0 +1,155 @@
+"""An embedder that asks an endpoint which speaks OpenAI's embeddings API.
+
+This room knows the API's requests and answers. It does not know HTTP's faults, nor what the texts
+are or where vectors are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.embedding._embed import bundled
+
+if TYPE_CHECKING:
+    from docstow.net import Fetcher
+
+_TEXTS_AT_ONCE = 64
+_MOST_CHARACTERS = 8000
+"""Longer texts are cut: endpoints refuse what exceeds their model's length, 8192 tokens at most
+of them, and a token of documentation has a character at least."""
+
+_QUESTIONS_KEPT = 64
+"""A search over several crates asks for its question's vector for each of them, a page later again:
+one request is enough."""
+
+_REFUSED_KEY = (401, 403)
+
+
+class EndpointEmbedder:
+    """An :class:`docstow.embedding._embed.Embedder` behind ``POST {url}/embeddings``.
+
+    Nothing tells when a provider changes a model, so the id can hold no digest: it has the host,
+    the model's name and the length of its vectors, which is asked for once.
+
+    Args:
+        fetcher: makes the client when the first text is embedded.
+        url: the API's root, such as ``https://host/v1``.
+        model: the endpoint's name for the model.
+        key: sent as a bearer token; empty for none. It appears in no id, message or log.
+
+    Raises:
+        ConfigurationError: the key cannot be sent; later: it is refused.
+        UpstreamError, UpstreamTimeout: while embedding, as the endpoint answers.
+    """
+
+    fields = False
+
+    def __init__(self, fetcher: Callable[[], Fetcher], url: str, model: str, key: str) -> None:
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ConfigurationError("embeddings_key: must be printable ASCII without spaces")
+        self._fetcher = fetcher
+        self._url = url
+        self._model = model
+        self._headers = {"Content-Type": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._question = lru_cache(_QUESTIONS_KEPT)(self._embed_question)
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Length of every vector, learnt from the first answer."""
+        return len(self._ask(["dimensions"], None)[0])
+
+    @cached_property
+    def id(self) -> str:
+        """Host and path, the model's name there, and the length of its vectors."""
+        parts = urlsplit(self._url)
+        place = (f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname) or ""
+        if parts.port is not None:
+            place += f":{parts.port}"
+        return f"openai:{self._model}@{place}{parts.path}/{self.dimensions}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed passages; see :meth:`docstow.embedding._embed.Embedder.embed`."""
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        rows = [row for row, text in enumerate(texts) if text.strip()]
+        for first in range(0, len(rows), _TEXTS_AT_ONCE):
+            part = rows[first : first + _TEXTS_AT_ONCE]
+            vectors[part] = self._ask([texts[row] for row in part], self.dimensions)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a question; see :meth:`docstow.embedding._embed.Embedder.embed_query`."""
+        return self._question(text)
+
+    def count(self, text: str) -> int:
+        """Count the bundled model's tokens: the API does not tell its own."""
+        return bundled().count(text)
+
+    def _embed_question(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        vector.setflags(write=False)  # all who ask share it
+        return vector
+
+    def _ask(self, texts: Sequence[str], dimensions: int | None) -> NDArray[np.float32]:
+        """One request: a vector a text, in their order, of that length if one is given."""
+        body = {
+            "model": self._model,
+            "input": [text[:_MOST_CHARACTERS] for text in texts],
+            "encoding_format": "float",
+        }
+        host = urlsplit(self._url).hostname
+        try:
+            answer = self._fetcher().post(
+                f"{self._url}/embeddings", json.dumps(body).encode(), headers=self._headers
+            )
+        except UpstreamError as error:
+            status = error.details.get("status")
+            if status in _REFUSED_KEY:
+                raise ConfigurationError(
+                    f"{host} answered {status}: it does not accept the key; set "
+                    "DOCSTOW_EMBEDDINGS_KEY to one that may use this model"
+                ) from error
+            if status in (400, 404, 422):
+                raise UpstreamError(
+                    f"{host} answered {status} for the model {self._model!r}; check "
+                    "DOCSTOW_EMBEDDINGS_URL and the model's name.",
+                    **error.details,
+                ) from error
+            raise
+        vectors = _vectors(answer.body, len(texts))
+        if vectors is None:
+            raise UpstreamError(
+                f"{host} did not answer with a vector for each text; check that "
+                "DOCSTOW_EMBEDDINGS_URL is an OpenAI-compatible API.",
+                host=host,
+            )
+        if dimensions not in (None, vectors.shape[1]):
+            raise UpstreamError(
+                f"{host} answered with {vectors.shape[1]} dimensions, before with {dimensions}; "
+                "the model behind this name has changed. Start docstow again to embed anew.",
+                host=host,
+            )
+        return vectors
+
+
+def _vectors(body: bytes, count: int) -> NDArray[np.float32] | None:
+    """The answer's vectors in the order of its ``index``; None unless it is as it should be."""
+    try:
+        rows: list[dict[str, Any]] = sorted(json.loads(body)["data"], key=lambda row: row["index"])
+        vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
+        indexes = [row["index"] for row in rows]
+    except (ValueError, TypeError, KeyError):
+        return None
+    whole = indexes == list(range(count)) and vectors.ndim == 2 and vectors.shape[1] > 0
+    return vectors if whole and np.isfinite(vectors).all() else None

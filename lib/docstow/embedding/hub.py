@@ -1,0 +1,169 @@
+"""Models from a hub: fetched once, checked against digests, at hand afterwards without a network.
+
+A file of a known model must have the digest in ``known.json``. Of any other model, the digests of
+the first fetch are written into the folder's manifest, and must hold at every load.
+This room knows the hub's addresses and files. It does not know what a model is fed with or gives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.embedding.model_folder import DESCRIPTIONS, FILES, MANIFEST, TOKENIZER
+from docstow.embedding.select import PRECISIONS, Choice
+
+if TYPE_CHECKING:
+    from docstow.net import Fetcher
+
+log = logging.getLogger(__name__)
+
+MOST = 2 * 1024**3
+"""The largest file that is fetched, in bytes; one ONNX file cannot be larger."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_KNOWN = Path(__file__).parent / "known_models.json"
+_ABSENT = (401, 403, 404)  # hubs answer 401 for what does not exist, too
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to fetch: from where, which files it must or may be, and what they say of themselves."""
+
+    repository: str
+    revision: str
+    model: tuple[str, ...]
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Hub:
+    """A hub of models.
+
+    Args:
+        fetcher: makes the client when something has to be fetched.
+        url: the hub's root; a file is at ``/{id}/resolve/{revision}/{file}``.
+        folder: where models are kept, each in a folder of its own.
+    """
+
+    def __init__(self, fetcher: Callable[[], Fetcher], url: str, folder: Path) -> None:
+        self._fetcher = fetcher
+        self._url = url
+        self._folder = folder
+
+    def obtain(self, choice: Choice, into: Path | None = None) -> Path:
+        """The folder of a model, fetched if it is not there whole.
+
+        Args:
+            choice: of kind ``hub``.
+            into: the folder to use in place of the hub's own.
+
+        Raises:
+            ConfigurationError: the hub has no such model, or not in this form.
+            UpstreamError, UpstreamTimeout: the hub cannot be asked, or sent a file whose digest
+                is not the known one. What has arrived of a large file stays for the next time.
+        """
+        known = json.loads(_KNOWN.read_bytes()).get(choice.name)
+        wanted = _wanted(choice, known)
+        folder = into or self._folder / self._name(choice, wanted)
+        if (folder / MANIFEST).is_file():
+            return folder
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"):
+            if not (folder / MANIFEST).is_file():
+                self._fetch(choice, wanted, folder)
+        return folder
+
+    @staticmethod
+    def _name(choice: Choice, wanted: _Wanted) -> str:
+        precision = choice.precision or "fp32"
+        return f"{choice.name.replace('/', '--')}@{wanted.revision}#{precision}".replace("#", "--")
+
+    def _fetch(self, choice: Choice, wanted: _Wanted, folder: Path) -> None:
+        log.info("fetching the model %s from %s", choice.name, self._url)
+        visit = _Visit(self._fetcher(), self._url, wanted, folder)
+        if not wanted.facts:
+            for file in DESCRIPTIONS:
+                visit.get(file)
+        if not visit.get(TOKENIZER):
+            raise ConfigurationError(
+                f"model: {self._url} has no {choice.name} at {wanted.revision}, or no {TOKENIZER} "
+                "in it; check the id and the revision"
+            )
+        if not any(visit.get(file) for file in wanted.model):
+            raise ConfigurationError(
+                f"model: {choice.name} has no {choice.precision or 'fp32'} ONNX file (none of "
+                f"{', '.join(wanted.model)}); choose {' or '.join(PRECISIONS)}, or a repository "
+                "with ONNX files"
+            )
+        manifest = {
+            "id": choice.name,
+            "repository": wanted.repository,
+            "revision": visit.revision,
+            "sha256": visit.sha256,
+            **wanted.facts,
+        }
+        unfinished = folder / f"{MANIFEST}.part"
+        unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        unfinished.replace(folder / MANIFEST)
+
+
+class _Visit:
+    """One fetch of a model; remembers the commit that answered first, and stays with it."""
+
+    def __init__(self, fetcher: Fetcher, url: str, wanted: _Wanted, folder: Path) -> None:
+        self._fetcher = fetcher
+        self._root = f"{url}/{wanted.repository}/resolve"
+        self._wanted = wanted
+        self._folder = folder
+        self.revision = wanted.revision
+        self.sha256: dict[str, str] = {}
+
+    def get(self, file: str) -> bool:
+        """Fetch a file into the folder and note its digest; False if the hub does not have it."""
+        path = self._folder / file
+        part = path.with_name(f"{path.name}.part")
+        pinned = self._wanted.sha256.get(file)
+        if not pinned and not _COMMIT.fullmatch(self.revision):
+            # A branch moves on: what is left of an earlier fetch may begin another file.
+            part.unlink(missing_ok=True)
+        answer = self._fetcher.download(
+            f"{self._root}/{self.revision}/{file}", part, most=MOST, expected=(200, *_ABSENT)
+        )
+        if answer.status in _ABSENT:
+            return False
+        commit = answer.headers.get("x-repo-commit", "")
+        if _COMMIT.fullmatch(commit):
+            self.revision = commit
+        with part.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if pinned and digest != pinned:
+            part.unlink()
+            raise UpstreamError(
+                f"{file} of {self._wanted.repository} has the SHA-256 {digest}, but {pinned} is "
+                "the known one; it was thrown away. Try again, or check DOCSTOW_HUB_URL."
+            )
+        part.replace(path)
+        self.sha256[file] = digest
+        return True
+
+
+def _wanted(choice: Choice, known: Mapping[str, Any] | None) -> _Wanted:
+    """Where a chosen model comes from; known models are pinned unless a revision is given."""
+    precision = choice.precision or "fp32"
+    if known is None:
+        return _Wanted(choice.name, choice.revision or "main", FILES[precision])
+    facts = {name: value for name, value in known.items() if name not in PRECISIONS}
+    if choice.revision:
+        return _Wanted(choice.name, choice.revision, FILES[precision], facts=facts)
+    pin = known[precision]
+    return _Wanted(pin["repository"], pin["revision"], (pin["model"],), pin["sha256"], facts)

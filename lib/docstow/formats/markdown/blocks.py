@@ -1,0 +1,220 @@
+"""Markdown's blocks: fences found, and what only one tool knows made plain Markdown.
+
+This room knows CommonMark's fences and headings and the blocks of MkDocs, Docusaurus, VitePress,
+MyST and GitHub. It does not know links, nor where a text comes from. Every line is looked at a
+fixed number of times for each level of nesting, of which there are few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from docstow.formats.admonitions import NAMES, Line, label, quoted
+from docstow.formats.markdown.blocks__readers_markdown_html import html_block
+
+_DEEPEST = 8
+_FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$")
+_LANGUAGE = re.compile(r"\{?[.=]?([\w+#./-]+)")
+_MYST = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)$")
+_ADMONITION = re.compile(r"( *)(?:!!!|\?\?\?\+?) +([\w-]+)[^\"]*+(?:\"(.*)\")?\s*$")
+_TAB = re.compile(r"( *)===[!+]* +[\"'](.+)[\"']\s*$")
+_CONTAINER = re.compile(r" {0,8}:{3,} *\{?([A-Za-z][\w.:-]*)\}?(?:\[(.*)\])?(.*)$")
+_CONTAINER_END = re.compile(r" {0,8}:{3,}\s*$")
+_ALERT = re.compile(r"\s*\[!(\w+)\][+-]?\s*(.*)$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?$")
+_HEADING_ID = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_CODE_CELLS = {"code-block", "code", "sourcecode", "code-cell", "code-include"}
+_NAVIGATION = {"toctree", "contents", "tableofcontents", "include", "figure", "image"}
+
+
+def normalised(lines: Sequence[str], depth: int = 0) -> list[Line]:
+    """The lines of a text with every block in the one way that docstow writes it."""
+    if depth > _DEEPEST:
+        return [(line, False) for line in lines]
+    return _Blocks(lines, depth).read()
+
+
+class _Blocks:
+    """One pass over the lines of one level."""
+
+    def __init__(self, lines: Sequence[str], depth: int) -> None:
+        self._lines = lines
+        self._depth = depth
+        self._out: list[Line] = []
+        self._in_list = False
+        self._fences, self._containers = _pairs(lines)
+
+    def read(self) -> list[Line]:
+        at = 0
+        steps = (
+            self._fence, self._indented_code, self._admonition, self._tab, self._container,
+            self._quote, self._html, self._heading,
+        )  # fmt: skip
+        while at < len(self._lines):
+            for step in steps:
+                after = step(at)
+                if after > at:
+                    at = after
+                    break
+            else:
+                line = self._lines[at]
+                if line.strip():
+                    item = bool(_ITEM.match(line))
+                    self._in_list = item or (self._in_list and line[0] in " \t")
+                self._out.append((line.replace("[[toc]]", "").replace("[TOC]", ""), False))
+                at += 1
+        return self._out
+
+    def _inner(self, lines: Sequence[str]) -> list[Line]:
+        return normalised(lines, self._depth + 1)
+
+    def _fence(self, at: int) -> int:
+        end = self._fences.get(at)
+        match = _FENCE.match(self._lines[at]) if end is not None else None
+        if match is None or end is None:
+            return at
+        indent, marks, info = match.groups()
+        body = list(self._lines[at + 1 : end])
+        closed = end < len(self._lines)
+        directive = _MYST.match(info.strip())
+        if directive and self._directive(directive[1], directive[2], body):
+            return end + 1
+        words = directive[2] if directive and directive[1] in _CODE_CELLS else info.strip()
+        named = _LANGUAGE.match(words)
+        self._out.append((f"{indent}{marks}{named[1] if named else ''}", True))
+        self._out += [(line, True) for line in body]
+        self._out.append((self._lines[end] if closed else indent + marks, True))
+        return end + 1
+
+    def _directive(self, name: str, title: str, body: list[str]) -> bool:
+        """A MyST directive that holds prose; False for one that is code."""
+        if name in _NAVIGATION:
+            return True
+        if name not in NAMES:
+            return False
+        options = [line for line in body if not re.match(r":[\w-]+:", line)]
+        self._out += quoted(label(name, title), self._inner(options))
+        return True
+
+    def _indented_code(self, at: int) -> int:
+        before = self._lines[at - 1] if at else ""
+        if self._in_list or before.strip() or not self._lines[at].startswith(("    ", "\t")):
+            return at
+        end = at
+        while end < len(self._lines) and (
+            self._lines[end].startswith(("    ", "\t")) or not self._lines[end].strip()
+        ):
+            end += 1
+        self._out += [(line, bool(line.strip())) for line in self._lines[at:end]]
+        return end
+
+    def _below(self, at: int, indent: int) -> tuple[list[str], int]:
+        """The lines that are indented below one that opens a block, and where they end."""
+        prefix = " " * (indent + 4)
+        end = at
+        while end < len(self._lines):
+            line = self._lines[end].replace("\t", "    ", 1)
+            if line.strip() and not line.startswith(prefix):
+                break
+            end += 1
+        lines = [line.replace("\t", "    ", 1)[indent + 4 :] for line in self._lines[at:end]]
+        return lines, end
+
+    def _admonition(self, at: int) -> int:
+        match = _ADMONITION.match(self._lines[at])
+        if match is None:
+            return at
+        body, end = self._below(at + 1, len(match[1]))
+        self._out += quoted(label(match[2], match[3] or ""), self._inner(body))
+        return end
+
+    def _tab(self, at: int) -> int:
+        match = _TAB.match(self._lines[at])
+        if match is None:
+            return at
+        body, end = self._below(at + 1, len(match[1]))
+        self._out += [("", False), (f"**{match[2]}**", False), ("", False), *self._inner(body)]
+        return end
+
+    def _container(self, at: int) -> int:
+        match = _CONTAINER.match(self._lines[at])
+        if match is None:
+            return at
+        end = self._containers.get(at)
+        if end is None:
+            # mkdocstrings: the name of what its generator would describe here.
+            if "." not in match[1]:
+                return at
+            self._out.append((f"`{match[1]}`", False))
+            return self._below(at + 1, 0)[1]
+        body = self._inner(self._lines[at + 1 : end])
+        name = match[1].lower()
+        title = match[2] or re.sub(r"\{[^{}]*\}", "", match[3] or "")
+        self._out += quoted(label(name, title), body) if name in NAMES else body
+        return end + 1
+
+    def _quote(self, at: int) -> int:
+        end = at
+        while end < len(self._lines) and self._lines[end].lstrip(" ").startswith(">"):
+            end += 1
+        if end == at or (self._in_list and self._lines[at].startswith(" ")):
+            return at
+        body = [line.lstrip(" ")[1:].removeprefix(" ") for line in self._lines[at:end]]
+        alert = _ALERT.match(body[0])
+        if alert and alert[1].lower() in NAMES:
+            heading = label(alert[1], alert[2])
+            self._out += quoted(heading, self._inner(body[1:]))
+        else:
+            self._out += quoted("", self._inner(body))[1:-1]
+        return end
+
+    def _html(self, at: int) -> int:
+        lines, end = html_block(self._lines, at)
+        self._out += lines
+        return end
+
+    def _heading(self, at: int) -> int:
+        line = self._lines[at]
+        match = _HEADING.match(line)
+        if match is not None:
+            self._in_list = False
+            title = _HEADING_ID.sub("", (match[2] or "").rstrip().rstrip("#").rstrip())
+            self._out += [(f"{match[1]} {title}".rstrip(), False)]
+            return at + 1
+        below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
+        underline = _UNDERLINE.match(below)
+        alone = not (at and self._lines[at - 1].strip())
+        if not (underline and alone and line.strip()) or line.lstrip()[0] in ">-*+|#<`=":
+            return at
+        title = _HEADING_ID.sub("", line.strip())
+        self._out.append((f"{'#' if underline[1][0] == '=' else '##'} {title}", False))
+        return at + 2
+
+
+def _pairs(lines: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:
+    """Where fences and containers that open on a line close: one pass for all of them."""
+    fences: dict[int, int] = {}
+    containers: dict[int, int] = {}
+    open_containers: list[int] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        if match is not None:
+            closing = re.compile(rf"\s*{re.escape(match[2][0])}{{{len(match[2])},}}\s*$")
+            end = at + 1
+            while end < len(lines) and not closing.match(lines[end]):
+                end += 1
+            fences[at] = end
+            at = end
+        elif ":::" in line:
+            if _CONTAINER_END.match(line):
+                if open_containers:
+                    containers[open_containers.pop()] = at
+            elif _CONTAINER.match(line):
+                open_containers.append(at)
+        at += 1
+    return fences, containers

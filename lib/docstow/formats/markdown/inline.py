@@ -1,0 +1,167 @@
+"""Inline Markdown: links made absolute, references resolved, HTML made Markdown.
+
+This room knows one paragraph at a time. It does not know blocks: what it is given is no code.
+All patterns are bounded or possessive, so that the time is in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from docstow.formats.markdown.inline__readers_addresses import absolute, page_address
+
+_DESTINATION = (
+    r"\(\s{0,9}(?:<(?P<%s_angled>[^<>\n]{0,2000})>|(?P<%s_plain>(?:[^\s()<>]|\([^\s()]{0,500}\)){0,2000}+))"
+    r"(?:\s{1,9}(?:\"[^\"]{0,500}\"|'[^']{0,500}'))?\s{0,9}\)"
+)
+_INLINE = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\0]{1,2000}?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<escape>\\[^\n])"
+    r"|(?P<comment><!--[^\0]{0,2000}?-->)"
+    r"|<(?P<auto>https?://[^\s<>]{1,2000})>"
+    r"|(?P<tag><(?P<close>/?)(?P<name>[A-Za-z][\w.-]{0,40})(?P<attributes>\s[^<>]{0,1500})?/?>)"
+    r"|(?P<image>!\[(?P<alt>[^\[\]]{0,500})\](?:"
+    + _DESTINATION.replace("%s", "image")
+    + r"|\[(?P<image_reference>[^\[\]]{0,200})\]))"
+    r"|(?P<link>\[(?P<label>(?:[^\[\]`]|`[^`\n]{0,200}`"
+    r"|!?\[[^\[\]]{0,300}\](?:\([^()\s]{0,1000}\)|\[[^\[\]]{0,100}\])?){1,500}+)\](?:"
+    + _DESTINATION.replace("%s", "link")
+    + r"|\[(?P<reference>[^\[\]]{0,200})\])?)"
+    r"|(?P<bare>https?://[^\s<>\[\]()\"'`]{1,2000})"
+)
+_ATTRIBUTE = re.compile(r"([A-Za-z-]{1,30})\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_BADGE = re.compile(r"shields\.io|badge|travis-ci|codecov\.io|coveralls\.io", re.IGNORECASE)
+_MOST_SPELT_OUT = 1024 * 1024
+_MARKS = {
+    "b": "**", "strong": "**", "summary": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
+    "samp": "`", "tt": "`",
+}  # fmt: skip
+#: Tags that say nothing in Markdown; other names, such as ``<T>``, are left as they are.
+_DROPPED = {
+    "a", "abbr", "article", "aside", "br", "center", "cite", "dd", "del", "details",
+    "dfn", "div", "dl", "dt", "figcaption", "figure", "font", "footer", "header", "hr",
+    "iframe", "img", "input", "ins", "li", "main", "mark", "nav", "ol", "p", "picture",
+    "pre", "s", "section", "small", "source", "span", "strike", "sub", "sup", "svg",
+    "path", "table", "tbody", "td", "th", "thead", "tr", "u", "ul", "video", "wbr", "h1",
+    "h2", "h3", "h4", "h5", "h6", "blockquote", "caption", "col", "colgroup", "button",
+    "script", "style",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Inline:
+    """Rewrites the paragraphs of one document.
+
+    Attributes:
+        base: the page's own address; may be empty.
+        references: by normalised label the target of each reference definition.
+        links: the addresses that were met, in order; the values say nothing.
+    """
+
+    base: str
+    references: Mapping[str, str]
+    links: dict[str, None] = field(default_factory=dict)
+    _spelt_out: int = 0
+
+    def rewrite(self, text: str) -> str:
+        """One paragraph, rewritten."""
+        if not any(mark in text for mark in ("[", "<", "://")):
+            return text
+        opened: list[str] = []
+
+        def replace(match: re.Match[str]) -> str:
+            kind = match.lastgroup
+            if match["tag"]:
+                return self._tag(match, opened, cell=text.startswith("|"))
+            if match["image"]:
+                return self._image(match)
+            if match["link"]:
+                return self._link(match)
+            if kind == "comment":
+                return ""
+            if kind in {"auto", "bare"}:
+                self._met((match["auto"] or match["bare"]).rstrip(".,;:!?"))
+            return match[0]
+
+        rewritten = _INLINE.sub(replace, text)
+        rewritten += "".join(f"]({url})" for url in reversed(opened) if url)
+        return rewritten if text[:1].isspace() else rewritten.lstrip()
+
+    def _met(self, url: str) -> None:
+        address = page_address(url)
+        if address:
+            self.links[address] = None
+
+    def _target(self, match: re.Match[str], kind: str, label: str, reference: str | None) -> str:
+        direct = match[f"{kind}_angled"] or match[f"{kind}_plain"]
+        if direct is not None:
+            return direct
+        if reference is None and match[0].endswith(")"):
+            return ""
+        target = self.references.get(label_of(reference or label), "")
+        # A short label may stand for a long address many times over: only so much is spelt out.
+        self._spelt_out += len(target)
+        return target if self._spelt_out < _MOST_SPELT_OUT else ""
+
+    def _image(self, match: re.Match[str]) -> str:
+        target = self._target(match, "image", match["alt"], match["image_reference"])
+        return self._picture(match["alt"], target) if target else match[0]
+
+    def _picture(self, alt: str, target: str) -> str:
+        if _BADGE.search(target) or target.startswith("data:"):
+            return ""
+        return f"![{alt}]({absolute(target, self.base, image=True)})"
+
+    def _link(self, match: re.Match[str]) -> str:
+        label = match["label"]
+        target = self._target(match, "link", label, match["reference"])
+        if not target:
+            return match[0]
+        if "[" in label or "<" in label:
+            nested = self.rewrite(label)
+            if not nested.strip():
+                return ""
+            label = nested
+        return self._linked(label, target)
+
+    def _linked(self, label: str, target: str) -> str:
+        if target.lower().startswith(("javascript:", "data:")):
+            return label
+        url = absolute(target, self.base)
+        self._met(url)
+        return f"[{label}]({url})" if not re.search(r"[\s()]", url) else f"[{label}](<{url}>)"
+
+    def _tag(self, match: re.Match[str], opened: list[str], *, cell: bool) -> str:
+        name = match["name"].lower()
+        closing = bool(match["close"])
+        attributes = {
+            key.lower(): quoted or single or bare
+            for key, quoted, single, bare in _ATTRIBUTE.findall(match["attributes"] or "")
+        }
+        if name == "a":
+            return self._anchor(attributes.get("href", ""), opened, closing=closing)
+        if name == "img" and attributes.get("src"):
+            return self._picture(attributes.get("alt", ""), attributes["src"])
+        if name in _MARKS:
+            return _MARKS[name]
+        if name == "br":
+            return " " if cell else "\n"
+        if name == "li":
+            return "" if closing else "- "
+        return "" if name in _DROPPED else match[0]
+
+    def _anchor(self, target: str, opened: list[str], *, closing: bool) -> str:
+        if not closing:
+            url = absolute(target, self.base) if target else ""
+            opened.append("" if url.lower().startswith("javascript:") else url)
+            self._met(url)
+            return "[" if opened[-1] else ""
+        url = opened.pop() if opened else ""
+        return f"]({url})" if url else ""
+
+
+def label_of(text: str) -> str:
+    """A reference's label as it is compared."""
+    return " ".join(text.lower().split())

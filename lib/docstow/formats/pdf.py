@@ -1,0 +1,91 @@
+"""The text of PDF files, page by page; needs the extra ``pdf``.
+
+This room knows pypdf. It works on bytes in memory and follows nothing that a file refers to.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import ConfigurationError, UnreadableInput
+from docstow.core.model import File
+from docstow.formats._readers_page import Page, name_of
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+_MOST_PAGES = 2000
+_LONGEST_TEXT = 8 * 1024 * 1024
+_DEEPEST_OUTLINE = 20
+
+
+def read(file: File) -> Page:
+    """Read a PDF file's text; each page has a heading: its outline's title, or its number.
+
+    Raises:
+        ConfigurationError: the extra is not installed.
+        UnreadableInput: the file is broken or encrypted.
+    """
+    try:
+        import pypdf
+    except ImportError as error:
+        raise ConfigurationError(
+            "Reading PDF needs an extra: install docstow[pdf], for example with"
+            " `pip install 'docstow[pdf]'`."
+        ) from error
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(file.body), strict=False)
+        # Files without a user's password open with an empty one.
+        locked = reader.is_encrypted and not reader.decrypt("")
+        page = None if locked else _page(reader, file)
+    # A broken file makes pypdf raise nearly anything, its own errors being the lesser part.
+    except Exception as error:
+        raise UnreadableInput(f"{file.path} is no PDF that can be read: it is damaged.") from error
+    if page is None:
+        raise UnreadableInput(f"{file.path} is encrypted: give a copy without a password.")
+    return page
+
+
+def _page(reader: PdfReader, file: File) -> Page:
+    said = (str(reader.metadata.title or "") if reader.metadata else "").strip()
+    titles = _titles(reader)
+    parts: list[str] = []
+    size = 0
+    for number, page in enumerate(reader.pages[:_MOST_PAGES]):
+        text = "\n".join(line.rstrip() for line in page.extract_text().split("\n")).strip()
+        if text:
+            parts.append(f"## {titles.get(number, f'Page {number + 1}')}\n\n{_unmarked(text)}")
+        size += len(text)
+        if size > _LONGEST_TEXT:
+            break
+    text = "\n\n".join(parts)
+    return Page(said or name_of(file), text.encode("utf-8", "replace").decode())
+
+
+def _unmarked(text: str) -> str:
+    """A page's text, in which no line may pass for a heading or a fence."""
+    return "\n".join(
+        "\\" + line if line.startswith(("#", "```", "~~~")) else line for line in text.split("\n")
+    )
+
+
+def _titles(reader: PdfReader) -> dict[int, str]:
+    """By page number the first title that the outline has for it."""
+    titles: dict[int, str] = {}
+
+    def walk(entries: list[Any], depth: int) -> None:
+        for entry in entries:
+            if isinstance(entry, list):
+                if depth < _DEEPEST_OUTLINE:
+                    walk(entry, depth + 1)
+                continue
+            number = reader.get_destination_page_number(entry)
+            title = " ".join(str(entry.title).split())
+            if number is not None and title:
+                titles.setdefault(number, title)
+
+    walk(list(reader.outline), 0)
+    return titles

@@ -1,0 +1,255 @@
+"""docutils' tree as Markdown.
+
+This room knows the nodes. It does not know directives, which have made nodes before, nor
+addresses, which are made absolute after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from docutils import nodes
+
+from docstow.formats.admonitions import Line, quoted
+from docstow.formats.notebook import fenced
+
+_ROLE = re.compile(r"^(?::([\w:.+-]{1,60}):)?`(.*?)`(?::([\w:.+-]{1,60}):)?$", re.DOTALL)
+_EXPLICIT = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
+#: Roles whose text is prose; any other's is a name in code.
+_PROSE_ROLES = {
+    "ref", "doc", "term", "download", "numref", "guilabel", "menuselection", "abbr", "any",
+    "dfn", "fa", "octicon", "user", "issue", "gh", "pull",
+}  # fmt: skip
+_SKIPPED = (
+    nodes.comment, nodes.system_message, nodes.substitution_definition, nodes.target,
+    nodes.docinfo, nodes.pending, nodes.raw, nodes.decoration, nodes.meta,
+)  # fmt: skip
+#: Substitutions that hold others could grow without end: so many characters are enough.
+_MOST_SUBSTITUTED = 256 * 1024
+
+
+class Writer:
+    """Writes one document.
+
+    Args:
+        document: as the parser leaves it: no transform has been applied.
+    """
+
+    def __init__(self, document: nodes.document) -> None:
+        self._document = document
+        self._targets: dict[str, str] = {
+            nodes.fully_normalize_name(name): str(target["refuri"])
+            for target in document.findall(nodes.target)
+            if "refuri" in target
+            for name in _words(target, "names")
+        }
+        self._substituting: set[str] = set()
+        self._substituted = 0
+
+    def lines(self) -> list[Line]:
+        """The whole document."""
+        children = list(self._document.children)
+        while children and isinstance(children[0], (*_SKIPPED, nodes.field_list)):
+            children.pop(0)
+        return self._blocks(children, 0)
+
+    def _blocks(self, children: Iterable[nodes.Node], level: int) -> list[Line]:
+        lines: list[Line] = []
+        for child in children:
+            block = self._block(child, level)
+            if block:
+                lines += [*([("", False)] if lines else []), *block]
+        return lines
+
+    def _block(self, node: nodes.Node, level: int) -> list[Line]:  # noqa: C901
+        match node:
+            case _ if isinstance(node, _SKIPPED):
+                return []
+            case nodes.section():
+                return self._blocks(node.children, level + 1)
+            case nodes.title():
+                return [(f"{'#' * min(6, max(1, level))} {self._line(node)}", False)]
+            case nodes.literal_block() | nodes.doctest_block() | nodes.math_block():
+                return self._code(node)
+            case nodes.bullet_list() | nodes.enumerated_list():
+                return self._list(node, level)
+            case nodes.definition_list() | nodes.option_list() | nodes.field_list():
+                return self._definitions(node, level)
+            case nodes.table():
+                return self._table(node)
+            case nodes.line_block():
+                return [line for child in node.children for line in self._block(child, level)]
+            case nodes.image():
+                return [(f"![{node.get('alt', '')}]({node.get('uri', '')})", False)]
+            case nodes.admonition():
+                heading = str(node.get("heading") or "Note")
+                return quoted(heading, self._blocks(node.children, level))[1:-1]
+            case nodes.block_quote():
+                return quoted("", self._blocks(node.children, level))[1:-1]
+            case nodes.footnote() | nodes.citation():
+                return self._footnote(node, level)
+            case nodes.transition():
+                return [("---", False)]
+            case nodes.rubric() | nodes.caption() | nodes.attribution():
+                return [(f"**{self._line(node)}**", False)]
+            case nodes.TextElement():
+                return self._paragraph(node)
+            case _:
+                return self._blocks(node.children, level)
+
+    def _paragraph(self, node: nodes.Element) -> list[Line]:
+        text = self._inline(node)
+        return [
+            ("\\" + line if line.startswith(("#", "```", "~~~")) else line, False)
+            for line in (each.strip() for each in text.split("\n"))
+            if line
+        ]
+
+    def _code(self, node: nodes.Element) -> list[Line]:
+        language = str(node.get("language", ""))
+        if isinstance(node, nodes.doctest_block):
+            language = "pycon"
+        if language.lower() in {"none", "default"}:
+            language = "text"
+        return [(line, True) for line in fenced(node.astext().rstrip("\n"), language).split("\n")]
+
+    def _list(self, node: nodes.Element, level: int) -> list[Line]:
+        lines: list[Line] = []
+        start = int(node.get("start", 1))
+        for number, item in enumerate(node.children):
+            mark = "- " if isinstance(node, nodes.bullet_list) else f"{start + number}. "
+            body = self._blocks(item.children, level) or [("", False)]
+            if lines and len(body) > 1 and any(not text and not code for text, code in body):
+                lines.append(("", False))
+            lines += _hung(mark, body)
+        return lines
+
+    def _definitions(self, node: nodes.Element, level: int) -> list[Line]:
+        lines: list[Line] = []
+        for item in node.children:
+            terms = item.children[:-1]
+            heading = " : ".join(self._line(term) for term in terms)
+            heading = heading if "`" in heading or not heading else f"**{heading}**"
+            body = self._blocks(item.children[-1].children, level) if item.children else []
+            if body and not body[0][1] and not body[0][0].startswith(("-", ">", "|", "#")):
+                body[0] = (f"{heading}: {body[0][0]}", False)
+            else:
+                body = [(heading, False), ("", False), *body]
+            lines += _hung("- ", body)
+        return lines
+
+    def _table(self, node: nodes.Element) -> list[Line]:
+        rows = []
+        for row in node.findall(nodes.row):
+            cells = [" ".join(t for t, _ in self._blocks(e.children, 0) if t) for e in row.children]
+            rows.append([" ".join(cell.split()).replace("|", "\\|") for cell in cells])
+        title = [
+            (f"**{self._line(t)}**", False) for t in node.children if isinstance(t, nodes.title)
+        ]
+        if not rows:
+            return title
+        width = max(map(len, rows))
+        rows = [row + [""] * (width - len(row)) for row in rows]
+        if not next(iter(node.findall(nodes.thead)), None):
+            rows.insert(0, [""] * width)
+        rows.insert(1, ["---"] * width)
+        return [
+            *title,
+            *([("", False)] if title else []),
+            *((f"| {' | '.join(r)} |", False) for r in rows),
+        ]
+
+    def _footnote(self, node: nodes.Element, level: int) -> list[Line]:
+        named = [self._line(child) for child in node.children if isinstance(child, nodes.label)]
+        name = named[0] if named else " ".join(_words(node, "names")) or "*"
+        body = [child for child in node.children if not isinstance(child, nodes.label)]
+        return _hung(f"\\[{name}] ", self._blocks(body, level), hanging="")
+
+    def _line(self, node: nodes.Node) -> str:
+        return " ".join(self._inline(node).split())
+
+    def _inline(self, node: nodes.Node) -> str:
+        return "".join(self._span(child) for child in node.children)
+
+    def _span(self, node: nodes.Node) -> str:
+        match node:
+            case nodes.Text():
+                return node.astext()
+            case nodes.literal() | nodes.title_reference() | nodes.math():
+                return _coded(node.astext())
+            case nodes.emphasis():
+                return f"*{self._inline(node)}*"
+            case nodes.strong():
+                return f"**{self._inline(node)}**"
+            case nodes.problematic():
+                return _role(node.astext())
+            case nodes.reference():
+                return self._reference(node)
+            case nodes.footnote_reference() | nodes.citation_reference():
+                return f"\\[{node.astext() or '#'}]"
+            case nodes.substitution_reference():
+                return self._substitution(node)
+            case nodes.image():
+                return f"![{node.get('alt', '')}]({node.get('uri', '')})"
+            case nodes.system_message() | nodes.raw():
+                return ""
+            case _:
+                return self._inline(node)
+
+    def _reference(self, node: nodes.Element) -> str:
+        text = self._inline(node)
+        url = node.get("refuri") or self._targets.get(
+            nodes.fully_normalize_name(node.get("refname", "") or node.get("name", "")), ""
+        )
+        if not url or text == url:
+            return text
+        return f"[{text}]({url})" if not re.search(r"[\s()]", url) else f"[{text}](<{url}>)"
+
+    def _substitution(self, node: nodes.Element) -> str:
+        name = node.get("refname", "")
+        definition = self._document.substitution_defs.get(node.astext())
+        spent = self._substituted > _MOST_SUBSTITUTED
+        if definition is None or name in self._substituting or spent:
+            return node.astext()
+        # One that names itself, at whatever remove, is shown by its name.
+        self._substituting.add(name)
+        text = self._inline(definition)
+        self._substituting.discard(name)
+        self._substituted += len(text) + 1
+        return text
+
+
+def _hung(mark: str, body: list[Line], *, hanging: str | None = None) -> list[Line]:
+    """Lines as an item: the mark before the first, as much space before the others."""
+    space = " " * len(mark) if hanging is None else hanging
+    lines = [(space + text if text else text, code) for text, code in body]
+    if not body or body[0][1]:
+        return [(mark.rstrip(), False), *lines]
+    return [(mark + body[0][0], False), *lines[1:]]
+
+
+def _words(node: nodes.Element, key: str) -> list[str]:
+    words: list[str] = node.get(key, [])
+    return words
+
+
+def _coded(text: str) -> str:
+    text = " ".join(text.split())
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _role(source: str) -> str:
+    """The text of a role that docutils does not know, as Sphinx would show it."""
+    match = _ROLE.match(source)
+    if match is None:
+        return source
+    name = (match[1] or match[3] or "").rpartition(":")[2]
+    text = match[2].replace("\0", "")
+    explicit = _EXPLICIT.match(text)
+    if explicit and explicit[1]:
+        return explicit[1] if name in _PROSE_ROLES else _coded(explicit[1])
+    if name in _PROSE_ROLES:
+        return text.strip("/")
+    text = text.removeprefix("!")
+    return _coded(text.rpartition(".")[2] if text.startswith("~") else text)

@@ -1,0 +1,262 @@
+"""The catalogue: one card a stowed crate, spread over a few objects of the store.
+
+This room knows how cards are kept, changed by several writers at once, and made again from heads
+and snapshots. It is derived data, never the truth: a shard that is missing or damaged is rebuilt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from docstow.core import concurrency__freshness as freshness
+from docstow.core.errors import StoreError, TooLarge, UnreadableInput
+from docstow.core.model import CRATE, LOCAL, Head, Snapshot
+from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
+from docstow.index.parquet import read_table, unpack_vectors
+from docstow.net.decompress import Limits, unpack
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, Stored, Unchanged
+from docstow.store.snapshots import Snapshots
+
+SCHEMA = 1
+SHARDS = 16
+ATTEMPTS = 40
+Cards = Mapping[str, Card]
+
+_COLUMNS = ("kind", "title", "summary", "attributes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shard:
+    """A shard as this process last saw it; ``asked_at`` in seconds of the clock."""
+
+    cards: Cards
+    etag: str
+    asked_at: float
+
+
+class Catalog:
+    """The cards of a store. Safe to share between threads.
+
+    Args:
+        store: where the shards are, below ``catalog/``.
+        snapshots: the truth that the cards are made from.
+        freshness_s: for so long a shard is answered from memory; after that it is asked for with
+            its tag.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        snapshots: Snapshots,
+        *,
+        freshness_s: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._freshness_s = freshness_s
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._reading = threading.Lock()
+        self._known: dict[int, _Shard] = {}
+        self._deck: tuple[tuple[str, ...], Deck] = ((), Deck(()))
+
+    def deck(self) -> Deck:
+        """All cards. Shards that are missing or damaged are made again first."""
+        with self._reading:
+            stale = [shard for shard in range(SHARDS) if not self._is_fresh(shard)]
+            if stale:
+                with ThreadPoolExecutor(len(stale)) as pool:
+                    list(pool.map(self._refresh, stale))
+            shards = [self._known[shard] for shard in range(SHARDS)]
+            etags = tuple(shard.etag for shard in shards)
+            if self._deck[0] != etags:
+                self._deck = etags, Deck([c for shard in shards for c in shard.cards.values()])
+            return self._deck[1]
+
+    def add(self, card: Card) -> None:
+        """Let a card stand for its crate, unless one that outranks it does already."""
+
+        def put(cards: Cards) -> Cards:
+            current = cards.get(card.key)
+            if current is not None and current.snapshot == card.snapshot:
+                return cards
+            if not stands(card.source, current.source if current else None):
+                return cards
+            return {**cards, card.key: card}
+
+        self._change(_shard_of(card.source.name), put)
+
+    @contextlib.contextmanager
+    def listed(self, card: Card) -> Iterator[None]:
+        """Keep a card in the catalogue while and after its snapshot is published.
+
+        A process killed in between leaves a card that the head belies, which a reader finds out
+        and corrects; publishing first could leave a stowed crate without a card for good. The
+        card is added again afterwards in case someone corrected or rebuilt too early.
+        """
+        self.add(card)
+        yield
+        self.add(card)
+
+    def card(self, snapshot: Snapshot) -> Card:
+        """The card of a stowed snapshot: the present one, or one made from its tables."""
+        source = snapshot.revision.source
+        known = self._refresh(_shard_of(source.name)).cards
+        current = known.get(card_key(source.name, source.target))
+        if current is not None and current.snapshot == snapshot.id:
+            return current
+        return self._made(snapshot)
+
+    def correct(self, card: Card) -> Card | None:
+        """The card that stands for a name by what the heads say now; None if nothing is stowed.
+
+        For a reader who followed a card to a head that says otherwise: that of a source that was
+        evicted, or whose writer was killed.
+        """
+        shard = _shard_of(card.source.name)
+
+        def put(cards: Cards) -> Cards:
+            others = {key: each for key, each in cards.items() if key != card.key}
+            return others | dict(self._from_heads(shard, card.key).items())
+
+        return self._change(shard, put).cards.get(card.key)
+
+    def rebuild(self) -> int:
+        """Make every shard again from heads and snapshots; how many cards there are then."""
+        for shard in range(SHARDS):
+            self._change(shard, self._remade(shard))
+        return len(self.deck().cards)
+
+    def _remade(self, shard: int) -> Callable[[Cards], Cards]:
+        return lambda _: self._from_heads(shard)
+
+    def _is_fresh(self, shard: int) -> bool:
+        known = self._known.get(shard)
+        recent = known is not None and self._clock() - known.asked_at < self._freshness_s
+        return recent and not freshness.wanted()
+
+    def _refresh(self, shard: int) -> _Shard:
+        known, asked_at = self._known.get(shard), self._clock()
+        if known is None:
+            stored = self._store.get(_key(shard))
+        else:
+            changed = self._store.get_changed(_key(shard), known.etag)
+            if isinstance(changed, Unchanged):
+                return self._remember(shard, replace(known, asked_at=asked_at))
+            stored = changed
+        cards = _decoded(stored) if stored else None
+        if stored is None or cards is None:
+            return self._change(shard, lambda cards: cards)
+        return self._remember(shard, _Shard(cards, stored.etag, asked_at))
+
+    def _change(self, shard: int, change: Callable[[Cards], Cards]) -> _Shard:
+        """Read, change, swap; from the start again when another writer was faster.
+
+        A shard that is missing or damaged is made from the heads, and the change is made to that.
+        One that would stay as it is, is not written.
+
+        Raises:
+            StoreError: others were faster every time.
+        """
+        key = _key(shard)
+        for attempt in range(ATTEMPTS):
+            stored, asked_at = self._store.get(key), self._clock()
+            found = _decoded(stored) if stored else None
+            cards = change(self._from_heads(shard) if found is None else found)
+            if stored is not None and cards is found:
+                return self._remember(shard, _Shard(cards, stored.etag, asked_at))
+            body = _encoded(cards)
+            try:
+                etag = (
+                    self._store.swap(key, body, stored.etag)
+                    if stored
+                    else self._store.create(key, body)
+                )
+            except (AlreadyThere, Conflict):
+                time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
+                continue
+            return self._remember(shard, _Shard(cards, etag, self._clock()))
+        raise StoreError(f"{key} was changed by others {ATTEMPTS} times in a row; try again later.")
+
+    def _remember(self, shard: int, seen: _Shard) -> _Shard:
+        """Keep what was seen last: the answer to an older question never replaces a newer one."""
+        with self._guard:
+            newest = self._known.get(shard)
+            if newest is None or newest.asked_at <= seen.asked_at:
+                self._known[shard] = seen
+                return seen
+            return newest
+
+    def _from_heads(self, shard: int, only: str = "") -> dict[str, Card]:
+        """The cards of a shard, or one of them, as the heads would have them; the slow way."""
+        best: dict[str, Head] = {}
+        for head in self._heads(shard):
+            key = card_key(head.source.name, head.source.target)
+            other = best.get(key)
+            if only in ("", key) and stands(head.source, other.source if other else None):
+                best[key] = head
+        snapshots = [self._snapshots.load(head.snapshot_id) for head in best.values()]
+        cards = [self._made(snapshot) for snapshot in snapshots if snapshot is not None]
+        return {card.key: card for card in cards}
+
+    def _heads(self, shard: int) -> Iterator[Head]:
+        for kind in (CRATE, LOCAL):
+            for name in self._snapshots.names(kind):
+                if _shard_of(name) == shard:
+                    heads = self._snapshots.heads(kind, name)
+                    yield from (head for head in heads if head.snapshot_id)
+
+    def _made(self, snapshot: Snapshot) -> Card:
+        return made(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
+
+
+def made(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
+    """The card of a snapshot, from the files of its tables ``documents`` and ``passages``."""
+    documents = read_table(files["documents"], _COLUMNS)
+    blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
+    vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+    return make(
+        snapshot.revision.source,
+        snapshot.id,
+        snapshot.recipe.model,
+        snapshot.facts,
+        documents,
+        vectors,
+    )
+
+
+def _shard_of(name: str) -> int:
+    return int(hashlib.sha256(card_key(name).encode()).hexdigest()[:8], 16) % SHARDS
+
+
+def _key(shard: int) -> str:
+    return f"catalog/{shard:02d}.json.gz"
+
+
+def _encoded(cards: Cards) -> bytes:
+    fields = {"schema": SCHEMA, "cards": [encode(cards[key]) for key in sorted(cards)]}
+    return gzip.compress(json.dumps(fields, ensure_ascii=False).encode(), mtime=0)
+
+
+def _decoded(stored: Stored) -> dict[str, Card] | None:
+    """The cards of a shard by their keys; None if it is damaged or of another schema."""
+    try:
+        fields = json.loads(unpack([stored.body], Limits(), name="a shard of the catalogue"))
+        if fields["schema"] != SCHEMA:
+            return None
+        cards = [decode(each) for each in fields["cards"]]
+    except (UnreadableInput, TooLarge, KeyError, TypeError, ValueError):
+        return None
+    return {card.key: card for card in cards}

@@ -1,0 +1,121 @@
+"""One list out of several crates' lists.
+
+This room knows what makes hits of different crates comparable. It does not know how crates are
+chosen, nor how one crate is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from docstow.core.model import Hit
+from docstow.index import search__search as search
+
+if TYPE_CHECKING:
+    from docstow.embedding._embed import Embedder
+    from docstow.index.loaded import Index
+
+#: So many hits each crate gives; they also set the scale.
+DEPTH = 20
+
+#: What a hit's cosine and its crate's score count beside its own score within the crate.
+COSINE = 0.5
+CRATE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One crate to search.
+
+    Attributes:
+        index: its loaded tables.
+        embedder: the model of its vectors; None where they cannot be compared with.
+        score: how well the crate suits the query.
+    """
+
+    index: Index
+    embedder: Embedder | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit, the cosine of its best passage, and the number of the part that it is from."""
+
+    hit: Hit
+    cosine: float
+    part: int
+
+
+def across(
+    parts: Sequence[Part], query: str, *, limit: int, filters: search.Filters
+) -> list[Found]:
+    """The best hits of several crates, best first.
+
+    Args:
+        parts: the crates.
+        query: what is looked for.
+        limit: the largest number of hits.
+        filters: what may be in the list.
+    """
+    lists = []
+    for number, part in enumerate(parts):
+        # The same depth for every page: a deeper list would change the order of the first pages.
+        hits = search.search(part.index, part.embedder, query, limit=DEPTH, filters=filters)
+        cosines = _cosines(part, query, hits)
+        lists.append([Found(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
+    return fuse(lists, [part.score for part in parts])[:limit]
+
+
+def fuse(lists: Sequence[Sequence[Found]], scores: Sequence[float]) -> list[Found]:
+    """Merge ranked lists into one, best first.
+
+    A hit's score becomes the weighted sum of three: its score within its list and its cosine,
+    both as standard scores over the first :data:`DEPTH` hits of all lists, and the score of its
+    list. So the scale on which lists were scored makes no difference, and asking for longer lists
+    leaves the order of those hits as it was.
+
+    Args:
+        lists: hits, best first, scored by one rule.
+        scores: one for each list; larger is better.
+    """
+    first = [found for each in lists for found in each[:DEPTH]]
+    worth = _Scale([found.hit.score for found in first])
+    cosine = _Scale([found.cosine for found in first])
+    merged = []
+    for each, score in zip(lists, scores, strict=True):
+        for place, found in enumerate(each, 1):
+            fused = worth(found.hit.score) + COSINE * cosine(found.cosine) + CRATE * score
+            details = {
+                **found.hit.details,
+                "crate": {"score": round(score, 4), "place": place, "cosine": found.cosine},
+            }
+            merged.append(replace(found, hit=replace(found.hit, score=fused, details=details)))
+    # Sorting keeps the order of equals: that of the lists and within them.
+    return sorted(merged, key=lambda found: -found.hit.score)
+
+
+class _Scale:
+    """Standard scores by the mean and deviation of some values; all 0 where these are equal."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._mean = float(np.mean(values)) if values else 0.0
+        self._spread = float(np.std(values)) if values else 0.0
+
+    def __call__(self, value: float) -> float:
+        return (value - self._mean) / self._spread if self._spread > 1e-9 else 0.0
+
+
+def _cosines(part: Part, query: str, hits: Sequence[Hit]) -> list[float]:
+    """The cosine of each hit's best passage; 0 where words alone were searched."""
+    if part.embedder is None:
+        return [0.0] * len(hits)
+    index, vector = part.index, part.embedder.embed_query(query)
+    rows = [index.row(hit.path, hit.kind) for hit in hits]
+    ends = [*index.first_passage[1:].tolist(), len(index.matrix)]
+    passages = [index.matrix[index.first_passage[row] : ends[row]] for row in rows]
+    return [round(float((each @ vector).max()), 4) for each in passages]

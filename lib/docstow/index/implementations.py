@@ -1,0 +1,264 @@
+"""Who implements a trait, and what a type implements, out of a snapshot's relations.
+
+This room knows how people name traits and types, foreign ones and shapes such as ``[T; N]``
+included, and in which order implementations are of use. It does not know how they are answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from docstow.core.errors import ItemNotFound
+from docstow.core.relations__readers_predicates import (
+    AUTO_TRAITS,
+    BLANKET,
+    BLANKET_TRAITS,
+    DERIVED,
+    PACKED,
+    SINGLE,
+    unpacked,
+)
+from docstow.index import lookup as lookup
+from docstow.index.loaded import Index
+
+WRITTEN_SORT, DERIVED_SORT, BLANKET_SORT, AUTO_SORT = "written", "derived", "blanket", "auto"
+#: Sorts of implementations in the order of their use.
+SORTS = (WRITTEN_SORT, DERIVED_SORT, BLANKET_SORT, AUTO_SORT)
+
+_SORT = {
+    DERIVED: DERIVED_SORT,
+    BLANKET: BLANKET_SORT,
+    BLANKET_TRAITS: BLANKET_SORT,
+    AUTO_TRAITS: AUTO_SORT,
+}
+_TRAITS = frozenset({"trait", "trait_alias", "re-export"})
+_TYPES = frozenset({"struct", "enum", "union", "primitive", "type_alias", "trait", "re-export"})
+_STANDARD = frozenset({"std", "core", "alloc"})
+
+_LIFETIME = re.compile(r"'\w+ ?")
+_REFERENCES = re.compile(r"^(?:&(?:mut )?)+")
+_PARAMETER = re.compile(r"\b[A-Z][0-9]?\b")
+_SHAPES = {"&": "reference", "*": "pointer", "!": "never"}
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """One implementation.
+
+    Attributes:
+        type: the type's path, or its text where it has none: ``(A, B)``, ``&'a str``.
+        trait: the trait's path.
+        header: the whole header of the block.
+        sort: one of :data:`SORTS`.
+        negative: whether it says that the trait is not implemented.
+        covers: the crate's types that a blanket implementation was found to apply to.
+    """
+
+    type: str
+    trait: str
+    header: str
+    sort: str
+    negative: bool = False
+    covers: tuple[str, ...] = ()
+
+
+def of_trait(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
+    """The paths that a trait's name means, and all implementations of it in the crate.
+
+    A blanket implementation stands once, with the types that it covers.
+
+    Raises:
+        ItemNotFound: neither an item nor the trait of any implementation; names are suggested.
+    """
+    known = _traits(index)
+    wanted = _meant(index, name, known, _TRAITS)
+    chosen = [each for each in _rows(index, {AUTO_TRAITS, *SINGLE}) if each.trait in wanted]
+    covered: dict[tuple[str, str], list[str]] = {}
+    for each in _rows(index, {BLANKET_TRAITS}):
+        if each.trait in wanted:
+            covered.setdefault((each.trait, each.header), []).append(each.type)
+    found = []
+    for each in chosen:
+        types = covered.pop((each.trait, each.header), []) if each.sort == BLANKET_SORT else []
+        found.append(_covering(each, types))
+    for (trait, header), types in covered.items():
+        parameter = header.split(" where ")[0].rpartition(" for ")[2]
+        found.append(_covering(Implementation(parameter, trait, header, BLANKET_SORT), types))
+    return sorted(wanted), sorted(found, key=_order)
+
+
+def of_type(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
+    """The paths or texts that a type's name means, and all that it implements.
+
+    Raises:
+        ItemNotFound: neither an item nor the type of any implementation; names are suggested.
+    """
+    table = index.relations
+    concrete = (SINGLE | PACKED) - {BLANKET}
+    known = {
+        subject
+        for subject, predicate in zip(table["subject"], table["predicate"], strict=True)
+        if predicate in concrete
+    }
+    wanted = _shaped(name, known) or _meant(index, name, known, _TYPES)
+    found = [each for each in _rows(index, concrete) if each.type in wanted]
+    return sorted(wanted), sorted(found, key=_order)
+
+
+def _covering(each: Implementation, types: Iterable[str]) -> Implementation:
+    covers = tuple(sorted(set(types)))
+    return Implementation(each.type, each.trait, each.header, each.sort, each.negative, covers)
+
+
+def _order(each: Implementation) -> tuple[int, str, str, str]:
+    return SORTS.index(each.sort), each.trait, each.type, each.header
+
+
+def _rows(index: Index, predicates: Collection[str]) -> Iterator[Implementation]:
+    """The implementations of these sorts, packed ones taken apart."""
+    table = index.relations
+    columns = (table[name] for name in ("subject", "predicate", "object", "detail"))
+    for subject, predicate, traits, headers in zip(*columns, strict=True):
+        if predicate not in predicates:
+            continue
+        pairs = unpacked(traits, headers) if predicate in PACKED else [(traits, headers)]
+        for trait, header in pairs:
+            yield Implementation(
+                type=subject,
+                trait=trait.removeprefix("!"),
+                header=header,
+                sort=_SORT.get(predicate, WRITTEN_SORT),
+                negative=trait.startswith("!"),
+            )
+
+
+def _traits(index: Index) -> set[str]:
+    return {each.trait for each in _rows(index, SINGLE | PACKED)}
+
+
+def _meant(index: Index, name: str, known: set[str], kinds: Collection[str]) -> set[str]:
+    """The paths of a name: the crate's own item, else whatever implementations name like it."""
+    written = lookup.normalise(name)
+    paths, missing = _items(index, written, kinds)
+    near = {each for each in known if _means(written, each)}
+    if paths:
+        foreign = near - index.rows_by_path.keys()
+        return paths | {each for each in foreign if any(_means(path, each) for path in paths)}
+    if near:
+        return near
+    slips = {each for each in known if _means(written.lower(), each.lower())}
+    if slips:
+        return slips
+    raise _not_found(index, written, known, kinds, missing)
+
+
+def _items(
+    index: Index, written: str, kinds: Collection[str]
+) -> tuple[set[str], ItemNotFound | None]:
+    """Paths of the items of these kinds that a path means, and where a re-export leads."""
+    try:
+        rows = lookup.find(index, written)
+    except ItemNotFound as error:
+        return set(), error
+    paths = set()
+    for row in rows:
+        if index.columns["kind"][row] in kinds:
+            target = index.attributes(row).get("target", "")
+            paths |= {str(index.columns["path"][row]), str(target)} - {""}
+    return paths, None
+
+
+def _means(written: str, path: str) -> bool:
+    """Whether a path, perhaps short, may mean a definition's: ``core::iter::Iterator``.
+
+    Definitions lie in private modules, so modules may be left out; crates of one family, such as
+    ``std`` and ``core``, or ``serde`` and ``serde_core``, count as one.
+    """
+    short, full = written.split("::"), path.split("::")
+    if short[-1] != full[-1]:
+        return False
+    if len(short) == 1 or len(full) == 1:
+        return len(full) > 1 or short[0] in _STANDARD | {full[0]}
+    if _family(short[0]) != _family(full[0]):
+        return False
+    rest = iter(full[1:-1])
+    return all(segment in rest for segment in short[1:-1])
+
+
+def _family(lib: str) -> str:
+    return "std" if lib in _STANDARD else lib.replace("-", "_").split("_")[0]
+
+
+def _shaped(name: str, known: set[str]) -> set[str]:
+    """The types without a path that a text means: ``&str``, ``[T; N]``, ``(A, B)``, ``slice``."""
+    text = _LIFETIME.sub("", name.strip().strip("`"))
+    plain = {each: _LIFETIME.sub("", each) for each in known if "::" not in _head(each)}
+    if text.startswith("&"):
+        exact = {each for each, bare in plain.items() if bare == text}
+        return exact or _shaped(_REFERENCES.sub("", text), known)
+    bare = {each: _REFERENCES.sub("", each_plain) for each, each_plain in plain.items()}
+    if found := {each for each, other in bare.items() if other == text}:
+        return found
+    skeleton = _PARAMETER.sub("_", text)
+    if found := {each for each, other in bare.items() if _PARAMETER.sub("_", other) == skeleton}:
+        return found
+    shapes = {text, _shape(text)} - {""}
+    return {each for each, other in plain.items() if _shape(other) in shapes}
+
+
+def _head(text: str) -> str:
+    return re.split(r"[<(\[]", text, maxsplit=1)[0]
+
+
+def _shape(text: str) -> str:
+    """The name of the primitive type that a text is an instance of; empty for a named type."""
+    if text.startswith("("):
+        return "unit" if text == "()" else "tuple"
+    if text.startswith("["):
+        return "array" if ";" in text else "slice"
+    if re.match(r"(?:for<.*?> )?(?:unsafe )?(?:extern \S+ )?fn\b", text):
+        return "fn"
+    return _SHAPES.get(text[:1], "")
+
+
+def _not_found(
+    index: Index,
+    written: str,
+    known: set[str],
+    kinds: Collection[str],
+    missing: ItemNotFound | None,
+) -> ItemNotFound:
+    """The names that come near: of implementations, and of items of the right kind."""
+    from rapidfuzz import fuzz, process
+
+    columns = index.columns
+    own = {
+        str(p) for p, kind in zip(columns["path"], columns["kind"], strict=True) if kind in kinds
+    }
+    scores: dict[str, float] = {}
+    for wanted, names in (
+        (written, {each: each for each in known | own}),
+        (written.rpartition("::")[2], {each: each.rpartition("::")[2] for each in known | own}),
+    ):
+        for _, score, path in process.extract(
+            wanted,
+            names,
+            scorer=fuzz.ratio,
+            processor=str.lower,
+            score_cutoff=lookup.LEAST_SCORE * 100,
+            limit=lookup.MOST_SUGGESTIONS,
+        ):
+            scores[path] = max(score, scores.get(path, 0.0))
+    best = sorted(scores, key=lambda path: (-scores[path], path))[: lookup.MOST_SUGGESTIONS]
+    suggestions: list[dict[str, Any]] = [
+        {"item_path": path, "score": round(scores[path] / 100, 3)} for path in best
+    ]
+    noun = "trait" if kinds is _TRAITS else "type"
+    what = f"is no {noun} that {index.snapshot.revision.source.name} has or implements"
+    if missing is None:
+        what = f"is another kind of item, and {what}"
+    advice = "See the suggestions." if suggestions else "Look for it with search_items."
+    return ItemNotFound(f"{written!r} {what}. {advice}", suggestions=suggestions)

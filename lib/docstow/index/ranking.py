@@ -1,0 +1,195 @@
+"""What is known of a candidate before it is ranked: facts of the item, and how it meets the query.
+
+This room knows names, words and kinds. It does not know where candidates come from, nor what the
+numbers are worth: that is fitted, and kept as data in ``ranking.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from docstow.core.language_names import RUST, Language, depth
+from docstow.text import bm25 as words
+
+WEIGHTS = Path(__file__).parent / "ranking.json"
+
+#: Kinds that share a feature; any other kind is the base line.
+GROUPS = {
+    "function": "function",
+    "method": "method",
+    "struct": "type",
+    "enum": "type",
+    "union": "type",
+    "type_alias": "type",
+    "class": "class",
+    "interface": "type",
+    "type": "type",
+    "primitive": "type",
+    "extern_type": "type",
+    "trait": "trait",
+    "trait_alias": "trait",
+    "macro": "macro",
+    "attribute_macro": "macro",
+    "derive_macro": "macro",
+    "module": "module",
+    "variant": "variant",
+    "field": "field",
+    "attribute": "field",
+    "property": "field",
+    "assoc_type": "associated",
+    "assoc_const": "associated",
+    "constant": "constant",
+    "static": "constant",
+    "re-export": "pointer",
+    "page": "page",
+}
+
+KIND_GROUPS = tuple(sorted(set(GROUPS.values())))
+
+#: Features that say what an item is, whatever is asked.
+ITEM_FEATURES = (
+    *("depth", "in_degree", "members", "length", "bare", "deprecated", "twin", "of_trait"),
+    *(f"is_{name}" for name in KIND_GROUPS),
+)
+
+# Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
+_ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
+_CAMEL_ENDINGS = (*(each.capitalize() for each in _ENDINGS), "Async", "Sync")
+_BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What the ranking knows of an item when it is stowed.
+
+    Attributes:
+        kind: the document's kind.
+        path: its path.
+        title: its last name.
+        summary: its first sentence.
+        in_degree: how many other items mention it.
+        members: how many documents it owns.
+        length: characters of its prose.
+        deprecated: whether it is.
+        twin: the word that makes it a variant of a plainer neighbour; empty if it is none.
+        of_trait: whether it implements or belongs to a trait.
+    """
+
+    kind: str
+    path: str
+    title: str
+    summary: str
+    in_degree: int
+    members: int
+    length: int
+    deprecated: bool
+    twin: str
+    of_trait: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How the lists see a candidate: ranks count from 1, 0 where it is not in the list.
+
+    Attributes:
+        keyword: BM25's score.
+        keyword_best: the best one of the query.
+        keyword_rank: place in the keyword list.
+        cosine: product of the item's best vector with the query's.
+        cosine_best: the best one of the query.
+        vector_rank: place in the vector list.
+        named: how well the query spells the item's name: 2 its path, 1 its title, less the
+            beginning of its title, 0 not at all.
+    """
+
+    keyword: float
+    keyword_best: float
+    keyword_rank: int
+    cosine: float
+    cosine_best: float
+    vector_rank: int
+    named: float
+
+
+def twin_word(title: str, neighbours: Collection[str]) -> str:
+    """What makes a name a variant of a plainer one beside it: ``try`` for ``try_send``, or ""."""
+    for word in _ENDINGS:
+        if title.endswith(f"_{word}") and title.removesuffix(f"_{word}") in neighbours:
+            return word
+    if title[:1].islower() and "_" not in title:
+        for word in _CAMEL_ENDINGS:
+            if title.endswith(word) and title.removesuffix(word) in neighbours:
+                return word.lower()
+    for word in _BEGINNINGS:
+        if title.startswith(f"{word}_") and title.removeprefix(f"{word}_") in neighbours:
+            return word
+    return ""
+
+
+def features(item: Item, match: Match, terms: Collection[str]) -> dict[str, float]:
+    """Every feature of a candidate by name; small numbers that cost microseconds.
+
+    Args:
+        item: what is ranked.
+        match: how the lists see it.
+        terms: the query's.
+    """
+    return {**_of_match(match), **_of_item(item, terms)}
+
+
+def _of_match(match: Match) -> dict[str, float]:
+    ranks = (match.keyword_rank, match.vector_rank)
+    steep = [10 / (10 + rank) if rank else 0.0 for rank in ranks]
+    return {
+        "fusion": sum(60 / (60 + rank) for rank in ranks if rank),
+        "keyword_place": steep[0],
+        "vector_place": steep[1],
+        "keyword": math.log1p(match.keyword),
+        "keyword_share": match.keyword / match.keyword_best if match.keyword_best > 0 else 0.0,
+        "cosine": match.cosine,
+        "cosine_gap": match.cosine - match.cosine_best,
+        "named": match.named,
+    }
+
+
+def _of_item(item: Item, terms: Collection[str]) -> dict[str, float]:
+    group = GROUPS.get(item.kind, "")
+    # A query that has the word asks for the variant.
+    unasked = item.twin != "" and not set(words.tokens(item.twin)) & set(terms)
+    return {
+        "depth": float(depth(item.path)),
+        "in_degree": math.log1p(item.in_degree),
+        "members": math.log1p(item.members),
+        "length": math.log1p(item.length),
+        "bare": float(not item.summary),
+        "deprecated": float(item.deprecated),
+        "twin": float(unasked),
+        "of_trait": float(item.of_trait),
+        **{f"is_{name}": float(group == name) for name in KIND_GROUPS},
+    }
+
+
+#: A query that spells a name wants that item: no other feature outweighs this.
+NAMED = 10.0
+
+
+@cache
+def weights(language: Language = RUST) -> Mapping[str, float]:
+    """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing.
+
+    Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
+    class often is, and what lies deep in a package is mostly its own affair.
+    """
+    tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
+    return {**tables["weights" if language is RUST else "packages"], "named": NAMED}
+
+
+def worth(values: Mapping[str, float], language: Language = RUST) -> float:
+    """The weighted sum of a candidate's features: what candidates are sorted by."""
+    table = weights(language)
+    return sum(table.get(name, 0.0) * value for name, value in values.items())

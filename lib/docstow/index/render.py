@@ -1,0 +1,249 @@
+"""An item's page as Markdown: header, facts, docs, members.
+
+This room knows how a page looks. It does not know where documents come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from docstow.core.model import Document
+from docstow.index.render__manifest import Package
+from docstow.text import chunking__chunk as chunk
+
+#: Characters that a token of English and code takes on average, for bounding a page.
+CHARACTERS_PER_TOKEN = 4
+
+#: Members are listed in this order, under these headings.
+HEADINGS = {
+    "re-export": "Re-exports",
+    "module": "Modules",
+    "macro": "Macros",
+    "attribute_macro": "Attribute macros",
+    "derive_macro": "Derive macros",
+    "page": "Pages",
+    "class": "Classes",
+    "interface": "Interfaces",
+    "type": "Types",
+    "struct": "Structs",
+    "enum": "Enums",
+    "union": "Unions",
+    "trait": "Traits",
+    "trait_alias": "Trait aliases",
+    "type_alias": "Type aliases",
+    "function": "Functions",
+    "constant": "Constants",
+    "static": "Statics",
+    "primitive": "Primitive types",
+    "extern_type": "Foreign types",
+    "variant": "Variants",
+    "field": "Fields",
+    "assoc_type": "Associated types",
+    "assoc_const": "Associated constants",
+    "attribute": "Attributes",
+    "property": "Properties",
+    "method": "Methods",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One line in the list of an item's members."""
+
+    path: str
+    kind: str
+    signature: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a type implements.
+
+    Attributes:
+        own: the traits of implementations that were written or derived; ``!`` before those that
+            it says it does not implement.
+        further: how many automatic and blanket implementations there are besides.
+        derefs: the types that it dereferences to.
+    """
+
+    own: Sequence[str] = ()
+    further: int = 0
+    derefs: Sequence[str] = ()
+
+
+def page(
+    document: Document,
+    provenance: str,
+    members: Sequence[Member],
+    traits: Traits,
+    links: Sequence[str] = (),
+    neighbours: Sequence[Member] = (),
+    package: Package | None = None,
+) -> str:
+    """The whole page.
+
+    Args:
+        document: the item.
+        provenance: a line that says which version answers and where it comes from.
+        members: what the item owns, in the order of their paths.
+        traits: what the type implements.
+        links: paths and addresses that its docs link to.
+        neighbours: items that a reader of this one may want next.
+        package: says how required features are turned on, and which Rust is needed.
+    """
+    blocks = header(document, provenance, package)
+    if document.text:
+        blocks.append(chunk.shown(document.text, default_language=_language(document)).strip())
+    order = list(HEADINGS)
+    listed = sorted(members, key=lambda member: order.index(member.kind))
+    for kind, group in groupby(listed, key=lambda member: member.kind):
+        blocks.append("\n".join([f"## {HEADINGS[kind]}", "", *map(_line, group)]))
+    blocks += _implements(traits)
+    if links:
+        blocks.append("\n".join(["## Links", "", *(f"- `{link}`" for link in links)]))
+    if neighbours:
+        lines = [_line(each, name=each.path) for each in neighbours]
+        blocks.append("\n".join(["## See also", "", *lines]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _implements(traits: Traits) -> list[str]:
+    lines = []
+    if traits.own:
+        lines.append(", ".join(f"`{trait}`" for trait in traits.own))
+    if traits.further:
+        more = "more, " if traits.own else ""
+        lines.append(f"{traits.further} {more}auto and blanket: find_implementations")
+    lines += [f"By `Deref` it has the methods of `{each}` too" for each in traits.derefs]
+    return ["\n\n".join(["## Implements", *lines])] if lines else []
+
+
+def header(document: Document, provenance: str, package: Package | None = None) -> list[str]:
+    """The blocks above an item's docs: heading, where it comes from, signature, facts."""
+    blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
+    if document.signature:
+        blocks.append(f"```{_language(document)}\n{document.signature}\n```")
+    if constructor := document.attributes.get("constructor"):
+        blocks.append(f"```{_language(document)}\n{constructor}\n```")
+    return blocks + _facts(document, package)
+
+
+def _language(document: Document) -> str:
+    return str(document.attributes.get("language", "rust"))
+
+
+def _facts(document: Document, package: Package | None) -> list[str]:
+    attributes = document.attributes
+    facts = []
+    if (deprecated := attributes.get("deprecated")) is not None:
+        told = {"note": deprecated} if isinstance(deprecated, str) else deprecated
+        since = f" since {told['since']}" if told.get("since") else ""
+        note = f": {told['note']}" if told.get("note") else ""
+        facts.append(f"**Deprecated{since}**{note}")
+    if attributes.get("impl"):
+        facts.append(f"Defined in `{attributes['impl']}`")
+    if attributes.get("features"):
+        needed = "Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"])
+        how = package.enabling(attributes["features"]) if package is not None else ""
+        facts.append(f"{needed} ({how})" if how else needed)
+    elif attributes.get("cfg"):
+        facts.append(f"Available on `{attributes['cfg']}` only")
+    facts += _duties(document)
+    if attributes.get("target"):
+        url = attributes.get("target_url", "")
+        facts.append(f"Re-exported from `{attributes['target']}`" + (f": <{url}>" if url else ""))
+    if attributes.get("aliases"):
+        facts.append("Also at: " + ", ".join(f"`{alias}`" for alias in attributes["aliases"]))
+    if attributes.get("source"):
+        facts.append(f"Source: `{attributes['source']}`")
+    if package is not None and package.rust_version:
+        facts.append(f"Needs Rust {package.rust_version} or newer")
+    return facts
+
+
+def _duties(document: Document) -> list[str]:
+    """What the item asks of its users, and how settled it is."""
+    attributes = document.attributes
+    duties = []
+    if must_use := attributes.get("must_use"):
+        duties.append("Must be used" + (f": {must_use}" if isinstance(must_use, str) else ""))
+    if attributes.get("non_exhaustive"):
+        duties.append("Non-exhaustive: more may be added in a compatible version")
+    if stability := attributes.get("stability"):
+        since = f" since {stability['since']}" if stability.get("since") else ""
+        gate = f" (feature `{stability['feature']}`)" if stability.get("feature") else ""
+        settled = stability.get("level") == "stable"
+        duties.append(f"Stable{since}" if settled else f"**Unstable**{gate}: nightly only")
+    return duties
+
+
+def _line(member: Member, name: str = "") -> str:
+    lines = member.signature.splitlines() or [member.path]
+    # What decorates a function says less of it than how it is called.
+    first = next((line for line in lines if not line.startswith("@")), lines[0])
+    more = " …" if len(lines) > 1 else ""
+    summary = f" — {member.summary}" if member.summary else ""
+    name = name or re.split(r"::|\.", member.path)[-1]
+    return f"- **{name}**: `{first}{more}`{summary}"
+
+
+def bounded(text: str, max_tokens: int) -> str:
+    """The text, cut between paragraphs where it is longer than ``max_tokens``.
+
+    A code block is kept whole or left out. A token is counted as four characters.
+    """
+    limit = max_tokens * CHARACTERS_PER_TOKEN
+    if len(text) <= limit:
+        return text
+    kept: list[str] = []
+    size = 0
+    for block in _blocks(text):
+        if kept and size + len(block) > limit:
+            break
+        kept.append(block)
+        size += len(block)
+    left = (len(text) - size) // CHARACTERS_PER_TOKEN
+    whole = len(text) // CHARACTERS_PER_TOKEN + 1
+    return (
+        "".join(kept).rstrip()
+        + f"\n\n*Cut here: about {left} tokens more. Ask with max_tokens={whole} for all.*\n"
+    )
+
+
+def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
+    """The text from a place on, as much as fits, and where the next part begins (None: it ends).
+
+    It is cut between paragraphs, list items and code blocks, except within one that is longer.
+    A token is counted as four characters.
+    """
+    limit = max_tokens * CHARACTERS_PER_TOKEN
+    if len(text) - begin <= limit:
+        return text[begin:], None
+    size = 0
+    for block in _blocks(text[begin : begin + limit + 1]):
+        if size and size + len(block) > limit:
+            break
+        size += len(block)
+    end = begin + min(size, limit)
+    return text[begin:end], end
+
+
+def _blocks(text: str) -> list[str]:
+    """Paragraphs, list items and whole fenced blocks; joined they are the text."""
+    blocks: list[str] = []
+    fence = ""
+    begin = True
+    for line in text.splitlines(keepends=True):
+        bare = line.lstrip()
+        if not blocks or ((begin or bare.startswith("- ")) and not fence):
+            blocks.append("")
+        blocks[-1] += line
+        if bare.startswith(("```", "~~~")):
+            mark = bare[:3]
+            fence = "" if fence == mark else fence or mark
+        begin = not bare.strip()
+    return blocks

@@ -1,0 +1,218 @@
+"""The shapes of one crate's functions, and which of them a query may match at all.
+
+This room knows names of constructors on either side of the arrow. It does not know documents.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.index.signatures.distance import LIMIT, MISSING, MOST_EXTRA, OUTPUT, Given, Measure
+from docstow.index.signatures.tree import UNIT, Function, Tree, Type, Variable, canonical, nodes
+from docstow.index.signatures.unify import CALLED, OWNERS, POINTERS, WRAPPERS, peeled
+
+#: More arguments than anybody asks for; assignments grow with their factorial.
+MOST_ARGUMENTS = 10
+
+#: Names that everybody knows: primitives and what the rules of alikeness name.
+KNOWN = frozenset(
+    (
+        *("bool", "char", "str", "f32", "f64", "dyn"),
+        *("u8", "u16", "u32", "u64", "u128", "usize"),
+        *("i8", "i16", "i32", "i64", "i128", "isize"),
+        *(*CALLED, *OWNERS, *OWNERS.values(), *POINTERS, *WRAPPERS),
+    )
+)
+
+_ANY = "*"
+_CALL = "fn"
+
+
+class Catalogue:
+    """Distinct shapes with the rows that have them.
+
+    Args:
+        functions: (row, shape) pairs; a row may have several.
+        names: constructors that exist besides those in shapes: the crate's own types.
+    """
+
+    def __init__(self, functions: Iterable[tuple[int, Function]], names: Iterable[str]) -> None:
+        numbers: dict[object, int] = {}
+        shapes: list[Function] = []
+        self._rows: list[list[int]] = []
+        for row, function in functions:
+            shape = canonical(function)
+            key = shape.inputs, shape.output, tuple(shape.bounds.items())
+            number = numbers.setdefault(key, len(shapes))
+            if number == len(shapes):
+                shapes.append(shape)
+                self._rows.append([])
+            self._rows[number].append(row)
+        self._given: dict[tuple[Tree, tuple[tuple[str, tuple[Type, ...]], ...]], int] = {}
+        self._inputs = [[self._number(each, shape) for each in shape.inputs] for shape in shapes]
+        self._outputs = np.array(
+            [self._number(shape.output or UNIT, shape) for shape in shapes], np.int32
+        )
+        self._kinds = [Given(tree, dict(bounds)) for tree, bounds in self._given]
+        self._arity = np.array([len(shape.inputs) for shape in shapes], np.int16)
+        self._of_input = _postings([_input_keys(shape) for shape in shapes])
+        self._of_output = _postings([_output_keys(shape) for shape in shapes])
+        self.names = {*KNOWN, *names, *(name for shape in shapes for name in _names(shape))}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def unbound(self, query: Function) -> list[str]:
+        """The names of a query that no type or trait here has, in alphabetical order."""
+        return sorted(name for name in set(_names(query)) if name not in self.names)
+
+    def distances(self, query: Function) -> dict[int, float]:
+        """The rows that match, each with its smallest distance."""
+        query = with_variables(query, self.unbound(query))
+        measure = Measure(query, self._kinds)
+        found: dict[int, float] = {}
+        for number in self._within(measure, self._candidates(query)):
+            far = measure.distance(self._inputs[number], int(self._outputs[number]))
+            if far is not None:
+                for row in self._rows[number]:
+                    found[row] = min(far, found.get(row, far))
+        return found
+
+    def _within(self, measure: Measure, candidates: NDArray[np.int64]) -> list[int]:
+        """Those that no assignment is needed for to see that they are near enough, or may be."""
+        if measure.query.output is not None:
+            outputs, places = np.unique(self._outputs[candidates], return_inverse=True)
+            costs = np.array([_alone(measure, OUTPUT, each) for each in outputs.tolist()])
+            candidates = candidates[costs[places] <= LIMIT] if len(costs) else candidates
+        kept = []
+        asked = range(len(measure.query.inputs))
+        for number in candidates.tolist():
+            bent = measure.bent(OUTPUT, int(self._outputs[number]))
+            least = bent.cost if bent is not None else 0.0
+            inputs, missing = self._inputs[number], 0
+            for place in asked:
+                costs_here = [b.cost for i in inputs if (b := measure.bent(place, i)) is not None]
+                least += min(costs_here, default=MISSING)
+                missing += not costs_here
+            if missing <= 1 and least <= LIMIT:
+                kept.append(number)
+        return kept
+
+    def _number(self, tree: Tree, shape: Function) -> int:
+        """A number for a type together with the bounds of its variables."""
+        bounds: dict[str, tuple[Type, ...]] = {}
+        trees = [tree]
+        while trees:
+            for node in nodes(trees.pop()):
+                if not isinstance(node, Variable) or node.name in bounds:
+                    continue
+                if found := shape.bounds.get(node.name):
+                    bounds[node.name] = found
+                    trees += found
+        return self._given.setdefault((tree, tuple(bounds.items())), len(self._given))
+
+    def _candidates(self, query: Function) -> NDArray[np.int64]:
+        """Shapes whose arity and outermost constructors allow a match."""
+        asked = len(query.inputs)
+        allowed = (self._arity >= asked - 1) & (self._arity <= asked + MOST_EXTRA)
+        if query.output is not None and (key := _wanted(query.output, query)) is not None:
+            allowed &= self._having(self._of_output, key)
+        keys = [key for each in query.inputs if (key := _wanted(each, query)) is not None]
+        if keys:
+            hits = np.zeros(len(self), np.int16)
+            for key in keys:
+                hits += self._having(self._of_input, key)
+            # One argument may be missing, but not the only one.
+            allowed &= hits >= max(1 if asked == 1 else 0, len(keys) - 1)
+        return np.flatnonzero(allowed)
+
+    def _having(self, postings: Mapping[str, NDArray[np.int32]], key: str) -> NDArray[np.bool_]:
+        """Shapes with that key, or with a variable that could be it."""
+        mask = np.zeros(len(self), np.bool_)
+        for each in (key,) if key == _CALL else (key, _ANY):
+            if each in postings:
+                mask[postings[each]] = True
+        return mask
+
+
+def with_variables(function: Function, names: Sequence[str]) -> Function:
+    """The function with these constructors read as variables."""
+    if not names:
+        return function
+    chosen = frozenset(names)
+
+    def read(tree: Tree) -> Tree:
+        if isinstance(tree, Variable):
+            return tree
+        if tree.name in chosen:
+            return Variable(tree.name)
+        return Type(tree.name, tuple(read(each) for each in tree.args))
+
+    bounds = {
+        name: tuple(each for bound in found if isinstance(each := read(bound), Type))
+        for name, found in function.bounds.items()
+    }
+    output = None if function.output is None else read(function.output)
+    return Function(tuple(map(read, function.inputs)), output, bounds, function.name)
+
+
+def _postings(keys: Sequence[frozenset[str]]) -> Mapping[str, NDArray[np.int32]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for number, each in enumerate(keys):
+        for key in each:
+            found[key].append(number)
+    return {key: np.array(numbers, np.int32) for key, numbers in found.items()}
+
+
+def _input_keys(shape: Function) -> frozenset[str]:
+    return frozenset(key for each in shape.inputs for key in _keys(each, shape))
+
+
+def _output_keys(shape: Function) -> frozenset[str]:
+    return frozenset(_keys(shape.output, shape)) if shape.output is not None else frozenset()
+
+
+def _keys(tree: Tree, shape: Function) -> Iterator[str]:
+    """What a type of a shape can be taken for."""
+    head = peeled(tree)
+    if isinstance(head, Variable):
+        bounds = shape.bounds.get(head.name, ())
+        if any(bound.name in CALLED for bound in bounds):
+            yield _CALL
+        else:
+            yield _ANY
+        return
+    yield _key(head)
+    if head.name == "dyn":
+        yield from (_key(each) for each in head.args if isinstance(each, Type))
+
+
+def _wanted(tree: Tree, query: Function) -> str | None:
+    """The key that a type of a query needs; None if anything may do."""
+    head = peeled(tree)
+    if isinstance(head, Variable):
+        return _CALL if any(b.name in CALLED for b in query.bounds.get(head.name, ())) else None
+    return None if head.name == "dyn" else _key(head)
+
+
+def _key(head: Type) -> str:
+    return _CALL if head.name in CALLED else OWNERS.get(head.name, head.name)
+
+
+def _names(function: Function) -> Iterator[str]:
+    """The names of all types and traits of a shape."""
+    trees: list[Tree] = [*function.inputs, *(b for of in function.bounds.values() for b in of)]
+    trees += [function.output] if function.output is not None else []
+    for tree in trees:
+        for node in nodes(tree):
+            if isinstance(node, Type) and node.name.isidentifier():
+                yield node.name
+
+
+def _alone(measure: Measure, place: int, number: int) -> float:
+    bent = measure.bent(place, number)
+    return np.inf if bent is None else bent.alone

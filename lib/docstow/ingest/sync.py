@@ -1,0 +1,300 @@
+"""One visit to a source: what is there now is compared with what was, and stowed.
+
+This room knows when nothing is to be done, and the order in which a snapshot comes about. It
+does not know where files come from, nor who runs the job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import StoreError, UpstreamError
+from docstow.core.model import COLLECTION, Document, Head, Recipe, Registration, Revision, Snapshot
+from docstow.formats._readers_page import PROSE_READER
+from docstow.ingest.changes import Former, Harvest
+from docstow.ingest.jobs.store import (
+    COUNTS,
+    FULL,
+    SUCCESS,
+    Job,
+    JobError,
+    Jobs,
+    Progress,
+    without_secrets,
+)
+from docstow.store.heads import Fenced
+from docstow.text.bm25 import PROSE_WORDS
+from docstow.text.chunking import CHUNKER
+
+if TYPE_CHECKING:
+    from docstow.embedding._embed import Embedder
+    from docstow.index.schema__page_tables import Tables
+    from docstow.sources.protocol import ProseOrigin
+    from docstow.store.snapshots import Snapshots
+
+log = logging.getLogger(__name__)
+
+#: A job's progress is written at most once in so many seconds.
+REPORT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The snapshot that answers now, and how it came about.
+
+    Attributes:
+        snapshot: its record.
+        former: its documents and what is known of each.
+        version: what the origin resolved to when the source was last synced; empty if something
+            failed then, so that it is tried again.
+        options: digest of the options of that sync.
+        vectors: by digest of a text.
+    """
+
+    snapshot: Snapshot
+    former: Former
+    version: str
+    options: str
+    vectors: Callable[[], Mapping[str, bytes]]
+
+    def is_of(self, version: str, recipe: Recipe) -> bool:
+        """Whether it is what would be made of that version, so that nothing need be fetched."""
+        return version != "" and version == self.version and self.snapshot.recipe == recipe
+
+    def outdated(self, recipe: Recipe) -> bool:
+        """Whether its pages would be read otherwise now, so that none may be taken over.
+
+        How pages are divided, indexed and embedded is of no matter: every sync does that anew
+        from the texts of all pages.
+        """
+        old = self.snapshot.recipe
+        return (old.reader, old.layout) != (recipe.reader, recipe.layout)
+
+
+class Visit:
+    """One visit. Made anew for each.
+
+    Args:
+        registration: the source.
+        job: the job that is being done.
+        origin: of the source.
+        jobs: where progress is written down.
+        snapshots: published snapshots.
+        embedder: the model that texts are embedded with.
+        clock: the time, with its zone.
+    """
+
+    def __init__(
+        self,
+        registration: Registration,
+        job: Job,
+        origin: ProseOrigin,
+        jobs: Jobs,
+        snapshots: Snapshots,
+        embedder: Embedder,
+        *,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._registration = registration
+        self._job = job
+        self._origin = origin
+        self._jobs = jobs
+        self._snapshots = snapshots
+        self._embedder = embedder
+        self._clock = clock
+        self._reported_at = clock()
+
+    def make(self) -> dict[str, Any]:
+        """Visit the source and publish what it has; the fields of the job that succeeded.
+
+        Raises:
+            Conflict: others published or deleted the source meanwhile.
+            DocstowError: the source cannot be had, or has nothing; what answered goes on answering.
+        """
+        now = self._clock()
+        source = self._registration.source
+        head = self._snapshots.head(source, fresh=True)
+        answering = self._answering(head)
+        options = _digest(self._registration.options)
+        version = self._origin.resolve()
+        done = {"state": SUCCESS, "version": version, "options": options}
+        full = (
+            self._job.mode == FULL
+            or answering is None
+            or answering.options != options
+            or answering.outdated(self._recipe)
+        )
+        if answering is not None and not full and answering.is_of(version, self._recipe):
+            self._snapshots.touch(source, now)
+            return done | _nothing_new(answering.snapshot)
+        harvest = self._gather(answering.former if answering else Former(), full=full)
+        fields = done | self._errors(harvest)
+        if not harvest.documents:
+            return fields | self._emptied(harvest, now)
+        snapshot, made = self._stow(harvest, head, answering, done, now)
+        counts = {**dict.fromkeys(COUNTS, 0), **harvest.counts(), **made}
+        progress = Progress(len(harvest.documents), len(harvest.documents))
+        return fields | {"counts": counts, "snapshot_id": snapshot.id, "progress": progress}
+
+    @property
+    def _recipe(self) -> Recipe:
+        from docstow.index.schema__page_tables import PAGE_LAYOUT
+
+        return Recipe(PROSE_READER, CHUNKER, PROSE_WORDS, self._embedder.id, PAGE_LAYOUT)
+
+    def _answering(self, head: Head | None) -> Answering | None:
+        """What answers now; one that cannot be read any more is as good as none."""
+        from docstow.index.loaded__page_index import PageIndex
+
+        snapshot = self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        if snapshot is None:
+            return None
+        try:
+            self._snapshots.fetch(snapshot)
+            index = PageIndex(snapshot, lambda name: self._snapshots.fetch(snapshot, [name])[name])
+            documents = {document.path: document for document in index.documents()}
+            former = Former(documents, index.visits())
+        except StoreError as error:
+            log.warning("%s is stowed anew: %s", self._registration.source.key, error.message)
+            return None
+        past = (job for job in self._jobs.of(snapshot.revision.source.name) if not job.active)
+        last = next((job for job in past if job.state == SUCCESS), None)
+        if last is not None and last.snapshot_id == snapshot.id:
+            version, options = (last.version, last.options)
+            failed = last.counts["failed"]
+        else:
+            facts = snapshot.facts
+            version, options = snapshot.revision.validator, str(facts.get("options", ""))
+            failed = facts.get("failed", 0)
+        return Answering(
+            snapshot, former, "" if failed else version, options, index.vectors_by_digest
+        )
+
+    def _gather(self, former: Former, *, full: bool) -> Harvest:
+        harvest = Harvest(former, kind=self._registration.kind, full=full)
+        for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
+            harvest.add(event)
+            self._report(harvest, Progress(number, None, harvest.current))
+        harvest.close()
+        return harvest
+
+    def _report(self, harvest: Harvest, progress: Progress) -> None:
+        if (self._clock() - self._reported_at).total_seconds() < REPORT_S:
+            return
+        counts = {**dict.fromkeys(COUNTS, 0), **harvest.seen()}
+        self._jobs.change(self._job, progress=progress, counts=counts, **self._errors(harvest))
+        self._reported_at = self._clock()
+
+    def _errors(self, harvest: Harvest) -> dict[str, Any]:
+        secrets = tuple(self._registration.headers.values())
+        errors = (
+            JobError(e.kind, without_secrets(e.ref, secrets), without_secrets(e.message, secrets))
+            for e in harvest.errors
+        )
+        return {
+            "errors": tuple(errors),
+            "error_count": harvest.failed,
+            "skipped": dict(sorted(harvest.skipped.items())),
+        }
+
+    def _emptied(self, harvest: Harvest, now: datetime) -> dict[str, Any]:
+        """A collection may be empty, and then nothing answers for it; any other source may not."""
+        registration = self._registration
+        if registration.kind != COLLECTION or harvest.failed:
+            first = f" The first error: {harvest.errors[0].message}" if harvest.errors else ""
+            raise UpstreamError(
+                f"{registration.uri} gave no page that can be read; check its address and options."
+                f" What was stowed before goes on answering.{first}"
+            )
+        self._snapshots.withdraw(registration.source, now, keep=registration.keep)
+        return {"counts": {**dict.fromkeys(COUNTS, 0), **harvest.counts()}}
+
+    def _stow(
+        self,
+        harvest: Harvest,
+        head: Head | None,
+        answering: Answering | None,
+        done: Mapping[str, Any],
+        now: datetime,
+    ) -> tuple[Snapshot, dict[str, int]]:
+        """Publish the documents; the snapshot, and how many chunks and vectors that took."""
+        registration, recipe = self._registration, self._recipe
+        documents = [harvest.documents[path] for path in sorted(harvest.documents)]
+        digests = [document.digest() for document in documents]
+        revision = Revision(
+            registration.source,
+            "",
+            validator=done["version"],
+            origin=registration.kind,
+            url=registration.uri,
+        )
+        fence = {"expected_generation": head.generation if head else 0, "keep": registration.keep}
+        known = self._snapshots.stowed(self._snapshots.identity(revision, digests, recipe))
+        if known is not None:
+            # One that was given up a moment ago is made anew.
+            with contextlib.suppress(Fenced):
+                self._snapshots.republish(known, now, **fence)
+                return known, {"chunks": known.counts.get("chunks", 0)}
+        made = self._tables(documents, harvest, answering)
+        facts = {
+            "title": registration.title,
+            "uri": registration.uri,
+            "options": done["options"],
+            "failed": harvest.failed,
+        }
+        counts = {name: len(next(iter(table.values()))) for name, table in made.columns.items()}
+        from docstow.index.parquet import scratch, write_table
+
+        with scratch() as folder:
+            files = {name: folder / f"{name}.parquet" for name in made.columns}
+            for name, table in made.columns.items():
+                write_table(table, files[name])
+            snapshot = self._snapshots.publish(
+                revision, recipe, files, digests, counts, facts, now, **fence
+            )
+        return snapshot, {
+            "chunks": counts["chunks"],
+            "embedded": made.embedded,
+            "reused": made.reused,
+        }
+
+    def _tables(
+        self, documents: Sequence[Document], harvest: Harvest, answering: Answering | None
+    ) -> Tables:
+        """The tables of the documents; vectors that the same model made before are reused."""
+        from docstow.index.schema__page_tables import tabulate
+
+        self._jobs.change(self._job, progress=Progress(0, len(documents), "embedding"))
+        vectors: Mapping[str, bytes] = {}
+        if answering is not None and answering.snapshot.recipe.model == self._embedder.id:
+            vectors = answering.vectors()
+        return tabulate(
+            self._registration.id,
+            documents,
+            harvest.visits,
+            harvest.relations(),
+            self._embedder,
+            vectors,
+        )
+
+
+def _nothing_new(snapshot: Snapshot) -> dict[str, Any]:
+    """The fields of a job for which the upstream had nothing new."""
+    documents = snapshot.counts.get("documents", 0)
+    counts = {
+        "unchanged": documents,
+        "documents": documents,
+        "chunks": snapshot.counts.get("chunks", 0),
+    }
+    return {"counts": {**dict.fromkeys(COUNTS, 0), **counts}, "snapshot_id": snapshot.id}
+
+
+def _digest(options: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,173 @@
+"""Python distributions that are installed by reference: where their checkouts are.
+
+This room knows what installers write for them: ``.pth`` files, finders, ``direct_url.json`` and
+``.egg-link``. All are read as text; finders are parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from docstow.core.errors import DocstowError
+from docstow.languages.python.environment__packages_import_names import STRAY
+from docstow.languages.shared.project import folded
+from docstow.languages.shared.sandbox import Boundary
+from docstow.text import python_ast as python_tree
+
+#: Folders and files of a checkout that are no part of what it offers.
+_NOT_OFFERED = STRAY | {
+    "setup",
+    "conftest",
+    "noxfile",
+    "tasks",
+    "fabfile",
+    "manage",
+    "build",
+    "dist",
+}
+
+
+_MODULES = (".py", ".pyi", ".so", ".pyd")
+_DEEPEST_NAMESPACE = 3
+_MOST_NAMESPACES = 40
+
+
+def checkout(
+    site: Path, files: Sequence[str], info: Path | None, boundary: Boundary
+) -> tuple[str, list[str]] | None:
+    """Where an editable distribution's import names are found, and which those are.
+
+    Args:
+        site: ``site-packages``.
+        files: names of its ``.pth`` files and finders.
+        info: its ``.dist-info``.
+        boundary: what may be opened.
+
+    Returns:
+        A folder, absolute but not yet known to be inside, and names; no names where all of the
+        folder's are meant, no folder where names stand for folders of other names. None if it is
+        not editable.
+    """
+    for name in files:
+        text = _text(site / name, boundary)
+        mapped = _mapping(text) if name.endswith(".py") else {}
+        if mapped:
+            return _of_mapping(mapped) or ("", list(mapped))
+        if name.endswith(".pth"):
+            for line in text.splitlines():
+                place = line.strip()
+                if place and not place.startswith(("#", "import ", "import\t")):
+                    return os.path.normpath(site / place), []
+    url = _direct_url(info, boundary) if info is not None else ""
+    return (_sources(Path(url), boundary), []) if url else None
+
+
+def offered(
+    folder: Path, distribution: str, watch: Callable[[Path], None] = lambda _: None
+) -> tuple[str, ...]:
+    """The import names of a checkout's folder, the distribution's namesake first.
+
+    Where it has no modules of its own, those in its namespaces. ``watch`` is told which folders
+    that depends on.
+    """
+    found, others = _offered(folder, _NOT_OFFERED, watch)
+    for _ in range(_DEEPEST_NAMESPACE):
+        if found:
+            break
+        below = {
+            name: _offered(folder.joinpath(*name.split(".")), (), watch)
+            for name in others[:_MOST_NAMESPACES]
+        }
+        found = [f"{name}.{each}" for name, (some, _) in below.items() for each in some]
+        others = [f"{name}.{each}" for name, (_, more) in below.items() for each in more]
+    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _offered(
+    folder: Path, skipped: Collection[str], watch: Callable[[Path], None]
+) -> tuple[list[str], list[str]]:
+    """The modules and packages of a folder, and its folders that are none themselves."""
+    found: list[str] = []
+    others: list[str] = []
+    watch(folder)
+    with contextlib.suppress(OSError), os.scandir(folder) as listed:
+        for entry in listed:
+            stem = entry.name.partition(".")[0] if entry.name.endswith(_MODULES) else entry.name
+            if stem in skipped or not stem.isidentifier():
+                continue
+            if stem != entry.name:
+                found.append(stem)
+            elif entry.is_dir(follow_symlinks=False):
+                watch(Path(entry.path))
+                (found if _is_package(Path(entry.path)) else others).append(stem)
+    return sorted(set(found)), sorted(others)
+
+
+def _sources(folder: Path, boundary: Boundary) -> str:
+    """Where a checkout keeps its packages: itself, or its ``src``."""
+    with contextlib.suppress(DocstowError, OSError):
+        if boundary.inside(folder / "src").is_dir():
+            return str(folder / "src")
+    return str(folder)
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / f"__init__{end}").is_file() for end in (".py", ".pyi"))
+
+
+def _of_mapping(mapped: dict[str, str]) -> tuple[str, list[str]] | None:
+    """The folder in which the first mapped name is found, and all names found there."""
+    roots: dict[str, list[str]] = {}
+    for name, place in mapped.items():
+        parts = name.split(".")
+        path = Path(re.sub(r"([/\\]__init__)?\.pyi?$", "", place))
+        if path.parts[-len(parts) :] == tuple(parts):
+            roots.setdefault(str(path.parents[len(parts) - 1]), []).append(name)
+    return next(iter(roots.items()), None)
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """The names and places that a finder has as a literal."""
+    try:
+        tree = python_tree.module(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and node.keys:
+            try:
+                value = ast.literal_eval(node)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if all(isinstance(each, str) for pair in value.items() for each in pair) and all(
+                Path(at).is_absolute() for at in value.values()
+            ):
+                return dict(value)
+    return {}
+
+
+def _direct_url(info: Path, boundary: Boundary) -> str:
+    try:
+        read = json.loads(_text(info / "direct_url.json", boundary) or "{}")
+        if not read.get("dir_info", {}).get("editable"):
+            return ""
+        parts = urlsplit(read["url"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return ""
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = unquote(parts.path)
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+def _text(path: Path, boundary: Boundary) -> str:
+    try:
+        return boundary.read(path, most=1024 * 1024).decode("utf-8", "replace")
+    except DocstowError:
+        return ""

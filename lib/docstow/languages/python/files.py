@@ -1,0 +1,242 @@
+"""Where the modules of a Python package are, and what each file binds.
+
+This room knows folders of import names: packages, stubs beside and apart, native modules,
+namespaces. It does not know what a name means.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from docstow.core.errors import DocstowError
+from docstow.languages.python import source as python_source
+from docstow.languages.python.source.facts import ModuleFacts
+from docstow.languages.shared.sandbox import Boundary
+
+#: Bytes of source whose facts are remembered; facts take about twice as much.
+_REMEMBERED = 12 * 1024 * 1024
+_LARGEST = 4 * 1024 * 1024
+_NATIVE = (".so", ".pyd", ".dll", ".dylib")
+_STUBS = "-stubs"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One file that says what a module has.
+
+    Attributes:
+        path: absolute.
+        role: its source, a stub that comes with it, or a stub of another distribution.
+        package: whether it is an ``__init__``.
+    """
+
+    path: Path
+    role: Literal["source", "stub", "foreign stub"]
+    package: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFiles:
+    """A module.
+
+    Attributes:
+        name: dotted.
+        layers: what says what it has, stubs first; empty of namespaces and native modules.
+        folder: of a package.
+        native: whether it is compiled.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    folder: Path | None
+    native: bool
+
+
+#: A file, the module's name, the version for which branches were decided.
+_Key = tuple[str, str, tuple[int, int] | None]
+
+
+class _Remembered:
+    """Facts by file, for as long as the file is the same; those used last are kept."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._facts: OrderedDict[_Key, tuple[int, int, ModuleFacts | None]] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: _Key, status: os.stat_result) -> tuple[ModuleFacts | None] | None:
+        with self._lock:
+            found = self._facts.get(key)
+            if found is None or found[:2] != (status.st_mtime_ns, status.st_size):
+                return None
+            self._facts.move_to_end(key)
+            return (found[2],)
+
+    def put(self, key: _Key, status: os.stat_result, facts: ModuleFacts | None) -> None:
+        with self._lock:
+            if earlier := self._facts.pop(key, None):
+                self._size -= earlier[1]
+            self._facts[key] = (status.st_mtime_ns, status.st_size, facts)
+            self._size += status.st_size
+            while self._size > _REMEMBERED and len(self._facts) > 1:
+                _, (_, size, _) = self._facts.popitem(last=False)
+                self._size -= size
+
+
+_remembered = _Remembered()
+
+
+class PythonFiles:
+    """The modules below a folder of import names; what is on disk is looked at once.
+
+    Args:
+        root: ``site-packages``, or the ``src`` of a checkout.
+        boundary: what may be opened.
+        version: of Python, by which branches of files are decided; None: all of them count.
+    """
+
+    def __init__(
+        self, root: Path, boundary: Boundary, version: tuple[int, int] | None = None
+    ) -> None:
+        self._root = root
+        self._version = version
+        self._boundary = boundary
+        self._listed: dict[Path, dict[str, bool]] = {}
+        self._modules: dict[str, ModuleFiles | None] = {}
+        self._states: dict[Path, os.stat_result] = {}
+
+    def module(self, name: str) -> ModuleFiles | None:
+        """The files of a module; None where there are none."""
+        if name not in self._modules:
+            self._modules[name] = self._find(name)
+        return self._modules[name]
+
+    def children(self, name: str) -> list[str]:
+        """Names, without the package's, of the modules directly below a package, sorted."""
+        module = self.module(name)
+        found = set()
+        for folder in (module.folder if module else None, self._stubs(name)):
+            for entry, is_folder in self._list(folder).items() if folder else ():
+                stem = entry if is_folder else _stem(entry)
+                if stem.isidentifier() and stem != "__init__" and stem != "__pycache__":
+                    found.add(stem)
+        return sorted(each for each in found if self.module(f"{name}.{each}"))
+
+    def facts(self, module: str, layer: Layer) -> ModuleFacts | None:
+        """What a file binds; None where it cannot be read."""
+        key = (str(layer.path), module, self._version)
+        try:
+            status = self._states.get(layer.path) or layer.path.stat()
+        except OSError:
+            return None
+        self._states[layer.path] = status
+        if known := _remembered.get(key, status):
+            return known[0]
+        facts = None
+        with suppress(DocstowError):
+            body = self._boundary.read(layer.path, most=_LARGEST)
+            facts = python_source.read(body, module, package=layer.package, version=self._version)
+        _remembered.put(key, status, facts)
+        return facts
+
+    def shown(self, path: Path) -> str:
+        """A file's path relative to the root."""
+        return path.relative_to(self._root).as_posix()
+
+    def _find(self, name: str) -> ModuleFiles | None:
+        above, _, last = name.rpartition(".")
+        layers: list[Layer] = []
+        folder, native = None, False
+        parent = self._parent(above)
+        if parent is not None:
+            layers, folder, native = self._in(parent, last, "stub")
+        foreign = self._stub_parent(above)
+        if foreign is not None:
+            stem = last if above else f"{last}{_STUBS}"
+            apart = self._in(foreign, stem, "foreign stub")[0]
+            if apart:
+                layers = [*apart, *layers]
+        if not layers and not native and folder is None:
+            return None
+        if not layers and not native and folder is not None and not self._has_modules(folder):
+            return None
+        return ModuleFiles(name, tuple(layers), folder, native)
+
+    def _parent(self, above: str) -> Path | None:
+        if not above:
+            return self._root
+        module = self.module(above)
+        return module.folder if module else None
+
+    def _stubs(self, name: str) -> Path | None:
+        first, _, rest = name.partition(".")
+        if f"{first}{_STUBS}" not in self._list(self._root):
+            return None
+        return self._root.joinpath(f"{first}{_STUBS}", *(rest.split(".") if rest else ()))
+
+    def _stub_parent(self, above: str) -> Path | None:
+        return self._root if not above else self._stubs(above)
+
+    def _in(
+        self, parent: Path, stem: str, role: Literal["stub", "foreign stub"]
+    ) -> tuple[list[Layer], Path | None, bool]:
+        listed = self._list(parent)
+        layers: list[Layer] = []
+        folder = parent / stem if listed.get(stem) else None
+        inside = self._list(folder) if folder else {}
+        # A package wins over a module of the same name; a stub may be of either form.
+        for entry, as_package in (("__init__.pyi", True), (f"{stem}.pyi", False)):
+            if entry in (inside if as_package else listed):
+                place = folder if as_package and folder else parent
+                layers.append(Layer(place / entry, role, as_package))
+                break
+        for entry, as_package in (("__init__.py", True), (f"{stem}.py", False)):
+            if role == "stub" and entry in (inside if as_package else listed):
+                place = folder if as_package and folder else parent
+                layers.append(Layer(place / entry, "source", as_package))
+                break
+        sourced = any(layer.role == "source" for layer in layers)
+        native = not sourced and any(_stem(each) == stem and _native(each) for each in listed)
+        native = native or (
+            not sourced and any(_stem(each) == "__init__" for each in inside if _native(each))
+        )
+        return layers, folder, native
+
+    def _has_modules(self, folder: Path, depth: int = 3) -> bool:
+        """Whether a folder without an ``__init__`` leads to modules: a namespace."""
+        listed = self._list(folder)
+        if any(not is_folder and _is_module(each) for each, is_folder in listed.items()):
+            return True
+        inner = [each for each, is_folder in listed.items() if is_folder and each.isidentifier()]
+        return depth > 0 and any(self._has_modules(folder / each, depth - 1) for each in inner)
+
+    def _list(self, folder: Path) -> dict[str, bool]:
+        if folder not in self._listed:
+            self._listed[folder] = self._look(folder)
+        return self._listed[folder]
+
+    def _look(self, folder: Path) -> dict[str, bool]:
+        try:
+            with os.scandir(self._boundary.inside(folder)) as found:
+                return {entry.name: entry.is_dir() for entry in found}
+        except (OSError, DocstowError):
+            return {}
+
+
+def _native(entry: str) -> bool:
+    return entry.endswith(_NATIVE)
+
+
+def _is_module(entry: str) -> bool:
+    return entry.endswith((".py", ".pyi")) or _native(entry)
+
+
+def _stem(entry: str) -> str:
+    """The module's name: ``core`` of ``core.cpython-311-x86_64-linux-gnu.so``."""
+    return entry.partition(".")[0] if _is_module(entry) else ""

@@ -1,0 +1,124 @@
+"""Lock files of Python: which versions a project would have.
+
+This room knows the texts of ``uv.lock``, ``poetry.lock``, ``pdm.lock``, ``pylock.toml``,
+``Pipfile.lock`` and pinned requirements. It opens no files. A text that cannot be read raises
+ValueError.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from docstow.languages.shared.project import folded
+
+_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """One locked package.
+
+    Attributes:
+        name: as the file spells it.
+        version: exact; empty for what comes from a repository or an address without one.
+        direct: whether the project asks for it; None where the file does not say.
+        summary: in one line, where the file has it.
+        imported: what it is imported as where that is another name: an alias of Node.
+    """
+
+    name: str
+    version: str
+    direct: bool | None = None
+    summary: str = ""
+    imported: str = ""
+
+
+def uv(text: str) -> list[Locked]:
+    """``uv.lock``; its own packages are those that come from a folder."""
+    packages = _packages(text, "package")
+    own = [each for each in packages if not _is_fetched(each.get("source"))]
+    direct = {folded(name) for each in own for name in _uv_needs(each)}
+    return [
+        Locked(str(each["name"]), str(each.get("version", "")), folded(each["name"]) in direct)
+        for each in packages
+        if each not in own
+    ]
+
+
+def _is_fetched(source: object) -> bool:
+    return not (isinstance(source, dict) and source.keys() & {"editable", "virtual"})
+
+
+def _uv_needs(package: Mapping[str, Any]) -> Iterator[str]:
+    groups = [package.get("dependencies")]
+    for kind in ("optional-dependencies", "dev-dependencies"):
+        table = package.get(kind)
+        groups += table.values() if isinstance(table, dict) else ()
+    for group in groups:
+        for each in group if isinstance(group, list) else ():
+            if isinstance(each, dict) and isinstance(each.get("name"), str):
+                yield each["name"]
+
+
+def poetry(text: str) -> list[Locked]:
+    """``poetry.lock`` and ``pdm.lock``; which are direct the manifest says."""
+    return [
+        Locked(
+            str(each["name"]),
+            str(each.get("version", "")),
+            summary=str(each.get("description") or each.get("summary") or ""),
+        )
+        for each in _packages(text, "package")
+    ]
+
+
+def pylock(text: str) -> list[Locked]:
+    """``pylock.toml``, the form that tools share (PEP 751)."""
+    return [
+        Locked(str(each["name"]), str(each["version"]))
+        for each in _packages(text, "packages")
+        if each.get("version")
+    ]
+
+
+def pipenv(text: str) -> list[Locked]:
+    """``Pipfile.lock``."""
+    read = json.loads(text)
+    if not isinstance(read, dict):
+        raise ValueError("not an object")
+    found = {}
+    for category, table in read.items():
+        if category == "_meta" or not isinstance(table, dict):
+            continue
+        for name, entry in table.items():
+            version = str(entry.get("version", "")) if isinstance(entry, dict) else ""
+            found[name] = Locked(name, version.lstrip("="))
+    return list(found.values())
+
+
+def requirements(text: str) -> list[Locked]:
+    """The pins of a requirements file; what is not pinned to one version is left out."""
+    pins = (_PIN.match(line) for line in text.splitlines())
+    return [Locked(pin[1], pin[2]) for pin in pins if pin]
+
+
+#: What reads a lock file, by its name.
+PYTHON: Mapping[str, Callable[[str], list[Locked]]] = {
+    "uv.lock": uv,
+    "poetry.lock": poetry,
+    "pdm.lock": poetry,
+    "pylock.toml": pylock,
+    "Pipfile.lock": pipenv,
+}
+
+
+def _packages(text: str, key: str) -> list[dict[str, Any]]:
+    found = tomllib.loads(text).get(key, [])
+    if not isinstance(found, list):
+        raise ValueError("not a lock file")
+    return [each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str)]

@@ -1,0 +1,259 @@
+"""A stowed crate as a check of Rust code asks for it: what a path means, what a type has.
+
+This room knows the tables of an index: names that come from other crates, methods that come from
+traits. It does not know code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Protocol
+
+from docstow.core.relations__readers_predicates import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
+from docstow.languages.rust.check.crate_names import Gaps, Tables
+from docstow.languages.rust.check.std import tables
+from docstow.languages.rust.check.std__verify_std_names import STANDARD, is_standard, std_traits
+from docstow.languages.shared.suggestions import nearest, shape
+
+TYPES = frozenset({"struct", "enum", "union", "primitive"})
+#: Kinds whose members are seen in part only, or not at all.
+OPAQUE = frozenset({"re-export", "type_alias", "assoc_type", "extern_type", "macro"})
+
+
+class Crates(Protocol):
+    """Where crates are found by the name that code uses."""
+
+    def crate(self, name: str) -> CrateNames | None:
+        """The crate in the version that is meant; None where there is none at hand."""
+        ...
+
+    def other_versions(self, name: str) -> Sequence[CrateNames]:
+        """The same crate in further versions at hand, the newest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An item of a crate."""
+
+    names: CrateNames
+    row: int
+
+    @property
+    def path(self) -> str:
+        """Its canonical path."""
+        return str(self.names.index.columns["path"][self.row])
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self.names.index.columns["kind"][self.row])
+
+    @property
+    def signature(self) -> str:
+        """Its declaration."""
+        return str(self.names.index.columns["signature"][self.row])
+
+    @property
+    def parent(self) -> str:
+        """The path of its owner."""
+        return str(self.names.index.columns["parent"][self.row])
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Its attributes."""
+        return self.names.index.attributes(self.row)
+
+    @property
+    def recommended(self) -> bool:
+        """Whether it can be used without a second thought: neither deprecated nor unstable."""
+        said = str(self.names.index.columns["attributes"][self.row])
+        return '"deprecated"' not in said and '"unstable"' not in said
+
+
+class CrateNames:
+    """The names of one version of a crate.
+
+    Args:
+        index: its tables.
+    """
+
+    def __init__(self, index: Tables) -> None:
+        self.index = index
+        path = str(index.columns["path"][0])
+        self.root = "std" if is_standard(path) else path.split("::", 1)[0]
+        self.gaps = Gaps(index, self.root)
+
+    @property
+    def version(self) -> str:
+        """The version."""
+        return self.index.snapshot.revision.version
+
+    @property
+    def package(self) -> str:
+        """The crate's name as it spells itself."""
+        return self.index.snapshot.revision.source.name
+
+    def find(self, path: str) -> tuple[Found, ...]:
+        """What a path or any alias of it means, in all namespaces."""
+        return tuple(Found(self, row) for row in self.index.find(path))
+
+    def whole(self, path: Sequence[str]) -> str:
+        """A path as the tables have it, whatever name the code has for the crate."""
+        return "::".join(path if self.root == "std" else (self.root, *path[1:]))
+
+    @cached_property
+    def re_exports(self) -> Mapping[str, str]:
+        """Paths here with the paths in other crates that they mean."""
+        return {
+            subject: target
+            for subject, predicate, target in self._relations()
+            if predicate == "re-exports" and not target.endswith("::*")
+        }
+
+    def _relations(self) -> Iterator[tuple[str, str, str]]:
+        table = self.index.relations
+        rows = zip(table["subject"], table["predicate"], table["object"], strict=True)
+        return ((str(here), str(predicate), str(there)) for here, predicate, there in rows)
+
+    def members(self, path: str) -> list[Found]:
+        """What a module, type or trait owns."""
+        return [Found(self, row) for row in self.index.rows_by_parent.get(path, ())]
+
+    @cached_property
+    def _relations_of(self) -> Mapping[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO}
+        for subject, predicate, target in self._relations():
+            if predicate in wanted:
+                found.setdefault(subject, []).append((predicate, target))
+        return found
+
+    def traits(self, path: str) -> list[str]:
+        """Paths of all traits that a type has, automatic ones left out."""
+        found: list[str] = []
+        for predicate, target in self._relations_of.get(path, ()):
+            if predicate != DEREFS_TO:
+                found += [each for each in target.split(" ") if not each.startswith("!")]
+        return found
+
+    def derefs(self, path: str) -> list[str]:
+        """Paths of what a type dereferences to."""
+        return [
+            target
+            for predicate, target in self._relations_of.get(path, ())
+            if predicate == DEREFS_TO
+        ]
+
+    def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
+        """Whether a trait, named by any crate's path, brings a member; None where unknown."""
+        first, _, _ = trait.partition("::")
+        if first in STANDARD:
+            known = std_traits().get(trait.rpartition("::")[2])
+            return None if known is None else member in known
+        names = self if first == self.root else crates.crate(first)
+        if names is None:
+            return None
+        found = [each for each in names.find(trait) if each.kind == "trait"]
+        return member in names.titles_below(found[0].path) if found else None
+
+    def titles_below(self, path: str) -> frozenset[str]:
+        """The last names of what a module, type or trait owns."""
+        if path not in self._titles_below:
+            titles = self.index.columns["title"]
+            rows = self.index.rows_by_parent.get(path, ())
+            self._titles_below[path] = frozenset(str(titles[row]) for row in rows)
+        return self._titles_below[path]
+
+    @cached_property
+    def _titles_below(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def trait_members(self) -> frozenset[str]:
+        """Names of what any trait of the crate brings."""
+        columns = self.index.columns
+        pairs = zip(columns["path"], columns["kind"], strict=True)
+        traits = (str(path) for path, kind in pairs if kind == "trait")
+        return frozenset(name for path in traits for name in self.titles_below(path))
+
+    @cached_property
+    def types_by_title(self) -> Mapping[str, list[str]]:
+        """Canonical paths of types by their last names."""
+        found: dict[str, list[str]] = {}
+        columns = self.index.columns
+        for row, kind in enumerate(columns["kind"]):
+            if kind in TYPES or kind in {"type_alias", "re-export", "trait"}:
+                found.setdefault(str(columns["title"][row]), []).append(str(columns["path"][row]))
+        return found
+
+    def may_be_trait(self, path: str, crates: Crates) -> bool:
+        """Whether what a path leads to, in another crate maybe, can be a trait."""
+        found = self.find(path)
+        if not found:
+            return True
+        for each in found:
+            if each.kind == "trait":
+                return True
+            if each.kind == "re-export":
+                target = self.re_exports.get(each.path, "")
+                first = target.split("::")[0]
+                if first in STANDARD:
+                    return True
+                names = crates.crate(first) if first and first != self.root else None
+                if names is None or names.may_be_trait(target, crates):
+                    return True
+        return False
+
+    def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
+        """Paths that come near ``owner::name``: beside it, of that name elsewhere, then alike."""
+        here = [each.path for each in self.members(owner) if each.recommended]
+        here += self.aliases_below(owner)
+        # A module's own parts come first, then what bears exactly this name elsewhere.
+        moved = [path for path in self._by_last_name.get(name.lower(), ()) if path not in here]
+        alike = nearest(name, here, self._everywhere if anywhere else ())
+        close = [path for path in alike if path in here and _same_but_case(path, name)]
+        moved.sort(key=lambda path: (not path.endswith(f"::{name}"), path.count("::"), len(path)))
+        moved = [path for path in moved if shape(path.rpartition("::")[2]) == shape(name)]
+        order = [*close, *moved, *alike]
+        return tuple(dict.fromkeys(order))[:3] if anywhere else alike
+
+    def aliases_below(self, owner: str) -> list[str]:
+        """Further public paths directly below one."""
+        return self._aliases_by_parent.get(owner, [])
+
+    @cached_property
+    def _aliases_by_parent(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for alias in self.index.aliases:
+            found.setdefault(alias.rpartition("::")[0], []).append(alias)
+        return found
+
+    @cached_property
+    def _everywhere(self) -> list[str]:
+        kinds = self.index.columns["kind"]
+        members = {"method", "field", "variant", "assoc_const", "assoc_type"}
+        return [
+            str(path)
+            for path, kind in zip(self.index.columns["path"], kinds, strict=True)
+            if kind not in members and str(path).startswith(f"{self.root}::")
+        ]
+
+    @cached_property
+    def _by_last_name(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self._everywhere:
+            found.setdefault(path.rpartition("::")[2].lower(), []).append(path)
+        return found
+
+
+def _same_but_case(path: str, name: str) -> bool:
+    return path.rpartition("::")[2].lower().replace("_", "") == name.lower().replace("_", "")
+
+
+@cache
+def standard() -> CrateNames:
+    """The standard library."""
+    return CrateNames(tables())

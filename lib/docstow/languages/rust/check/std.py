@@ -1,0 +1,136 @@
+"""Rust's standard library as tables, in the form that those of a stowed crate have.
+
+This room knows the file of names beside it, which ``infra/rust_std.py`` makes from the library's
+own documentation. It does not know code, nor what a name is looked up for.
+
+The file's first line is the version. Each further line has a path, a tab and one of
+
+* a kind, what a call takes and gives (``fn f(self, _: ()) -> Option<str>``; ``()`` stands for what
+  is not certain), and since when it is deprecated or that it is ``unstable``, parted by tabs;
+* a tab and the last names of the traits that the type has;
+* ``>`` and the path of the type that it dereferences to, ``?`` for whatever it holds;
+* ``=``, a tab and the path of the same item: this one is an alias.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import pkgutil
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from typing import Any
+
+from docstow.core.model import CRATE, Recipe, Revision, Snapshot, Source
+from docstow.core.relations__readers_predicates import DEREFS_TO, WRITTEN
+
+_FILE = "rust_std.txt.xz"
+#: What is known to be there, and nothing else of it.
+_UNKNOWN = "unknown"
+
+
+class StdTables:
+    """The library's names; each column has one entry an item.
+
+    Args:
+        text: the file's.
+    """
+
+    def __init__(self, text: str) -> None:
+        version, *lines = text.split("\n")
+        self._rows: dict[str, list[int]] = {}
+        self.columns: Mapping[str, list[str]] = {
+            name: [] for name in ("path", "kind", "title", "signature", "parent", "attributes")
+        }
+        self.aliases: dict[str, str] = {}
+        self._related: list[tuple[str, str, str]] = []
+        for line in lines:
+            path, kind, *fields = line.split("\t")
+            if kind == "=":
+                self.aliases[path] = fields[0]
+            elif kind.startswith(">"):
+                self._related.append((path, DEREFS_TO, kind[1:]))
+            elif not kind:
+                traits = " ".join(f"std::{each}" for each in fields[0].split())
+                self._related.append((path, WRITTEN, traits))
+            else:
+                self._add(path, kind, *fields)
+        self.snapshot = _snapshot(version)
+
+    def _add(self, path: str, kind: str, declaration: str = "", said: str = "") -> None:
+        note: dict[str, Any] = {"unstable": True} if said == "unstable" else {}
+        if said and not note:
+            note = {"deprecated": {"since": said}}
+        parent, _, title = path.rpartition("::")
+        self._rows.setdefault(path, []).append(len(self.columns["path"]))
+        row = {
+            "path": path,
+            "kind": "re-export" if kind == _UNKNOWN else kind,
+            "title": title,
+            "signature": declaration,
+            "parent": parent,
+            "attributes": json.dumps(note),
+        }
+        for name, value in row.items():
+            self.columns[name].append(value)
+
+    @cached_property
+    def rows_by_parent(self) -> Mapping[str, list[int]]:
+        """Rows of the direct members of each path."""
+        rows: dict[str, list[int]] = {}
+        for row, parent in enumerate(self.columns["parent"]):
+            rows.setdefault(parent, []).append(row)
+        return rows
+
+    @property
+    def relations(self) -> Mapping[str, Sequence[str]]:
+        """The columns subject, predicate and object."""
+        columns = zip(*self._related, strict=True)
+        return dict(zip(("subject", "predicate", "object"), map(list, columns), strict=True))
+
+    @property
+    def passages(self) -> Mapping[str, Sequence[str]]:
+        """None: the file has no prose."""
+        return {"text": ()}
+
+    @property
+    def examples(self) -> Mapping[str, Sequence[str]]:
+        """None either."""
+        return {"code": (), "language": ()}
+
+    def find(self, path: str) -> tuple[int, ...]:
+        """Rows of a path or alias; ``core`` and ``alloc`` have what ``std`` has."""
+        if rows := self._rows.get(path):
+            return tuple(rows)
+        head, tail = path, ""
+        while head:
+            if head in self.aliases:
+                return self.find(self.aliases[head] + tail)
+            head, _, last = head.rpartition("::")
+            tail = f"::{last}{tail}"
+        first, _, rest = path.partition("::")
+        return self.find(f"std::{rest}") if first in {"core", "alloc"} and rest else ()
+
+    def attributes(self, row: int) -> dict[str, Any]:
+        """Since when an item is deprecated, or that it is unstable."""
+        found: dict[str, Any] = json.loads(self.columns["attributes"][row])
+        return found
+
+    def features(self, _: int) -> list[str]:
+        """None: it has no features that a manifest could turn on."""
+        return []
+
+
+@cache
+def tables() -> StdTables:
+    """The library's tables; read when they are first needed."""
+    data = pkgutil.get_data("docstow.languages.rust.check", _FILE)
+    return StdTables(lzma.decompress(data or b"").decode())
+
+
+def _snapshot(version: str) -> Snapshot:
+    source = Source(CRATE, "std", version)
+    never = datetime(1970, 1, 1, tzinfo=UTC)
+    recipe = Recipe("", "", "", "")
+    return Snapshot("", Revision(source, version), recipe, {}, {}, {}, {}, never)

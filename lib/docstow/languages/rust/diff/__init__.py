@@ -1,0 +1,75 @@
+"""What changed between two versions of a crate, and whether that is breaking.
+
+These rooms know documents, relations and facts of two snapshots, and Cargo's SemVer rules. They
+do no I/O and know nothing of how snapshots are stowed or answers shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from docstow.languages.rust.diff import crate as features
+from docstow.languages.rust.diff import implementations as implementations
+from docstow.languages.rust.diff import items as items
+from docstow.languages.rust.diff.crate__diff_bump import Bump, bump
+from docstow.languages.rust.diff.items__diff_matching import Match
+from docstow.languages.shared.diff import CLASSES, RULES
+from docstow.languages.shared.diff__diff_sides import Change, Side
+
+__all__ = ["CLASSES", "RULES", "Bump", "Change", "Difference", "Side", "compare"]
+
+#: From this share of lost items on, the build of the docs is suspected.
+_SUSPICIOUS = 0.25
+_LEAST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two versions compared.
+
+    Attributes:
+        changes: the gravest class first, then by path.
+        bump: the declared version bump against the needed one.
+        notices: reasons to doubt the comparison, whole sentences without a final stop.
+    """
+
+    changes: list[Change]
+    bump: Bump
+    notices: list[str]
+
+
+def compare(old: Side, new: Side) -> Difference:
+    """Compare two versions of a crate."""
+    match = Match(old, new)
+    lacked, lacking = features.not_built(match, old, new)
+    root = min(match.old, default=("", ""))[0]
+    found = [*match.moves, *items.changed(match), *items.gone(match, lacking), *items.added(match)]
+    found += features.of_items(match, old, new)
+    found += implementations.differences(old, new, match, built=not lacking)
+    found += implementations.auto_traits(old, new, match)
+    found += features.of_crate(old, new, root)
+    changes = sorted(set(found), key=lambda each: (CLASSES.index(each.verdict), each))
+    judged = bump(old.version, new.version, changes)
+    return Difference(changes, judged, _notices(match, old, new, lacking, lacked))
+
+
+def _notices(
+    match: Match, old: Side, new: Side, lacking: frozenset[str], lacked: frozenset[str]
+) -> list[str]:
+    found = []
+    for side, names in ((new, lacking), (old, lacked)):
+        if names:
+            shown = ", ".join(sorted(names)[:8])
+            found.append(
+                f"the docs of {side.version} seem to be built without the features {shown}, so "
+                "items that need them are not compared"
+            )
+    many = len(match.gone) > max(_LEAST, _SUSPICIOUS * len(match.old))
+    if many and not lacking:
+        found.append("many removed items may be due to other features or targets of the docs")
+    targets = [str(side.facts.get("target") or "") for side in (old, new)]
+    if all(targets) and targets[0] != targets[1]:
+        found.append(f"the docs were built for different targets, {targets[0]} and {targets[1]}")
+    if features.restated(match):
+        found.append("the newer docs state features where the older did not, so that is left out")
+    return found

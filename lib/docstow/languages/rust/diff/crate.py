@@ -1,0 +1,123 @@
+"""Cargo features of two versions, and other facts of the crate as a whole.
+
+This room knows which features items need and the crates declare, and how the documentation was
+built as far as the facts let one see it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from docstow.core.model import Document
+from docstow.languages.rust.diff.items__diff_matching import Match
+from docstow.languages.shared.diff__diff_sides import Change, Side
+
+#: From this share of items on, a feature that is newly stated is taken for a new habit of docs.
+_HABIT = 0.1
+_LEAST = 20
+
+
+def not_built(match: Match, old: Side, new: Side) -> tuple[frozenset[str], frozenset[str]]:
+    """Features that the old, and the new, version's docs seem to have been built without.
+
+    The other version has items that need them, this one has none of those items but declares
+    the feature.
+    """
+    before = {name for each, _ in match.pairs for name in _features(each)}
+    after = {name for _, each in match.pairs for name in _features(each)}
+    lost = {name for each in match.gone for name in _features(each)} - before
+    gained = {name for each in match.added for name in _features(each)} - after
+    return _declared(gained, old), _declared(lost, new)
+
+
+def _declared(names: set[str], side: Side) -> frozenset[str]:
+    return frozenset(names.intersection(side.facts.get("features") or ()))
+
+
+def of_items(match: Match, old: Side, new: Side) -> Iterator[Change]:
+    """Features that an item needs in one version only, told at the outermost item."""
+    if not _needed(old) or restated(match):
+        return
+    graph = new.facts.get("features") or {}
+    members: defaultdict[str, list[Document]] = defaultdict(list)
+    for before, after in match.pairs:
+        members[before.parent].append(before)
+        members[after.parent].append(after)
+    told: dict[str, set[str]] = {}
+    for before, after in match.pairs:
+        was, now = _enabled(_features(before), graph), _features(after)
+        differing = (now - was) or (_features(before) - _enabled(now, graph))
+        if not differing or _all_need(members[before.path], differing, graph):
+            continue
+        told[before.path] = differing
+        if differing - told.get(before.parent, set()):
+            rule = "feature-required" if now - was else "feature-no-longer-required"
+            texts = [", ".join(sorted(_features(each))) for each in (before, after)]
+            moved = after.path * (after.path != before.path)
+            yield Change(before.path, before.kind, rule, texts[0], texts[1], moved)
+
+
+def _all_need(members: list[Document], names: set[str], graph: Mapping[str, Iterable[str]]) -> bool:
+    """Whether a module states merely what each of its items needs in both versions."""
+    return bool(members) and all(names <= _enabled(_features(each), graph) for each in members)
+
+
+def _enabled(names: set[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
+    """These features and those that they enable."""
+    found, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += graph.get(name, ())
+    return found
+
+
+def restated(match: Match) -> bool:
+    """Whether so many items need more features that it is the docs that changed their habits."""
+    gained = sum(bool(_features(after) - _features(before)) for before, after in match.pairs)
+    return gained > max(_LEAST, _HABIT * len(match.pairs))
+
+
+def of_crate(old: Side, new: Side, root: str) -> Iterator[Change]:
+    """Features, MSRV and dependencies that the versions declare, where both are known."""
+    was, now = old.facts.get("features"), new.facts.get("features")
+    if was is not None and now is not None:
+        was, now = {"default": [], **was}, {"default": [], **now}
+        for name in sorted({*was} - {*now}):
+            yield Change(root, "module", "feature-removed", name)
+        for name in sorted({*now} - {*was}):
+            yield Change(root, "module", "feature-added", "", name)
+        for name in sorted({*was["default"]} - {*now["default"]}):
+            if name in now:
+                yield Change(root, "module", "default-feature-removed", name)
+    msrv = [str(side.facts.get("rust_version") or "") for side in (old, new)]
+    if msrv[0] != msrv[1] and all(msrv):
+        yield Change(root, "module", "msrv-changed", *msrv)
+    before, after = _dependencies(old), _dependencies(new)
+    for name in sorted({*before} & {*after}):
+        if _line(before[name]) != _line(after[name]):
+            texts = (f"{name} {each[name]}" for each in (before, after))
+            yield Change(root, "module", "dependency-changed", *texts)
+
+
+def _dependencies(side: Side) -> dict[str, str]:
+    """Versions of the direct dependencies whose items the docs name."""
+    direct = {each["name"].replace("-", "_") for each in side.facts.get("dependencies", ())}
+    externals = side.facts.get("externals") or {}
+    return {name: str(externals[name]["version"]) for name in direct.intersection(externals)}
+
+
+def _line(version: str) -> tuple[str, ...]:
+    """The numbers that compatible releases share."""
+    numbers = version.split("-")[0].split(".")
+    return tuple(numbers[: 1 + next((n for n, each in enumerate(numbers) if each != "0"), 2)])
+
+
+def _needed(side: Side) -> set[str]:
+    return {name for each in side.documents for name in _features(each)}
+
+
+def _features(document: Document) -> set[str]:
+    return set(document.attributes.get("features", ()))

@@ -1,0 +1,299 @@
+"""Rustdoc JSON to documents and relations: what a crate shows to its users, and nothing twice.
+
+This room puts the parts together: the file, the public view, the drafts, and last the texts,
+whose links need everything else. It does no I/O and knows nothing of where the bytes came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from docstow.core.model import Document, Relation
+from docstow.languages.rust.rustdoc import links as doc_links
+from docstow.languages.rust.rustdoc import links__readers_doc_pages as doc_pages
+from docstow.languages.rust.rustdoc.drafts import Anchor, Draft
+from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
+from docstow.languages.rust.rustdoc.format import Id
+from docstow.languages.rust.rustdoc.items import Items
+from docstow.languages.rust.rustdoc.links__readers_doc_pages import External
+from docstow.languages.rust.rustdoc.members__readers_implementations import Implementations
+from docstow.languages.rust.rustdoc.paths__readers_public_paths import walk
+
+__all__ = ["READER", "CrateDocs", "format_version", "read"]
+
+READER = "rustdoc/3"
+
+# `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
+_PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
+_NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
+_VERSION_END = re.compile(r"[ (<]")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class CrateDocs:
+    """All that a file says to users of the crate.
+
+    Attributes:
+        name: the package.
+        version: its version.
+        format_version: of the file.
+        target: triple for which it was documented; empty before format 44.
+        facts: lib, description, crate_version, externals, counts by kind and so on; JSON values.
+        documents: sorted by path and kind, unique by both.
+        relations: sorted; ``alias``, ``re-exports``, ``links-to``, ``requires-feature``, and those
+            of ``implementations``.
+        definitions: paths at which items are defined, and users cannot write them, to the paths
+            of their documents: other crates' files name items in this way.
+    """
+
+    name: str
+    version: str
+    format_version: int
+    target: str
+    facts: Mapping[str, Any]
+    documents: list[Document]
+    relations: list[Relation]
+    definitions: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(
+    body: bytes, *, name: str = "", version: str = "", base_url: str = "https://docs.rs"
+) -> CrateDocs:
+    """Read a rustdoc JSON file of any format from 15 to 61; newer ones are tried.
+
+    Args:
+        body: the JSON, decompressed.
+        name: the package; the library's name if left out, which differs in ``-`` and ``_``.
+        version: the package's version; the file's own if left out.
+        base_url: the site that the documents' URLs point to.
+
+    Raises:
+        UnsupportedFormat: older than 15, or newer than 61 and different beyond understanding.
+        UnreadableInput: not rustdoc JSON, or broken.
+    """
+    file = RustdocFile(body)
+    with decoding(file.format_version):
+        return _Reading(file, name, version, base_url).result()
+
+
+class _Reading:
+    """One run over one file."""
+
+    def __init__(self, file: RustdocFile, name: str, version: str, base_url: str) -> None:
+        self.file = file
+        self.name = name or file.lib
+        # The standard library of a nightly adds the commit and the day, which no version can have.
+        self.version = version or _VERSION_END.split(file.crate.crate_version or "")[0]
+        self.target = file.crate.target.triple if file.crate.target is not None else ""
+        self.externals = {
+            number: doc_pages.external(each) for number, each in file.crate.external_crates.items()
+        }
+        self.root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
+        self.items = Items(file, self.root, self.externals)
+        self.pages: set[str] = set()
+        self.in_degrees: Counter[Id] = Counter()
+
+    def result(self) -> CrateDocs:
+        view = walk(self.file)
+        self.items.add(view)
+        relations = set(self.items.relations(view))
+        relations.update(Implementations(self.file, self._path_of).relations())
+        drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
+        relations.update(each for draft in drafts for each in _pointers(draft))
+        self.pages.update(urldefrag(draft.url).url for draft in drafts)
+        texts = [self._text(draft, relations) for draft in drafts]
+        documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
+        relations.update(self._required_features(drafts))
+        ordered = sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+        facts = self._facts(documents)
+        return CrateDocs(
+            self.name,
+            self.version,
+            self.file.format_version,
+            self.target,
+            facts,
+            documents,
+            ordered,
+            self._definitions(),
+        )
+
+    def _definitions(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for item_id, summary in self.file.paths.items():
+            anchor = self._anchor(item_id) if summary.crate_id == 0 else None
+            defined = "::".join(summary.path)
+            if anchor is not None and anchor.document != defined:
+                found[defined] = anchor.document
+        return found
+
+    def _text(self, draft: Draft, relations: set[Relation]) -> str:
+        """The docs with their links resolved; links and mentions are counted on the way."""
+        used = {each for each in draft.mentioned if each in self.items.drafts.anchors}
+        texts: list[tuple[str, str]] = []
+        for part in draft.parts:
+            text = "\n\n".join(self._linked(part.sources, draft, used, relations))
+            texts.append((part.header, text))
+        blocks = _joined(texts)
+        for header, impl_id in draft.impl_docs:
+            (text,) = self._linked((impl_id,), draft, used, relations)
+            blocks.append(f"### `{header}`\n\n{text}")
+        anchors = self.items.drafts.anchors
+        others = {anchors[each].document for each in used} - {draft.path, draft.parent}
+        self.in_degrees.update(each for each in used if anchors[each].document in others)
+        return "\n\n".join(blocks)
+
+    def _linked(
+        self, sources: tuple[Id, ...], draft: Draft, used: set[Id], relations: set[Relation]
+    ) -> Iterator[str]:
+        """The non-empty docs of these items."""
+        for source in sources:
+            item = self.file.index[source]
+            if not item.docs:
+                continue
+            if bytes(item.links) == b"{}" and ".html" not in item.docs:
+                yield item.docs
+                continue
+            urls: dict[str, str] = {}
+            for key, target in self.file.links(item).items():
+                path, url = self._link(target)
+                urls[key] = url
+                if path and path != draft.path:
+                    relations.add(Relation(draft.path, "links-to", path))
+                if target in self.items.drafts.anchors:
+                    used.add(target)
+            yield doc_links.resolve(item.docs, urls, partial(self._absolute, draft))
+
+    def _absolute(self, draft: Draft, destination: str) -> str:
+        """The URL of a relative link, which may be written for the page of another public path."""
+        aliases = draft.attributes.get("aliases", ())
+        pages = [draft.url, *(doc_pages.page(self.root, each, draft.kind) for each in aliases)]
+        urls = [urljoin(page, destination) for page in pages]
+        return next((url for url in urls if urldefrag(url).url in self.pages), urls[0])
+
+    def _link(self, target: Id) -> tuple[str, str]:
+        """Path and URL of a link's target; both empty where the file does not say."""
+        anchor = self._anchor(target)
+        if anchor is not None:
+            return anchor.document, anchor.url
+        summary = self.file.paths.get(target)
+        if summary is None or summary.crate_id == 0:
+            return "", ""
+        return "::".join(summary.path), doc_pages.external_page(summary, self.externals)
+
+    def _anchor(self, target: Id) -> Anchor | None:
+        return self.items.drafts.anchors.get(target)
+
+    def _path_of(self, target: Id | None) -> str:
+        """The public path of a local item, or the definition path of another crate's."""
+        if target is None:
+            return ""
+        anchor = self._anchor(target)
+        if anchor is not None:
+            return anchor.document
+        summary = self.file.paths.get(target)
+        return "::".join(summary.path) if summary is not None else ""
+
+    def _document(self, draft: Draft, text: str) -> Document:
+        attributes = draft.attributes
+        if "trait" in attributes:
+            attributes["trait"] = self._path_of(attributes["trait"])
+        attributes["depth"] = draft.path.count("::") + 1
+        in_degree = sum(self.in_degrees[part.sources[-1]] for part in draft.parts)
+        if in_degree:
+            attributes["in_degree"] = in_degree
+        if block := _telling_block(draft):
+            attributes["impl"] = block
+        return Document(
+            path=draft.path,
+            kind=draft.kind,
+            title=draft.title,
+            signature=_signature(draft),
+            text=text,
+            url=draft.url,
+            parent=draft.parent,
+            attributes=attributes,
+        )
+
+    def _required_features(self, drafts: list[Draft]) -> Iterator[Relation]:
+        """One relation for each feature that an item needs beyond its owner."""
+        needed = {draft.path: set(draft.attributes.get("features", ())) for draft in drafts}
+        for draft in drafts:
+            inherited = needed.get(draft.parent, set())
+            for feature in draft.attributes.get("features", ()):
+                if feature not in inherited:
+                    yield Relation(draft.path, "requires-feature", feature)
+
+    def _facts(self, documents: list[Document]) -> dict[str, Any]:
+        root = next(each for each in documents if not each.parent)
+        named = [each for each in self.externals.values() if each.package]
+        facts: dict[str, Any] = {
+            "lib": self.file.lib,
+            "description": _description(root.text),
+            "crate_version": self.file.crate.crate_version,
+            "format_version": self.file.format_version,
+            "target": self.target,
+            "externals": {
+                each.lib: {"package": each.package, "version": each.version, "url": each.url}
+                for each in sorted(named, key=_external_key)
+            },
+            "counts": dict(sorted(Counter(each.kind for each in documents).items())),
+        }
+        if self.file.format_version > NEWEST:
+            facts["format_untested"] = True
+        return facts
+
+
+def _pointers(draft: Draft) -> Iterator[Relation]:
+    """What a re-export points to; a name can have a target in each namespace."""
+    for each in (draft.attributes, *draft.attributes.get("further_targets", ())):
+        if "target_crate" in each:
+            version = each.get("target_version", "")
+            yield Relation(draft.path, "re-exports", each["target"], version)
+
+
+def _external_key(crate: External) -> tuple[str, str]:
+    return crate.lib, crate.version
+
+
+def _joined(texts: list[tuple[str, str]]) -> list[str]:
+    """Texts of the parts of a document, under their impl blocks where they differ."""
+    distinct = list(dict.fromkeys(text for _, text in texts if text))
+    if len(distinct) <= 1:
+        return distinct
+    return [f"### `{header}`\n\n{text}" if header else text for header, text in texts if text]
+
+
+def _signature(draft: Draft) -> str:
+    """The declaration; several are shown in their impl blocks."""
+    if len(draft.parts) == 1:
+        return draft.parts[0].signature
+    shown = []
+    for part in draft.parts:
+        inside = part.signature.replace("\n", "\n    ")
+        shown.append(f"{part.header} {{\n    {inside}\n}}" if part.header else part.signature)
+    return "\n\n".join(dict.fromkeys(shown))
+
+
+def _telling_block(draft: Draft) -> str:
+    """The impl block of a member, if it says more than whose member it is: bounds, arguments."""
+    header = draft.parts[0].header
+    if len(draft.parts) > 1 or _PLAIN_BLOCK.fullmatch(header) or "trait" in draft.attributes:
+        return ""
+    return header
+
+
+def _description(text: str) -> str:
+    """The first paragraph of prose, as plain text on one line."""
+    for paragraph in text.split("\n\n"):
+        stripped = paragraph.strip().lstrip("> ")
+        if not stripped or stripped.startswith(_NO_PROSE):
+            continue
+        return " ".join(_LINK.sub(r"\1", stripped).replace("**", "").split())
+    return ""

@@ -1,0 +1,172 @@
+"""One decoded rustdoc JSON file, whatever its format: items by id, their inner parts on demand.
+
+This room knows how to get typed values out of the bytes and which formats it can read. It does
+not know what is public, nor how anything is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from docstow.core.errors import UnreadableInput, UnsupportedFormat
+from docstow.languages.rust.rustdoc import format as types
+from docstow.languages.rust.rustdoc import format__readers_rustdoc_format as fmt
+from docstow.languages.rust.rustdoc.format import Id
+from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
+from docstow.languages.rust.rustdoc.legacy import KINDS, upgrade
+
+OLDEST, NEWEST = 15, 61
+_LEGACY_BELOW, _INTEGER_IDS = 37, 35
+
+_TAIL = re.compile(rb'"format_version"\s*:\s*(\d+)\s*}\s*\Z')
+_TAG = re.compile(rb'\s*\{?\s*"(\w+)"')
+
+Shape = TypeVar("Shape")
+
+
+class _Version(msgspec.Struct):
+    format_version: int
+
+
+_crates: dict[bool, msgspec.json.Decoder[Any]] = {
+    True: msgspec.json.Decoder(fmt.Crate[int]),
+    False: msgspec.json.Decoder(fmt.Crate[str]),
+}
+_version = msgspec.json.Decoder(_Version)
+_links = msgspec.json.Decoder(dict[str, Id])
+_attrs = msgspec.json.Decoder(list[str | dict[str, Any]])
+_by_tag: dict[type[Any], msgspec.json.Decoder[Any]] = {
+    shape: msgspec.json.Decoder(dict[str, shape])  # type: ignore[valid-type]
+    for shape in (
+        fmt.AssocConst,
+        fmt.AssocType,
+        fmt.ConstantInner,
+        fmt.EnumInner,
+        fmt.ExternCrate,
+        fmt.Function,
+        fmt.Impl,
+        fmt.Module,
+        fmt.Primitive,
+        fmt.ProcMacro,
+        fmt.Static,
+        fmt.StructInner,
+        fmt.Trait,
+        fmt.TraitAlias,
+        fmt.TypeAlias,
+        fmt.UnionInner,
+        fmt.Use,
+        fmt.Variant,
+        types.Type,
+        str,
+    )
+}
+
+
+def format_version(body: bytes) -> int:
+    """The format's number, which rustdoc writes last: read from the tail without parsing.
+
+    Raises:
+        UnreadableInput: if the body is not rustdoc JSON, or is cut short.
+    """
+    if found := _TAIL.search(body, max(0, len(body) - 200)):
+        return int(found[1])
+    try:
+        return _version.decode(body).format_version
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise UnreadableInput(
+            f"not rustdoc JSON ({error}): give the whole file that `rustdoc --output-format json` "
+            "wrote"
+        ) from error
+
+
+class RustdocFile:
+    """A decoded file.
+
+    Args:
+        body: the JSON.
+
+    Raises:
+        UnsupportedFormat: the format is older than 15, or newer than 61 and not understood.
+        UnreadableInput: the bytes are not rustdoc JSON.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        self.format_version = format_version(body)
+        if self.format_version < OLDEST:
+            raise unsupported(self.format_version)
+        with decoding(self.format_version):
+            self.crate = _crates[self.format_version >= _INTEGER_IDS].decode(body)
+        self.index: dict[Id, Item] = self.crate.index
+        self.paths: dict[Id, fmt.Summary] = self.crate.paths
+        self._legacy = self.format_version < _LEGACY_BELOW
+        self._traits: frozenset[Id] = frozenset()
+        if self._legacy:
+            self._traits = frozenset(k for k, v in self.paths.items() if v.kind == "trait")
+        if self.crate.root not in self.index:
+            raise UnreadableInput("the rustdoc JSON has no root module: it is not a whole file")
+
+    @property
+    def lib(self) -> str:
+        """The library's name: the first segment of every public path."""
+        return self.index[self.crate.root].name or ""
+
+    def kind(self, item: Item) -> str:
+        """The item's kind in the spelling of format 37 and later."""
+        if item.kind:
+            return KINDS.get(item.kind, item.kind)
+        found = _TAG.match(bytes(item.inner))
+        word = found[1].decode() if found else ""
+        return KINDS.get(word, word)
+
+    def inner(self, item: Item, shape: type[Shape]) -> Shape:
+        """Decode the item's content as ``shape``, which must be the struct of its kind."""
+        if not self._legacy:
+            return cast("Shape", next(iter(_by_tag[shape].decode(item.inner).values())))
+        content = msgspec.json.decode(item.inner)
+        if not item.kind:
+            content = next(iter(content.values()))
+        elif shape is types.Type:
+            content = {"type": content}
+        content = upgrade(self.kind(item), content, self._traits)
+        if item.kind and shape is types.Type:
+            content = content["type"]
+        return msgspec.convert(content, shape)
+
+    def links(self, item: Item) -> dict[str, Id]:
+        """Link text exactly as written, to the id that it means."""
+        return _links.decode(item.links)
+
+    def attrs(self, item: Item) -> list[str | dict[str, Any]]:
+        """The attributes: words, source text, or one-key objects."""
+        return _attrs.decode(item.attrs)
+
+    def local(self, item_id: Id | None) -> Item | None:
+        """The item if it is this crate's own."""
+        item = self.index.get(item_id) if item_id is not None else None
+        return item if item is not None and item.crate_id == 0 else None
+
+
+@contextmanager
+def decoding(version: int) -> Iterator[None]:
+    """Turns decoding faults into the errors that callers know."""
+    try:
+        yield
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        if version > NEWEST:
+            raise unsupported(version) from error
+        raise UnreadableInput(f"the rustdoc JSON of format {version} is broken: {error}") from error
+
+
+def unsupported(version: int) -> UnsupportedFormat:
+    """The refusal of a format, with both numbers."""
+    return UnsupportedFormat(
+        f"rustdoc JSON format {version} cannot be read; formats {OLDEST} to {NEWEST} can. "
+        "Ask for a release that was documented with such a compiler, or update docstow.",
+        format_version=version,
+        supported=[OLDEST, NEWEST],
+    )

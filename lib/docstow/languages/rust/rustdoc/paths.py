@@ -1,0 +1,236 @@
+"""What each module's names mean: Rust's name resolution as far as a rustdoc file shows it.
+
+This room knows namespaces, renames, chains of ``use``, and globs with their cycles and shadowing.
+It does not know paths: a module has its names whatever leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from docstow.languages.rust.rustdoc import format__readers_rustdoc_format as fmt
+from docstow.languages.rust.rustdoc.file import RustdocFile
+from docstow.languages.rust.rustdoc.format import Id
+from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
+
+_TYPES, _VALUES, _MACROS = "types", "values", "macros"
+_NAMESPACES = {
+    **dict.fromkeys(("function", "constant", "static"), (_VALUES,)),
+    **dict.fromkeys(
+        ("macro", "proc_macro", "proc_attribute", "proc_derive", "attribute"), (_MACROS,)
+    ),
+    "variant": (_TYPES, _VALUES),
+    "primitive": ("primitives",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a module; :class:`Place` explains the members."""
+
+    name: str
+    target: Id
+    foreign: bool = False
+    through: tuple[Id, ...] = ()
+    use: Id | None = None
+    renamed: bool = False
+    has_page: bool = True
+
+
+Table = dict[tuple[str, str], Entry]
+
+
+class ModuleNames:
+    """The names of all modules and enums that public paths or globs can lead to.
+
+    Args:
+        file: the file.
+
+    Attributes:
+        direct: items that can be reached without any ``use``; rustdoc keeps their page there.
+        tables: (name, namespace) to entry, by the id of the module.
+        foreign_globs: ids of the ``use`` items that bring other crates' names, by module.
+    """
+
+    def __init__(self, file: RustdocFile) -> None:
+        self.file = file
+        self.direct = self._directly_public()
+        self.tables: dict[Id, Table] = {}
+        self.foreign_globs: dict[Id, dict[Id, None]] = {}
+        self._globs: dict[Id, list[tuple[Id, Id]]] = {}
+        self._collect(file.crate.root)
+        self._spread_globs()
+
+    def _directly_public(self) -> set[Id]:
+        found = {self.file.crate.root}
+        pending = [self.file.crate.root]
+        while pending:
+            for item_id, item in self._items(pending.pop()):
+                if item_id not in found:
+                    found.add(item_id)
+                    if self.file.kind(item) == "module":
+                        pending.append(item_id)
+        return found
+
+    def _items(self, module: Id) -> Iterator[tuple[Id, Item]]:
+        inner = self.file.inner(self.file.index[module], fmt.Module)
+        for item_id in inner.items:
+            item = self.file.index.get(item_id)  # of any crate: format 15 inlined re-exports
+            if item is not None and bytes(item.visibility) in {b'"public"', b'"default"'}:
+                yield item_id, item
+
+    def _collect(self, start: Id) -> None:
+        """Fill the tables of explicit names of all modules that can matter, and note globs."""
+        pending = [start]
+        while pending:
+            module = pending.pop()
+            if module in self.tables:
+                continue
+            table: Table = {}
+            self.tables[module], self._globs[module] = table, []
+            self.foreign_globs[module] = {}
+            if self.file.kind(self.file.index[module]) == "enum":
+                self._add_variants(module, table)
+                continue
+            for item_id, item in self._items(module):
+                entry = self._entry(module, item_id, item)
+                if entry is not None:
+                    for namespace in self._namespaces(entry):
+                        table.setdefault((entry.name, namespace), entry)
+            pending += [each.target for each in table.values() if self.is_module(each)]
+            pending += [target for target, _ in self._globs[module]]
+
+    def _add_variants(self, enum: Id, table: Table) -> None:
+        for item_id in self.file.inner(self.file.index[enum], fmt.EnumInner).variants:
+            item = self.file.index.get(item_id)
+            if item is not None and item.name:
+                entry = Entry(item.name, item_id, has_page=False)
+                table[item.name, _TYPES] = table[item.name, _VALUES] = entry
+
+    def _entry(self, module: Id, item_id: Id, item: Item) -> Entry | None:
+        """What an item of a module adds to its names; globs are put aside."""
+        kind = self.file.kind(item)
+        if kind == "use":
+            use = self.file.inner(item, fmt.Use)
+            if use.is_glob:
+                self._add_glob(module, item_id, use)
+                return None
+            return self._use_entry(item_id, use) if use.name != "_" else None
+        if kind == "extern_crate":
+            return self._extern_crate(item_id, item)
+        if kind == "impl" or not item.name:
+            return None
+        return Entry(item.name, item_id)
+
+    def _add_glob(self, module: Id, item_id: Id, use: fmt.Use) -> None:
+        target, _, through = self._follow(item_id, use)
+        item = self.file.local(target)
+        if target is not None and item is not None and self.file.kind(item) in {"module", "enum"}:
+            self._globs[module].append((target, item_id))
+        elif item is None:
+            self.foreign_globs[module][through[-1]] = None
+
+    def _use_entry(self, item_id: Id, use: fmt.Use) -> Entry:
+        target, last, through = self._follow(item_id, use)
+        words = " ".join(str(each) for each in self.file.attrs(self.file.index[item_id]))
+        foreign = target is None or self.file.local(target) is None
+        if foreign:
+            known = self.file.paths.get(target) if target is not None else None
+            name = known.path[-1] if known is not None else use.source.rpartition("::")[2]
+            crate_root = known is not None and len(known.path) == 1
+            inlined = not crate_root or "(inline" in words
+        else:
+            name = (self.file.index[target].name if target is not None else None) or ""
+            inlined = "(inline" in words or target not in self.direct
+        return Entry(
+            name=use.name,
+            target=last if target is None or foreign else target,
+            foreign=foreign,
+            through=through,
+            use=item_id,
+            renamed=use.name != name,
+            has_page=inlined and "no_inline" not in words,
+        )
+
+    def _follow(self, item_id: Id, use: fmt.Use) -> tuple[Id | None, Id, tuple[Id, ...]]:
+        """Follow a chain of ``use``: the final id, the last ``use``, and all of them."""
+        chain = [item_id]
+        while True:
+            item = self.file.local(use.id)
+            if item is None or self.file.kind(item) != "use" or use.id in chain:
+                return use.id, chain[-1], tuple(chain)
+            following = self.file.inner(item, fmt.Use)
+            if following.is_glob or use.id is None:
+                return use.id, chain[-1], tuple(chain)
+            chain.append(use.id)
+            use = following
+
+    def _extern_crate(self, item_id: Id, item: Item) -> Entry | None:
+        inner = self.file.inner(item, fmt.ExternCrate)
+        known = {each.name for each in self.file.crate.external_crates.values()}
+        name = inner.name if inner.rename in known or inner.rename is None else inner.rename
+        return Entry(
+            item.name or name,
+            item_id,
+            foreign=True,
+            through=(item_id,),
+            use=item_id,
+            renamed=inner.rename is not None,
+            has_page=False,
+        )
+
+    def _namespaces(self, entry: Entry) -> tuple[str, ...]:
+        if not entry.foreign:
+            item = self.file.index[entry.target]
+            kind = self.file.kind(item)
+            if kind == "struct" and _has_constructor(self.file.inner(item, fmt.StructInner)):
+                return _TYPES, _VALUES
+            return _NAMESPACES.get(kind, (_TYPES,))
+        item = self.file.index[entry.target]
+        if self.file.kind(item) != "use":
+            return (_TYPES,)
+        target = self.file.inner(item, fmt.Use).id
+        summary = self.file.paths.get(target) if target is not None else None
+        return _NAMESPACES.get(summary.kind, (_TYPES,)) if summary is not None else (_TYPES,)
+
+    def is_module(self, entry: Entry) -> bool:
+        """Whether the entry is a module of this crate."""
+        if entry.foreign:
+            return False
+        return self.file.kind(self.file.index[entry.target]) == "module"
+
+    def _spread_globs(self) -> None:
+        """Let names flow through globs until nothing changes; explicit names are never replaced."""
+        changed = True
+        while changed:
+            changed = False
+            for module, globs in self._globs.items():
+                table = self.tables[module]
+                for target, use in globs:
+                    way = (use,) if self._is_enum(target) else (use, target)
+                    for key, entry in list(self.tables[target].items()):
+                        if key not in table:
+                            table[key] = self._through(entry, target, way)
+                            changed = True
+                    missing = self.foreign_globs[target].keys() - self.foreign_globs[module].keys()
+                    self.foreign_globs[module].update(dict.fromkeys(missing))
+                    changed = changed or bool(missing)
+
+    def _through(self, entry: Entry, module: Id, way: tuple[Id, ...]) -> Entry:
+        """The entry as the glob shows it; rustdoc inlines only what a private module hides."""
+        hidden = module not in self.direct
+        return replace(
+            entry,
+            through=way + entry.through,
+            use=entry.use if entry.use is not None else way[0],
+            has_page=hidden and (entry.foreign or entry.target not in self.direct),
+        )
+
+    def _is_enum(self, target: Id) -> bool:
+        return self.file.kind(self.file.index[target]) == "enum"
+
+
+def _has_constructor(struct: fmt.StructInner) -> bool:
+    """Unit and tuple structs are values as well, named like the type."""
+    return isinstance(struct.kind, str) or struct.kind.plain is None

@@ -1,0 +1,303 @@
+"""Split crates put together again: items of sibling crates under the paths that users write.
+
+``clap`` is ``pub use clap_builder::*`` and little else; so are ``futures``, ``rand`` and others.
+Their JSON holds only the ``use``, and the items stand in the JSON of the sibling. This room knows
+how to hang them where the ``use`` says. It does not know where the siblings' files come from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from docstow.core.model import STANDARD, Document, Relation
+from docstow.core.relations__readers_predicates import PACKED, SINGLE
+from docstow.languages.rust.rustdoc import CrateDocs
+from docstow.languages.rust.rustdoc.split_crates__readers_sibling_paths import Part
+
+#: No split crate known has so many parts; a cycle has.
+MOST_SIBLINGS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """A crate that another one re-exports: its library's name, its package and exact version."""
+
+    lib: str
+    package: str
+    version: str
+
+
+def siblings(docs: CrateDocs, at_hand: Collection[str] = ()) -> list[Sibling]:
+    """The crates whose items belong under this crate's paths.
+
+    Those are the ones that it re-exports by glob, and those of its own family: their names
+    begin alike, as ``futures`` and ``futures_util`` do. A single item of a stranger
+    (``pub use http::StatusCode``) stays a pointer.
+
+    Args:
+        docs: the crate.
+        at_hand: libraries whose files were given with this one's, as those of a workspace, or
+            ``core`` and ``alloc`` with ``std``: all that is re-exported from them belongs here.
+    """
+    family = str(docs.facts["lib"]).split("_")[0]
+    wanted: dict[str, Sibling] = {}
+    for relation in docs.relations:
+        lib = relation.object.split("::")[0]
+        external = docs.facts["externals"].get(lib)
+        if relation.predicate != "re-exports":
+            continue
+        if lib in at_hand:
+            wanted[lib] = Sibling(lib, "", "")
+        if lib in at_hand or external is None or lib in STANDARD:
+            continue
+        of_family = lib.split("_")[0] == family
+        if external.get("version") and (of_family or relation.object.endswith("::*")):
+            wanted[lib] = Sibling(lib, external["package"], external["version"])
+    return [wanted[lib] for lib in sorted(wanted)]
+
+
+def gather(
+    docs: CrateDocs,
+    read: Callable[[Sibling], CrateDocs | None],
+    at_hand: Collection[str] = (),
+) -> dict[str, CrateDocs]:
+    """Read the siblings of a crate, and theirs, by library name; unreadable ones are left out."""
+    found: dict[str, CrateDocs] = {}
+    seen = {str(docs.facts["lib"])}
+    queue = siblings(docs, at_hand)
+    while queue and len(seen) <= MOST_SIBLINGS:
+        sibling = queue.pop(0)
+        if sibling.lib in seen:
+            continue
+        seen.add(sibling.lib)
+        if (part := read(sibling)) is not None:
+            found[sibling.lib] = part
+            queue += siblings(part, at_hand)
+    return found
+
+
+def graft(docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> CrateDocs:
+    """The crate with its siblings' items under its own paths; itself where there is nothing to do.
+
+    An item gets one canonical path, the shortest that users write, and its other places are
+    aliases, as in a crate that was never split. What the crate defines itself wins over a glob.
+    A primitive type's page is in each crate of the standard library, but most of its methods are
+    in one: they are brought together.
+    """
+    if not parts:
+        return docs
+    return _Graft(docs, parts).result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an item of a sibling is hung, and the ``use`` that hangs it there, if it is single."""
+
+    path: str
+    use: Document | None
+
+
+class _Graft:
+    """One run."""
+
+    def __init__(self, docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> None:
+        self.docs = docs
+        primitives = {d.path for d in docs.documents if d.kind == "primitive"}
+        #: What no glob may hide; a primitive's methods are in other namespaces than a module's.
+        self.own = {
+            document.path
+            for document in docs.documents
+            if document.kind != "re-export" and document.parent not in primitives
+        }
+        self.parts = {lib: Part(part) for lib, part in parts.items()}
+        #: Pages of primitive types in the siblings to those here.
+        self.primitives = {
+            f"{lib}::{path.partition('::')[2]}": path
+            for lib in parts
+            for path in sorted(primitives)
+        }
+        #: (library, canonical path there) to its places here.
+        self.places: defaultdict[tuple[str, str], list[_Place]] = defaultdict(list)
+        self.kept: list[Document] = []
+
+    def result(self) -> CrateDocs:
+        self._place_all()
+        here = {key: _best(places) for key, places in self.places.items()}
+        documents = {(d.path, d.kind): d for d in self._hung(here)}
+        documents |= {(d.path, d.kind): d for d in self.kept}
+        ordered = [documents[key] for key in sorted(documents)]
+        facts = {
+            **self.docs.facts,
+            "counts": dict(sorted(Counter(document.kind for document in ordered).items())),
+            "siblings": {part.docs.name: part.docs.version for part in self.parts.values()},
+        }
+        moved = {path: place.path for (_, path), place in here.items()} | self.primitives
+        return replace(
+            self.docs,
+            facts=facts,
+            documents=ordered,
+            relations=self._relations(here, moved, ordered),
+            definitions=self._definitions(moved, ordered),
+        )
+
+    def _place_all(self) -> None:
+        for document in self.docs.documents:
+            target = str(document.attributes.get("target", ""))
+            if document.kind != "re-export" or not self._place(
+                target, _Place(document.path, document)
+            ):
+                self.kept.append(document)
+        for relation in self.docs.relations:
+            if relation.predicate == "re-exports" and relation.object.endswith("::*"):
+                self._place_children(relation.object.removesuffix("::*"), relation.subject)
+        for theirs, ours in self.primitives.items():
+            part = self.parts[theirs.split("::")[0]]
+            for child in part.primitive_members(theirs):
+                self._place(child, _Place(f"{ours}::{child.rpartition('::')[2]}", None))
+
+    def _place(self, target: str, place: _Place) -> bool:
+        """Hang what ``target`` means at a place; False if no sibling documents it."""
+        lib = target.split("::")[0]
+        part = self.parts.get(lib)
+        path = part.canonical(target) if part is not None else None
+        if part is None or path is None:
+            return False
+        if place in self.places.get((lib, path), ()):
+            return True
+        pointers = [d for d in part.by_path[path] if d.kind == "re-export"]
+        if len(pointers) == len(part.by_path[path]):
+            further = str(pointers[0].attributes.get("target", ""))
+            return self._place(further, replace(place, use=place.use or pointers[0]))
+        self.places[lib, path].append(place)
+        if part.is_module(path):
+            self._place_children(path, place.path)
+        return True
+
+    def _place_children(self, module: str, at: str) -> None:
+        """Hang everything in a sibling's module below a path of ours."""
+        part = self.parts.get(module.split("::")[0])
+        path = part.canonical(module) if part is not None else None
+        if part is None or path is None or at.count("::") > MOST_SIBLINGS:
+            return
+        for child in dict.fromkeys(part.children[path]):
+            place = _Place(f"{at}::{child.rpartition('::')[2]}", None)
+            if place.path not in self.own and not self._place(child, place):
+                # A pointer to a crate that is no sibling: it stays one.
+                self.kept += [
+                    replace(document, path=place.path, parent=at)
+                    for document in part.by_path[child]
+                ]
+        for further in part.globs[path]:
+            self._place_children(further, at)
+
+    def _hung(self, here: Mapping[tuple[str, str], _Place]) -> Iterator[Document]:
+        for (lib, path), best in here.items():
+            part = self.parts[lib]
+            others = {place.path for place in self.places[lib, path]} - {best.path}
+            heads = [d for d in part.by_path[path] if d.kind == "module"]
+            for document in [*heads, *part.owned(path)]:
+                moved = best.path + document.path[len(path) :]
+                is_head = document.path == path
+                aliases = others if is_head else set()
+                yield replace(
+                    document,
+                    path=moved,
+                    parent=moved.rpartition("::")[0],
+                    text=_with_use(best.use, document.text) if is_head else document.text,
+                    attributes=_attributes(document, moved, best, part.docs, aliases),
+                )
+
+    def _relations(
+        self,
+        here: Mapping[tuple[str, str], _Place],
+        moved: Mapping[str, str],
+        documents: list[Document],
+    ) -> list[Relation]:
+        """The edges between paths, at their new places; private paths of definitions included."""
+        present = {document.path for document in documents}
+
+        def mapped(path: str) -> str:
+            part = self.parts.get(path.split("::")[0])
+            path = (part.canonical(path) if part is not None else None) or path
+            head, tail = path, ""
+            while head and head not in moved:
+                head, _, last = head.rpartition("::")
+                tail = f"::{last}{tail}"
+            return moved[head] + tail if head else path
+
+        def moved_relation(relation: Relation) -> Relation:
+            traits = relation.predicate in SINGLE | PACKED
+            parts = relation.object.split(" ") if traits else [relation.object]
+            # A trait that is not implemented has ``!`` before its path.
+            there = [("!" * part.startswith("!"), part.removeprefix("!")) for part in parts]
+            target = " ".join(mark + mapped(path) for mark, path in there)
+            return replace(relation, subject=mapped(relation.subject), object=target)
+
+        relations = {
+            Relation(place.path, "alias", here[key].path)
+            for key, places in self.places.items()
+            for place in places
+            if place.path != here[key].path and place.path not in present
+        }
+        for relation in self.docs.relations:
+            if relation.predicate != "re-exports" or mapped(relation.object) == relation.object:
+                relations.add(moved_relation(relation))
+        for part in self.parts.values():
+            for relation in part.docs.relations:
+                if relation.predicate in {"alias", "re-exports"}:
+                    continue
+                new = moved_relation(relation)
+                # Types of other crates, and all types at once, implement our traits too.
+                ours = new.predicate in SINGLE and new.object.removeprefix("!") in present
+                if ours or new.subject in present:
+                    relations.add(new)
+        return sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+
+    def _definitions(self, moved: Mapping[str, str], documents: list[Document]) -> dict[str, str]:
+        """Definition paths of this crate and of its siblings, and the siblings' own paths.
+
+        Items move from a crate to its sibling between releases (``std::io::cursor`` to ``core``),
+        and files made with an older one name them here: those are definition paths as well.
+        """
+        there = dict(moved)
+        for docs in (self.docs, *(part.docs for part in self.parts.values())):
+            for defined, path in docs.definitions.items():
+                there[defined] = moved.get(path, path)
+        root = str(self.docs.facts["lib"])
+        for defined, path in list(there.items()):
+            there.setdefault(f"{root}::{defined.partition('::')[2]}", path)
+        present = {document.path for document in documents}
+        return {
+            defined: path
+            for defined, path in there.items()
+            if path in present and defined not in present
+        }
+
+
+def _best(places: list[_Place]) -> _Place:
+    """The shortest path that users write, no prelude if it can be helped."""
+    return min(places, key=lambda p: ("prelude" in p.path.split("::"), p.path.count("::"), p.path))
+
+
+def _with_use(use: Document | None, text: str) -> str:
+    """As rustdoc shows it: the docs of the ``use``, then those of its target."""
+    return "\n\n".join(part for part in (use.text if use else "", text) if part)
+
+
+def _attributes(
+    document: Document, path: str, place: _Place, part: CrateDocs, aliases: set[str]
+) -> dict[str, Any]:
+    attributes = dict(document.attributes)
+    # The features of the sibling are not the ones that a user of this crate turns on.
+    for name in ("features", "cfg", "aliases"):
+        attributes.pop(name, None)
+        if place.use is not None and name != "aliases" and name in place.use.attributes:
+            attributes[name] = place.use.attributes[name]
+    if aliases:
+        attributes["aliases"] = sorted(aliases)
+    attributes["depth"] = path.count("::") + 1
+    attributes["documented_in"] = f"{part.name} {part.version}"
+    return attributes

@@ -1,0 +1,297 @@
+"""Dotted names asked of packages' surfaces: what exists, what certainly does not, what comes near.
+
+This room knows surfaces and resolvers. It does not know how code writes names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from docstow.languages.shared.findings import Finding, Status, Verdict, in_order
+from docstow.languages.shared.suggestions import Listing, nearest
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.surface import Surface, Symbol
+
+CALLABLE = frozenset({"function", "method", "class"})
+#: Names looked at for suggestions beyond the siblings.
+_MOST_NAMES = 20_000
+#: Submodules that are asked for a name that their package has not.
+_MOST_MODULES = 40
+#: Suggestions that one piece of code gets.
+_MOST_SUGGESTED = 100
+
+
+def _as_told(_path: str) -> bool | None:
+    return None
+
+
+def _in_no_other(_path: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A package that answers for a name.
+
+    Attributes:
+        name: of the package.
+        version: that is installed.
+        surface: what it offers.
+        lacks: whether a dotted name is not there, where that is known better than the surface
+            tells it; None where the surface tells it.
+        since: in which versions a name is that this one has not: ``added in 3.12``; else empty.
+    """
+
+    name: str
+    version: str
+    surface: Surface
+    lacks: Callable[[str], bool | None] = _as_told
+    since: Callable[[str], str] = _in_no_other
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a dotted path means for code; None: it is not told of, which may mean nothing."""
+        return None if self.lacks(path) else self.surface.symbol(path)
+
+    def certain(self, owner: str, name: str) -> bool:
+        """Whether a name that a module or class is not told to have is certainly not there."""
+        if name.startswith("_") or not self.surface.certain(owner):
+            return False
+        return self.lacks(f"{owner}.{name}") is not False
+
+
+class Resolver(Protocol):
+    """Where packages are found by what code imports."""
+
+    def package_for(self, imported: str) -> Installed | None:
+        """The package of a dotted import name or module specifier; None where none is at hand."""
+        ...
+
+    def is_standard(self, imported: str) -> bool:
+        """Whether the name is the language's own, and no package's."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of a dotted name.
+
+    Attributes:
+        status: as in a finding.
+        symbol: what it means; of a name that stops being certain the last part that is.
+        whole: the symbol is all of the name.
+        message: what is wrong.
+        suggestions: nearest valid names.
+        looked_in: the path that has no such member.
+        package: who was asked.
+    """
+
+    status: Status
+    symbol: Symbol | None = None
+    whole: bool = False
+    message: str = ""
+    suggestions: tuple[str, ...] = ()
+    looked_in: str = ""
+    package: Installed | None = None
+
+
+@dataclass(slots=True)
+class Names:
+    """Names of packages, each looked up once.
+
+    Args:
+        resolver: where packages are found.
+    """
+
+    resolver: Resolver
+    _answers: dict[str, Answer] = field(default_factory=dict)
+    _suggested: dict[tuple[str, str, str, bool], tuple[str, ...]] = field(default_factory=dict)
+    _listings: dict[str, Listing] = field(default_factory=dict)
+
+    def look_up(self, path: str, head: str = "") -> Answer:
+        """What a dotted path means.
+
+        Args:
+            path: the import name first.
+            head: a beginning of it that is one name though it may have dots: ``socket.io``.
+        """
+        if path not in self._answers:
+            self._answers[path] = self._look_up(path, head)
+        return self._answers[path]
+
+    def _look_up(self, path: str, head: str) -> Answer:
+        package = self.resolver.package_for(head or path)
+        if package is None:
+            return Answer("not_checked")
+        rest = path[len(head) :].lstrip(".") if head else path
+        parts = [*([head] if head else []), *(rest.split(".") if rest else [])]
+        symbol: Symbol | None = None
+        for end in range(1, len(parts) + 1):
+            here = ".".join(parts[:end])
+            found = package.symbol(here)
+            if found is None:
+                parent = ".".join(parts[: end - 1])
+                if symbol is None and end == 1 and (since := package.since(here)):
+                    return _of_other_versions(package, here, since)
+                if symbol is None and end < len(parts):
+                    continue  # of a namespace package only the parts below are anybody's
+                if symbol is None:
+                    return Answer("not_checked", package=package)
+                return self._missing(package, symbol, parent, parts[end - 1])
+            symbol = found
+        if symbol is None:
+            return Answer("not_checked", package=package)
+        return self._known(package, symbol, path)
+
+    def _known(self, package: Installed, symbol: Symbol, path: str) -> Answer:
+        if not symbol.deprecated:
+            return Answer("ok", symbol, whole=True, package=package)
+        reason = symbol.deprecated if symbol.deprecated != "deprecated" else ""
+        message = f"{path} is deprecated{f': {reason}' if reason else '.'}"
+        return Answer("deprecated", symbol, whole=True, message=message, package=package)
+
+    def _missing(self, package: Installed, owner: Symbol, parent: str, name: str) -> Answer:
+        if not package.certain(parent, name) or not self._certain_at_home(package, owner, name):
+            return Answer("not_checked", owner, package=package)
+        suggestions = self.suggest(package, parent, name, owner.kind)
+        message = absent(package, owner.kind, parent, name, suggestions)
+        return Answer(
+            "unknown",
+            owner,
+            message=message,
+            suggestions=suggestions,
+            looked_in=parent,
+            package=package,
+        )
+
+    def _certain_at_home(self, package: Installed, owner: Symbol, name: str) -> bool:
+        """Whether the package that defines something that another offers knows the same of it."""
+        home = owner.target
+        if not home or home.partition(".")[0] == owner.path.partition(".")[0]:
+            return True
+        there = self.resolver.package_for(home)
+        return there is None or there.name == package.name or there.certain(home, name)
+
+    def suggest(
+        self,
+        package: Installed,
+        parent: str,
+        name: str,
+        kind: str = "class",
+        *,
+        called: bool = False,
+    ) -> tuple[str, ...]:
+        """Paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
+
+        Args:
+            package: whose names they are.
+            parent: what has no such member.
+            name: the member.
+            kind: of the parent.
+            called: only what can be called is meant.
+        """
+        if (given := self._suggested.get((package.name, parent, name, called))) is not None:
+            return given
+        # Who asks for more has written no code; what is suggested has its price.
+        enough = len(self._suggested) >= _MOST_SUGGESTED
+        found = () if enough else self._near(package, parent, name, kind, called=called)
+        self._suggested[package.name, parent, name, called] = found
+        return found
+
+    def suggest_own(
+        self, owner: str, name: str, names: Callable[[], Iterable[str]]
+    ) -> tuple[str, ...]:
+        """Paths near a name of something that the code itself defines.
+
+        Args:
+            owner: what has no such member.
+            name: the member.
+            names: its members' names.
+        """
+        key = ("", owner, name, False)
+        if key not in self._suggested:
+            enough = len(self._suggested) >= _MOST_SUGGESTED
+            paths = [] if enough else [f"{owner}.{each}" for each in names()]
+            self._suggested[key] = nearest(name, paths, shaped=False)
+        return self._suggested[key]
+
+    def _near(
+        self, package: Installed, parent: str, name: str, kind: str, *, called: bool
+    ) -> tuple[str, ...]:
+        members = package.surface.members(parent) or {}
+        beside = [
+            f"{parent}.{each}"
+            for each, symbol in members.items()
+            if not called or symbol.kind in CALLABLE
+        ]
+        if kind != "module":
+            return nearest(name, beside, shaped=False)
+        if package.name not in self._listings:
+            public = islice(package.surface.names(), _MOST_NAMES)
+            self._listings[package.name] = Listing(public)
+        listing, root = self._listings[package.name], parent.partition(".")[0]
+        inner = [each for each, symbol in members.items() if symbol.kind == "module"]
+        paths = [f"{parent}.{each}.{name}" for each in inner[:_MOST_MODULES]]
+        paths += sorted(listing.named(name), key=lambda each: (each.count("."), len(each)))
+        moved = [each for each in paths if package.symbol(each) is not None]
+        # Of a package with several import names only the one that was meant is searched.
+        others = (each for each in listing.like(name) if each.partition(".")[0] == root)
+        alike = nearest(name, beside, others)
+        return tuple(dict.fromkeys((*moved, *alike)))[:3]
+
+
+def _of_other_versions(package: Installed, module: str, since: str) -> Answer:
+    """Of a module that other versions have."""
+    message = f"{package.name} {package.version} has no module {module} ({since})."
+    return Answer("unknown", message=message, looked_in=package.name, package=package)
+
+
+def absent(
+    package: Installed, kind: str, parent: str, name: str, suggestions: Sequence[str]
+) -> str:
+    """What a caller is told of a name that is not there."""
+    said = f"{kind} {parent} of {package.name} {package.version} has no {name}"
+    since = package.since(f"{parent}.{name}")
+    said += f" ({since})" if since else ""
+    if not suggestions:
+        return f"{said}."
+    if suggestions[0].rpartition(".")[2] == name:
+        return f"{said}; it is at {suggestions[0]}."
+    return f"{said}; did you mean {suggestions[0]}?"
+
+
+def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Resolver) -> Verdict:
+    """Names that a message speaks of.
+
+    Args:
+        named: import name or specifier, what is below it, and the line.
+        resolver: where packages are found.
+    """
+    names, findings, missing = Names(resolver), [], []
+    for first, below, line in named:
+        package = resolver.package_for(".".join((first, *below)))
+        package = package or resolver.package_for(first)
+        if package is None and resolver.is_standard(first):
+            continue
+        if package is None:
+            missing.append(first)
+            continue
+        path = ".".join((first, *below))
+        answer = names.look_up(path, first)
+        findings.append(
+            Finding(
+                line=line,
+                column=1,
+                name=path,
+                status=answer.status,
+                message=answer.message,
+                suggestions=answer.suggestions,
+                path=answer.looked_in,
+                package=package.name,
+                version=package.version,
+            )
+        )
+    return Verdict(in_order(findings), tuple(dict.fromkeys(missing)))

@@ -1,0 +1,148 @@
+"""What a scan of a project finds, and how its packages are asked for by name.
+
+This room knows environments, packages and their names. It opens no files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from docstow.languages.shared.project__packages_model import Ecosystem, Package
+from docstow.languages.shared.sandbox import Boundary
+
+_SEPARATORS = re.compile(r"[-_.]+")
+#: What code is written in, and whose packages it imports.
+ECOSYSTEMS: Mapping[str, Ecosystem] = {
+    "python": "python",
+    "typescript": "node",
+    "javascript": "node",
+    "rust": "rust",
+    "go": "go",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was passed over: where it is, relative to the root, and why."""
+
+    location: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where packages are: a virtual environment, the ``node_modules`` of a folder, a lock file.
+
+    Attributes:
+        ecosystem: whose packages these are.
+        kind: ``venv``, ``conda``, ``pypackages``, ``node_modules`` or ``lockfile``.
+        location: relative to the root.
+        detail: ``Python 3.12``, ``pnpm``; empty where nothing says it.
+        packages: direct ones first, then by name.
+    """
+
+    ecosystem: Ecosystem
+    kind: str
+    location: str
+    detail: str
+    packages: tuple[Package, ...]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What is installed or locked in a project.
+
+    Attributes:
+        environments: what answers first comes first.
+        problems: what was passed over.
+        boundary: what may be opened for these packages.
+        took_ms: how long it took.
+        looked_at: how many packages and files were read; the others were known.
+        idle: what was made of it and may be used again; it goes with the scan.
+    """
+
+    environments: tuple[Environment, ...]
+    problems: tuple[Problem, ...]
+    boundary: Boundary = field(repr=False)
+    took_ms: float
+    looked_at: int
+    idle: list[object] = field(default_factory=list, repr=False, compare=False)
+
+    @cached_property
+    def packages(self) -> tuple[Package, ...]:
+        """All packages, in the order of their environments."""
+        return tuple(each for one in self.environments for each in one.packages)
+
+    @cached_property
+    def python(self) -> str:
+        """The version of the environment that answers first: ``3.12.4``; empty if nobody says."""
+        told = (each.detail for each in self.environments if each.ecosystem == "python")
+        versions = (each.removeprefix("Python ") for each in told if each.startswith("Python "))
+        return next(versions, "")
+
+    def named(self, name: str, ecosystem: str = "") -> tuple[Package, ...]:
+        """Packages of that name, the one that the project's own code gets first."""
+        found = self._by_name.get(folded(name), ())
+        if any(each.ecosystem == "node" and each.name == name for each in found):
+            # Node tells apart what registries of Python take for the same: lodash.get, lodash-get.
+            found = tuple(e for e in found if e.ecosystem != "node" or e.name == name)
+        return tuple(each for each in found if ecosystem in ("", each.ecosystem))
+
+    def importing(self, imported: str, language: str) -> Package | None:
+        """The package that an import leads to.
+
+        Args:
+            imported: a dotted name of Python, a path of Rust, a specifier of JavaScript, an
+                import path of Go.
+            language: of the code.
+        """
+        ecosystem = ECOSYSTEMS.get(language, "python")
+        parts = re.split(r"::|\." if ecosystem in ("python", "rust") else "/", imported)
+        joint = "." if ecosystem in ("python", "rust") else "/"
+        names = self._by_import.get(ecosystem, {})
+        for end in range(len(parts), 0, -1):
+            if found := names.get(joint.join(parts[:end])):
+                return found
+        # What a distribution that is only locked is imported as is not known; often as itself.
+        alike = self.named(parts[0], ecosystem) if ecosystem == "python" else ()
+        return next((each for each in alike if not each.installed), None)
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[Package, ...]]:
+        found: dict[str, list[Package]] = {}
+        for each in self.packages:
+            found.setdefault(folded(each.name), []).append(each)
+        return {name: tuple(sorted(some, key=_rank)) for name, some in found.items()}
+
+    @cached_property
+    def _by_import(self) -> dict[str, dict[str, Package]]:
+        found: dict[str, dict[str, Package]] = {}
+        for each in sorted(self.packages, key=_rank):
+            for name in each.import_names:
+                found.setdefault(each.ecosystem, {}).setdefault(name, each)
+        return found
+
+
+def folded(name: str) -> str:
+    """A name as names are compared: registries take ``-``, ``_`` and ``.`` for the same."""
+    return _SEPARATORS.sub("-", name).lower()
+
+
+def ordered(packages: Iterable[Package]) -> tuple[Package, ...]:
+    """Direct ones first, then by name and place."""
+    return tuple(
+        sorted(packages, key=lambda each: (not each.direct, folded(each.name), each.location))
+    )
+
+
+def _rank(package: Package) -> tuple[bool, bool, bool, int]:
+    """What is installed before what is locked, what the project asks for before what others do.
+
+    What is imported by another name, as a second version may be, comes behind.
+    """
+    alias = package.ecosystem == "node" and package.name not in package.import_names
+    nested = package.location.count("node_modules/")
+    return not package.installed, not package.direct, alias, nested

@@ -1,0 +1,201 @@
+"""The public surface of a package that is stowed: what its documents say that there is.
+
+This room knows the attributes that documents keep of a surface (:mod:`docstow.languages._packages.
+stowed_facts`), and doubts whatever depends on other packages than those that were read then. It
+does not know files, nor where snapshots come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from docstow.core.language_names import PYTHON
+from docstow.languages.shared import stored_surface__packages_stowed_facts as stowed_facts
+from docstow.languages.shared.surface import Openness, Symbol, SymbolKind
+
+if TYPE_CHECKING:
+    from docstow.index.loaded import Index
+
+#: What every object and function of JavaScript has of itself.
+_OF_ALL = frozenset(
+    {
+        *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toString"),
+        *("toLocaleString", "valueOf", "apply", "bind", "call", "length", "name", "prototype"),
+        *("caller", "arguments"),
+    }
+)
+
+
+class StowedSurface:
+    """What the documents of one package offer.
+
+    Args:
+        index: its tables.
+        agreed: whether ``name version`` of another package is what the caller has, too.
+        closed: whether a package of that name, of those that the caller has, was looked at for
+            what it adds to this one; asked of all of them by None.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        agreed: Callable[[str], bool],
+        closed: Callable[[frozenset[str]], bool] = lambda _: False,
+    ) -> None:
+        self.index = index
+        self._agreed = agreed
+        self._closed = closed
+        self._python = index.language is PYTHON
+        self._facts: dict[int, dict[str, Any]] = {}
+
+    def modules(self) -> tuple[str, ...]:
+        """Names of all modules that have a document, sorted; the entry module first."""
+        kinds = self.index.columns["kind"]
+        found = [path for path, rows in self._rows.items() if kinds[rows] == "module"]
+        return tuple(sorted(found, key=lambda path: (not self._is_entry(path), path)))
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a path means, by its documents."""
+        known, row = self._find(path)
+        if row is not None:
+            return self._symbol(path, row)
+        if known:
+            return Symbol(path, "re-export", "", 0, 0, "", "")
+        if self._python and path in self._private:
+            return Symbol(path, "module", "", 0, 0, f"import {path}", "")
+        owner, _, name = path.rpartition(".")
+        if not self._python and name in _OF_ALL and self._find(owner)[0]:
+            return Symbol(path, "property", "", 0, 0, name, "")
+        return None
+
+    def members(self, path: str) -> Mapping[str, Symbol] | None:
+        """The public names that have a document, by name."""
+        row = self._find(path)[1]
+        if row is None:
+            return self._of_private(path)
+        home = str(self.index.columns["path"][row])
+        names = [str(self.index.columns["path"][each]) for each in self.index.members(row)]
+        names = [each[len(home) + 1 :] for each in names if each.startswith(f"{home}.")]
+        names += [name for name, there in self._told(row).get("others", {}).items() if there]
+        found = {name: self.symbol(f"{path}.{name}") for name in names}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def certain(self, path: str) -> bool:
+        """Whether all names were seen, and nothing else that the caller has adds any."""
+        row = self._find(path)[1]
+        if row is None or not self._told(row).get("certain") or not self._agrees(row):
+            return False
+        # Any package may add to the interfaces of another.
+        is_module = self.index.columns["kind"][row] == "module"
+        return self._python or is_module or self._closed(self._beside)
+
+    def openness(self, path: str) -> Openness:
+        """Documents tell only whether all names were seen."""
+        return Openness.CLOSED if self.certain(path) else Openness.ANY
+
+    def names(self) -> Iterator[str]:
+        """Paths of all documents."""
+        yield from self._rows
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        kinds = self.index.columns["kind"]
+        found: dict[str, int] = {}
+        for path, rows in self.index.rows_by_path.items():
+            for row in rows:
+                if kinds[row] != "page":
+                    found.setdefault(str(path), row)
+        return found
+
+    @cached_property
+    def _targets(self) -> dict[str, int]:
+        """Rows by the paths under which things are written."""
+        found: dict[str, int] = {}
+        for row in self._rows.values():
+            if target := self._told(row).get("target"):
+                found.setdefault(str(target), row)
+        return found
+
+    @cached_property
+    def _private(self) -> frozenset[str]:
+        """Modules without a document in which documented things are written."""
+        found: set[str] = set()
+        for target in self._targets:
+            parts = target.split(".")
+            found.update(".".join(parts[:end]) for end in range(1, len(parts)))
+        return frozenset(found - self._targets.keys() - self._rows.keys())
+
+    @cached_property
+    def _beside(self) -> frozenset[str]:
+        for path, row in self._rows.items():
+            if self._is_entry(path):
+                return frozenset(self._told(row).get("beside", ()))
+        return frozenset()
+
+    def _is_entry(self, path: str) -> bool:
+        name = self.index.snapshot.revision.source.name
+        entries = self.index.snapshot.facts.get("import_names", ())
+        return path == name or path in entries
+
+    def _told(self, row: int) -> dict[str, Any]:
+        if row not in self._facts:
+            self._facts[row] = self.index.attributes(row)
+        return self._facts[row]
+
+    def _agrees(self, row: int) -> bool:
+        return all(map(self._agreed, self._told(row).get("through", ())))
+
+    def _find(self, path: str, depth: int = 0) -> tuple[bool, int | None]:
+        """Whether a path is known to be there, and the row of its document, if it has one."""
+        row = self._rows.get(path)
+        row = self._targets.get(path) if row is None and self._python else row
+        if row is not None:
+            return True, row
+        owner, _, name = path.rpartition(".")
+        if not owner or depth > 30:
+            return False, None
+        known, above = self._find(owner, depth + 1)
+        if above is None:
+            # What is below something that nothing is known of may be there.
+            return False, None
+        home = str(self.index.columns["path"][above])
+        if home != owner and f"{home}.{name}" in self._rows:
+            return True, self._rows[f"{home}.{name}"]
+        there = self._told(above).get("others", {}).get(name)
+        if there is None:
+            return False, None
+        return known, self._rows.get(there) if there else None
+
+    def _symbol(self, path: str, row: int) -> Symbol:
+        columns, told = self.index.columns, self._told(row)
+        home = str(columns["path"][row])
+        given = stowed_facts.parameters(told.get("parameters")) if self._agrees(row) else None
+        target = str(told.get("target", "")) or (home if home != path else "")
+        return Symbol(
+            path=path,
+            kind=cast("SymbolKind", str(columns["kind"][row])),
+            file=str(told.get("file", "")),
+            line=int(told.get("line", 0)),
+            end_line=0,
+            signature=str(columns["signature"][row]),
+            docstring="",
+            deprecated=str(told.get("deprecated", "")),
+            target=target,
+            parameters=given,
+        )
+
+    def _of_private(self, module: str) -> Mapping[str, Symbol] | None:
+        """What is known to be written in a module that has no document."""
+        found: dict[str, Symbol] = {}
+        for target, row in self._targets.items():
+            if target.rpartition(".")[0] != module:
+                continue
+            found[target.rpartition(".")[2]] = self._symbol(target, row)
+            for number, heir in enumerate(self._told(row).get("heirs", ())):
+                name = f"{target}~{number}"
+                found[name] = Symbol(name, "class", "", 0, 0, str(heir), "")
+        return found or None

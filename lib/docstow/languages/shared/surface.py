@@ -1,0 +1,147 @@
+"""What a package offers to those who import it: the words that readers and checkers share.
+
+This room knows symbols and the questions that are asked of them. It does not know any language,
+nor where a package's files are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal, Protocol
+
+from docstow.languages.shared.surface__readers_call_parameters import Parameter, ParameterKind
+
+__all__ = [
+    "Everything",
+    "Home",
+    "Openness",
+    "Parameter",
+    "ParameterKind",
+    "Surface",
+    "Symbol",
+    "SymbolKind",
+]
+
+SymbolKind = Literal[
+    "module",
+    "class",
+    "function",
+    "method",
+    "attribute",
+    "property",
+    "type",
+    "interface",
+    "enum",
+    "constant",
+    "re-export",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Something that can be named from outside.
+
+    Attributes:
+        path: the path that was asked for: ``fastapi.APIRouter``, ``zod.ZodObject.extend``.
+        kind: what it is; ``re-export`` only where the target cannot be opened.
+        file: where it is defined, relative to the package's ``files_root`` (of the package that
+            defines it); empty where no file says it.
+        line: first line of the definition, decorators included, from 1; 0 where there is none.
+        end_line: last line.
+        signature: the declaration as it would be written; all overloads, one a line.
+        docstring: as written, without common indentation.
+        deprecated: the reason that is given, or ``deprecated`` where none is; empty otherwise.
+        target: where it is defined, if elsewhere than at ``path``: ``fastapi.routing.APIRouter``.
+        parameters: of a call of it (a class is called as its constructor is); None where they
+            cannot be known: overloads, decorators, metaclasses, synthesized constructors.
+        module: the one in which it is written; empty where that is to be seen by its path.
+        overloads: the same of each overload, where overloads alone say it and that is certain.
+    """
+
+    path: str
+    kind: SymbolKind
+    file: str
+    line: int
+    end_line: int
+    signature: str
+    docstring: str
+    deprecated: str = ""
+    target: str = ""
+    parameters: tuple[Parameter, ...] | None = None
+    overloads: tuple[tuple[Parameter, ...], ...] = ()
+    module: str = ""
+
+
+#: What tells a definition from others: its file, its line, its name.
+Home = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All names of a module or class, for who keeps them where its files are not.
+
+    Attributes:
+        names: those that can be written from outside without an underscore before them, each with
+            its definition's home; None where nothing says it.
+        certain: whether there are no others.
+        through: ``name version`` of other packages that have a say in it.
+    """
+
+    names: Mapping[str, Home | None]
+    certain: bool
+    through: tuple[str, ...] = ()
+
+
+class Openness(IntEnum):
+    """What else a module or class may have than what is seen."""
+
+    #: Nothing.
+    CLOSED = 0
+    #: Values that it holds; functions and methods are all seen.
+    DATA = 1
+    #: The same, under any name that somebody else chose: columns, keys.
+    ITEMS = 2
+    #: Some names that are set while it runs: what comes near a name that is seen is a slip.
+    FEW = 3
+    #: Anything.
+    ANY = 4
+
+
+class Surface(Protocol):
+    """The public surface of one package, read only as far as is asked."""
+
+    def modules(self) -> tuple[str, ...]:
+        """Names of all modules that can be imported, sorted; the entry module first."""
+        ...
+
+    def symbol(self, path: str) -> Symbol | None:
+        """What a dotted path means, seen through re-exports and base classes.
+
+        None: there is no such name, or it cannot be known; ``certain(parent)`` tells which.
+        """
+        ...
+
+    def members(self, path: str) -> Mapping[str, Symbol] | None:
+        """The public names of a module, class or enumeration by name; None where unknown."""
+        ...
+
+    def certain(self, path: str) -> bool:
+        """Whether the public names of a module or class are all seen: others are not there.
+
+        Names that begin with an underscore are never certain.
+
+        False where static reading cannot see them all (``__getattr__``, native modules without
+        stubs, unknown base classes, dynamic ``__all__``, index signatures, ``any``), and for a
+        path that does not lead to anything.
+        """
+        ...
+
+    def openness(self, path: str) -> Openness:
+        """What else there may be than the public names that are seen; ``certain``, with degrees."""
+        ...
+
+    def names(self) -> Iterator[str]:
+        """Public paths, for suggestions."""
+        ...

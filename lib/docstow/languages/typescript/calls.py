@@ -1,0 +1,267 @@
+"""Calls of what Node packages declare: which overloads fit, what they give and what they expect.
+
+This room knows how TypeScript chooses: the first overload that takes the arguments. Where an
+argument leaves open whether it fits, the overloads behind it are kept as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from docstow.languages.typescript.source.types__readers_typescript_terms import (
+    NOTHING,
+    Basic,
+    Call,
+    Either,
+    Ref,
+    Taken,
+)
+from docstow.languages.typescript.value_kinds import UNKNOWN, Held, Kind, Kinds, Setting
+from docstow.languages.typescript.values import NodeValues
+
+#: Overloads beyond which nothing is said.
+_MOST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument: its form and text as code has it, and what it certainly is."""
+
+    form: str
+    text: str | None
+    count: int
+    kinds: Kinds | None
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """An overload that may be meant."""
+
+    call: Call
+    setting: Setting
+    made: Held | None
+
+
+def fitting(
+    values: NodeValues,
+    kinds: Kinds,
+    given: Sequence[Argument] | None,
+    types: Sequence[Kinds | None],
+    *,
+    new: bool,
+) -> list[Fit] | None:
+    """The overloads that may be meant; None where it is not certain that they are all.
+
+    Args:
+        values: works types out.
+        kinds: what is called.
+        given: arguments; None where their number is not certain.
+        types: type arguments.
+        new: whether it is called by ``new``.
+    """
+    found: list[Fit] = []
+    for kind in kinds:
+        every = kind.news if new else [(call, setting, None) for call, setting in kind.calls]
+        if not every and not new and kind.certain and not kind.spaces:
+            continue
+        if not every or len(every) > _MOST:
+            return None
+        for call, setting, made in every:
+            if types and len(types) > len(call.generics) and made is None:
+                continue
+            if given is None:
+                found.append(Fit(call, _bound(values, call, setting, None, types), made))
+                continue
+            if not _counts(call, len(given)):
+                continue
+            bound = _bound(values, call, setting, given, types)
+            fits = [_fits(values, call, at, bound, each) for at, each in enumerate(given)]
+            if False in fits:
+                continue
+            found.append(Fit(call, bound, made))
+            if all(fits):
+                break
+    return found or None
+
+
+def expected(values: NodeValues, fits: Sequence[Fit], index: int) -> Kinds:
+    """What may be expected of an argument."""
+    found: list[Kind] = []
+    for each in fits:
+        found += _of_parameter(values, _taken(each.call, index), each.setting)
+    return tuple(found)
+
+
+def given_back(values: NodeValues, fits: Sequence[Fit]) -> Kinds:
+    """What may be given."""
+    found: list[Kind] = []
+    for each in fits:
+        if each.made is not None:
+            found += values.kinds(each.made)
+        else:
+            found += values.kinds(Held(each.call.gives, each.setting))
+    return tuple(found)
+
+
+def _counts(call: Call, count: int) -> bool:
+    fewest = max((at for at, each in enumerate(call.takes, 1) if each.required), default=0)
+    most = len(call.takes)
+    return count >= fewest and (count <= most or (most > 0 and call.takes[-1].rest))
+
+
+def _taken(call: Call, index: int) -> Taken | None:
+    if index < len(call.takes):
+        return call.takes[index]
+    return call.takes[-1] if call.takes and call.takes[-1].rest else None
+
+
+def _of_parameter(values: NodeValues, taken: Taken | None, setting: Setting) -> Kinds:
+    if taken is None:
+        return UNKNOWN
+    kinds = values.kinds(Held(taken.term, setting))
+    if not taken.rest:
+        return kinds
+    found: list[Kind] = []
+    for kind in kinds:
+        if kind.items is None or kind.fixed:
+            return UNKNOWN
+        found += values.kinds(kind.items[0])
+    return tuple(found)
+
+
+def _bound(
+    values: NodeValues,
+    call: Call,
+    setting: Setting,
+    given: Sequence[Argument] | None,
+    types: Sequence[Kinds | None],
+) -> Setting:
+    """What the type parameters of a call stand for."""
+    if not call.generics:
+        return setting
+    found = dict(setting.generics)
+    bound = Setting(setting.space, found, setting.this)
+    for at, generic in enumerate(call.generics):
+        told = types[at] if at < len(types) else None
+        speaking = [index for index, each in enumerate(call.takes) if generic.name in each.named]
+        if at < len(types):
+            found[generic.name] = Held(None, None, told or UNKNOWN)
+        elif speaking and not _says_nothing(values, call, speaking, setting, given):
+            found[generic.name] = _inferred(values, call, generic.name, speaking, given)
+        elif generic.default is not None:
+            found[generic.name] = Held(generic.default, bound)
+        elif generic.bound is not None and not types:
+            found[generic.name] = Held(generic.bound, bound)
+        else:
+            found[generic.name] = Held(None, None, UNKNOWN)
+    return bound
+
+
+def _says_nothing(
+    values: NodeValues,
+    call: Call,
+    speaking: Sequence[int],
+    setting: Setting,
+    given: Sequence[Argument] | None,
+) -> bool:
+    """Whether no argument tells what a type parameter is: none is given, or functions that take it.
+
+    A function tells what it gives back, and nothing of what it takes.
+    """
+    if given is None:
+        return False
+    blank = {each.name: Held(None, None, UNKNOWN) for each in call.generics}
+    inside = Setting(setting.space, {**setting.generics, **blank}, setting.this)
+    for index in speaking:
+        if index >= len(given):
+            continue
+        if given[index].form != "function" or call.takes[index].rest:
+            return False
+        for kind in values.kinds(Held(call.takes[index].term, inside)):
+            gives = [each.gives for each, _ in kind.calls]
+            if not gives or not all(isinstance(e, Basic) and e.name in NOTHING for e in gives):
+                return False
+    return True
+
+
+def _inferred(
+    values: NodeValues,
+    call: Call,
+    name: str,
+    speaking: Sequence[int],
+    given: Sequence[Argument] | None,
+) -> Held:
+    """What an argument that is of the type itself makes of a type parameter."""
+    if len(speaking) == 1 and given is not None and speaking[0] < len(given):
+        taken, passed = call.takes[speaking[0]], given[speaking[0]]
+        if _is_alone(taken, name) and passed.kinds is not None:
+            return Held(None, None, passed.kinds)
+        parts = taken.term.parts if isinstance(taken.term, Either) else (taken.term,)
+        alone = any(isinstance(each, Ref) and each.path == (name,) for each in parts)
+        if alone and not taken.rest and passed.form in ("string", "number", "boolean"):
+            return Held(None, None, values.basic(passed.form))
+    return Held(None, None, UNKNOWN)
+
+
+def _fits(
+    values: NodeValues, call: Call, index: int, setting: Setting, given: Argument
+) -> bool | None:
+    """Whether an argument can be passed; None where that is not certain."""
+    taken = _taken(call, index)
+    generic = next((each for each in call.generics if _is_alone(taken, each.name)), None)
+    if generic is None:
+        kinds = _of_parameter(values, taken, setting)
+    elif generic.bound is None:
+        return True
+    else:
+        kinds = values.kinds(Held(generic.bound, setting))
+    answers = [_fits_kind(values, each, given) for each in kinds]
+    if True in answers:
+        return True
+    if taken is not None and not taken.required and given.form == "nothing":
+        return True
+    return None if None in answers or not answers else False
+
+
+def _is_alone(taken: Taken | None, name: str) -> bool:
+    """Whether a parameter is of a type parameter itself."""
+    if taken is None or taken.rest or not isinstance(taken.term, Ref):
+        return False
+    return taken.term.path == (name,) and not taken.term.module
+
+
+def _fits_kind(values: NodeValues, kind: Kind, given: Argument) -> bool | None:
+    if given.form in ("string", "number", "boolean"):
+        if kind.literal is not None:
+            return kind.basic == given.form and kind.literal == given.text
+        if kind.basic:
+            return kind.basic == given.form
+        if kind.certain and (kind.items is not None or kind.calls):
+            return False
+        # An object that asks for what the word has not.
+        own = values.global_type(given.form.capitalize(), ())
+        lacks = any(name not in each.fields for each in own for name in kind.fields)
+        return False if kind.certain and lacks and all(each.certain for each in own) else None
+    if given.form in ("function", "object", "array"):
+        if kind.basic:
+            return False
+        if given.form == "array":
+            return True if kind.items is not None and not kind.fixed else None
+        if kind.items is not None:
+            return False
+        if given.form == "function":
+            return _fits_function(kind, given)
+        return False if kind.calls and kind.certain else None
+    return None
+
+
+def _fits_function(kind: Kind, given: Argument) -> bool | None:
+    if not kind.certain:
+        return None
+    if not kind.calls:
+        return False if kind.fields else None
+    takes = kind.calls[0][0].takes
+    enough = given.count <= len(takes) or bool(takes and takes[-1].rest)
+    return True if enough and len(kind.calls) == 1 else None

@@ -1,0 +1,174 @@
+"""The public surface of a Node package → documents, as a source that is searched.
+
+This room knows which names are worth a document: each definition once, under the shortest path.
+It does not know how names are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from docstow.core.errors import DocstowError
+from docstow.core.model import Document
+from docstow.languages.shared import stored_surface__packages_stowed_facts as stowed_facts
+from docstow.languages.shared.surface import Home, Symbol
+from docstow.languages.typescript import package_json as node_manifest
+from docstow.languages.typescript.surface import NodeSurface
+from docstow.languages.typescript.surface__packages_node_definitions import Definition
+
+_MOST_MODULES = 100
+_MOST_MEMBERS = 20_000
+_READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
+_LONGEST_README = 1_000_000
+#: What has members that are read about by themselves.
+_OWNERS = ("class", "interface", "enum", "module", "constant", "type")
+
+
+def documents(surface: NodeSurface) -> Iterator[Document]:
+    """The package's own page, its modules, what they export, and the members of those.
+
+    Modules and classes know all their names, so that code can be checked by the documents alone.
+
+    Args:
+        surface: of an installed package.
+    """
+    made = list(_told(surface))
+    homes: dict[Home, str] = {}
+    for each in made:
+        if each.kind not in ("page", "module") and (home := surface.home(each.path)):
+            homes.setdefault(home, each.path)
+    # What only belongs to something of a module is not looked into any further.
+    modules = {each.path for each in made if each.kind == "module"}
+    owners = [
+        each.path
+        for each in made
+        if each.kind == "module" or (each.kind in _OWNERS and each.parent in modules)
+    ]
+    everything = {path: surface.everything(path) for path in owners}
+    for each in stowed_facts.with_names(made, homes, everything):
+        whole = each.path == surface.name and each.kind != "page"
+        facts = {"beside": surface.beside()} if whole else {}
+        if "parameters" in each.attributes and (through := surface.through(each.path)):
+            facts["through"] = list(through)
+        # What its names come from says more than where it is written.
+        yield replace(each, attributes={**facts, **each.attributes})
+
+
+def _told(surface: NodeSurface) -> Iterator[Document]:
+    readme = _readme(surface)
+    if readme is not None:
+        yield readme
+    seen: set[Home] = set()
+    owners: list[Symbol] = []
+    for module in _modules(surface):
+        found = sorted(surface.definitions(module), key=_default_last)
+        new = [each.tell() for each in found if _is_new(each, seen)]
+        whole = surface.symbol(module)
+        if whole is None or not (new or module == surface.name):
+            continue
+        yield _document(whole, "", _summary(surface) if module == surface.name else "")
+        yield from (_document(symbol, module) for symbol in new)
+        owners += [symbol for symbol in new if symbol.kind in _OWNERS]
+    left = _MOST_MEMBERS
+    for own in (True, False):
+        for owner in owners:
+            for each in surface.definitions(owner.path):
+                if each.own == own and left > 0 and _is_new(each, seen):
+                    left -= 1
+                    yield _document(each.tell(), owner.path)
+
+
+def _modules(surface: NodeSurface) -> Iterator[str]:
+    """The entry and the modules that the package names one by one; of a typed package those."""
+    manifest = surface.folder.manifest if surface.folder else {}
+    named = node_manifest.subpaths(manifest)
+    typed = None
+    # What is imported by a short name is what users are told of.
+    modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
+    for module in modules[:_MOST_MODULES]:
+        place = surface.place(module)
+        if place is None or (module != surface.name and named is None):
+            continue
+        if typed is None:
+            typed = node_manifest.is_typed(place.name)
+        if node_manifest.is_typed(place.name) == typed:
+            yield module
+
+
+def _is_new(definition: Definition, seen: set[Home]) -> bool:
+    """Whether a definition has no document yet."""
+    name = definition.name
+    if name.startswith("_"):
+        return False
+    # A default export has its own name as another path to it, which comes first.
+    home = (definition.file, definition.line, "")
+    named = (definition.file, definition.line, name)
+    if named in seen or (name == "default" and home in seen):
+        return False
+    seen |= {home, named}
+    return True
+
+
+def _default_last(definition: Definition) -> tuple[bool, str]:
+    return definition.name == "default", definition.name
+
+
+def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
+    attributes: dict[str, object] = {"language": "typescript"}
+    if symbol.file.endswith((".js", ".mjs", ".cjs")):
+        attributes["language"] = "javascript"
+    if symbol.file:
+        attributes |= {"file": symbol.file, "line": symbol.line}
+    if symbol.deprecated:
+        attributes["deprecated"] = symbol.deprecated
+    if symbol.target:
+        attributes["target"] = symbol.target
+    if symbol.parameters is not None:
+        attributes["parameters"] = stowed_facts.packed(symbol.parameters)
+    title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
+    return Document(
+        symbol.path,
+        symbol.kind,
+        title,
+        symbol.signature,
+        symbol.docstring or text,
+        "",
+        parent,
+        attributes,
+    )
+
+
+def _summary(surface: NodeSurface) -> str:
+    described = surface.folder.manifest.get("description") if surface.folder else ""
+    return described if isinstance(described, str) else ""
+
+
+def _readme(surface: NodeSurface) -> Document | None:
+    if surface.folder is None:
+        return None
+    for name in _READMES:
+        path = surface.folder.root / name
+        if not path.is_file():
+            continue
+        try:
+            body = surface.boundary.read(path, most=_LONGEST_README)
+        except DocstowError:
+            return None
+        text = body.decode(errors="replace")
+        attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
+        url = _address(surface.folder.manifest)
+        return Document(
+            f"{surface.name}/{name}", "page", surface.name, "", text, url, "", attributes
+        )
+    return None
+
+
+def _address(manifest: Mapping[str, object]) -> str:
+    """Where a person reads of a package: its home, or else where its source is."""
+    repository = manifest.get("repository")
+    place = repository.get("url") if isinstance(repository, dict) else repository
+    for each in (manifest.get("homepage"), place):
+        if isinstance(each, str) and "://" in each:
+            return each.removeprefix("git+").removesuffix(".git")
+    return ""

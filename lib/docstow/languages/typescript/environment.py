@@ -1,0 +1,251 @@
+"""The packages below a ``node_modules`` folder, however the package manager laid them out.
+
+This room knows flat, nested and linked layouts and the stores that links lead to. It does not know
+which packages a project asks for. What a link leads to is read only where that is inside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docstow.core.errors import DocstowError, Forbidden
+from docstow.languages.shared.places import shown
+from docstow.languages.shared.project import Problem
+from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.scan_cache import Memory
+
+_LARGEST = 2 * 1024 * 1024
+_LONGEST_SUMMARY = 300
+_MOST = 20_000
+#: Parts of a path; a store of links and nested packages need a few dozen.
+_DEEPEST = 120
+_STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
+#: What Yarn calls the package of each folder of its store; a link beside it has the name.
+_YARNS = "package"
+_WRITTEN = {
+    ".package-lock.json": "npm",
+    ".yarn-integrity": "yarn",
+    ".yarn-state.yml": "yarn",
+    ".modules.yaml": "pnpm",
+}
+#: Names that a registry takes, those of its first years included.
+_NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
+
+
+class Modules:
+    """One ``node_modules`` folder with all that is below it.
+
+    Args:
+        folder: inside the boundary, links resolved.
+        boundary: what may be opened.
+        memory: what is known of it.
+        seen: real folders of packages that are listed already; it grows.
+    """
+
+    def __init__(self, folder: Path, boundary: Boundary, memory: Memory, seen: set[str]) -> None:
+        self._folder = folder
+        self._boundary = boundary
+        self._memory = memory
+        self._seen = seen
+        self._waiting: list[tuple[Path, bool]] = []
+        self.manager = ""
+        self.problems: list[Problem] = []
+
+    def top(self) -> list[Package]:
+        """The packages that are directly in the folder; a project's own code sees these."""
+        return self._below([(self._folder, False)], deep=False)
+
+    def rest(self) -> list[Package]:
+        """The nested ones and those of stores that are not at the top of any folder."""
+        return self._below(self._waiting, deep=True)
+
+    def _below(self, waiting: list[tuple[Path, bool]], *, deep: bool) -> list[Package]:
+        found: list[Package] = []
+        while waiting:
+            folder, stored = waiting.pop(0)
+            following = waiting if deep else self._waiting
+            for place, linked in self._entries(folder, following):
+                # What a store's links lead to is in the store too.
+                if linked and stored and not _is_own(place):
+                    continue
+                if len(self._seen) >= _MOST:
+                    self._problem(folder, f"more than {_MOST} packages; the others are left out")
+                    return found
+                real = self._real(place, linked=linked)
+                if real is None or str(real) in self._seen:
+                    continue
+                self._seen.add(str(real))
+                package = self._read(place, real)
+                if package is not None:
+                    found.append(package)
+                if not package or not package.editable:
+                    following.append((real / "node_modules", False))
+        return found
+
+    def _entries(
+        self, folder: Path, following: list[tuple[Path, bool]]
+    ) -> Iterator[tuple[Path, bool]]:
+        """The package folders of a ``node_modules``, and whether each is a link.
+
+        Stores are put among the folders that follow.
+        """
+        for name, place, linked in self._listed(folder):
+            if name.startswith("@") and not linked:
+                yield from (
+                    (inner, is_link)
+                    for each, inner, is_link in self._listed(place)
+                    if not each.startswith(".")
+                )
+            elif name in _STORES and not linked:
+                inner_folders = [
+                    inner
+                    for each, inner, is_link in self._listed(place)
+                    if not is_link and each != "node_modules"
+                ]
+                for inner in inner_folders[:1]:
+                    self._memory.watch(inner / _YARNS)
+                listed = self._listed(inner_folders[0]) if inner_folders else []
+                by_yarn = any(each == _YARNS for each, _, _ in listed)
+                self.manager = self.manager or ("yarn" if by_yarn else _STORES[name])
+                following += [(inner / "node_modules", True) for inner in inner_folders]
+            elif not name.startswith("."):
+                yield place, linked
+
+    def _listed(self, folder: Path) -> list[tuple[str, Path, bool]]:
+        self._memory.watch(folder)
+        if _is_link(folder):
+            real = self._real(folder, linked=True)
+            if real is None or str(real) in self._seen:
+                return []
+            self._seen.add(str(real))
+            folder = real
+        if len(folder.parts) > _DEEPEST:
+            self._problem(folder, "packages are nested too deep to be looked into; install again")
+            return []
+        try:
+            with os.scandir(folder) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self._problem(folder, f"it cannot be listed: {error.strerror}")
+            return []
+        if folder == self._folder:
+            named = [_WRITTEN[entry.name] for entry in entries if entry.name in _WRITTEN]
+            self.manager = named[0] if named else ""
+        return [
+            (entry.name, Path(entry.path), entry.is_symlink())
+            for entry in entries
+            if entry.is_symlink() or entry.is_dir()
+        ]
+
+    def _real(self, place: Path, *, linked: bool) -> Path | None:
+        if not linked:
+            return place
+        self._memory.watch(place)
+        try:
+            real = self._boundary.inside(place)
+            status = real.stat()
+        except Forbidden:
+            self._problem(
+                place,
+                "the link leads out of the root, or in a circle; give a --root that holds both",
+            )
+            return None
+        except OSError:
+            self._problem(place, "the link leads nowhere; install again")
+            return None
+        return real if stat.S_ISDIR(status.st_mode) else None
+
+    def _read(self, place: Path, real: Path) -> Package | None:
+        manifest = real / "package.json"
+        try:
+            fact = self._memory.recall(
+                shown(manifest, self._boundary), (manifest,), lambda: self._fact(real)
+            )
+        except FileNotFoundError:
+            self._problem(place, "it has no package.json: half installed; install again")
+            return None
+        except OSError as error:
+            self._problem(place, f"it cannot be read: {error.strerror}")
+            return None
+        if "problem" in fact:
+            self._problem(place, fact["problem"])
+            return None
+        # A link to a folder outside any node_modules is a member of the workspace.
+        member = "node_modules" not in shown(real, self._boundary).split("/")
+        # It is imported by the name of its place: an alias has another one than its manifest.
+        scope = place.parent.name
+        imported = f"{scope}/{place.name}" if scope.startswith("@") else place.name
+        return Package(
+            ecosystem="node",
+            name=fact["name"] if _NAME.fullmatch(fact["name"]) else imported,
+            version=fact["version"],
+            location=shown(place, self._boundary),
+            import_names=(imported,),
+            direct=False,
+            language=fact["language"],
+            summary=fact["summary"],
+            installed=True,
+            editable=member,
+            files_root=real,
+        )
+
+    def _fact(self, folder: Path) -> dict[str, Any]:
+        try:
+            body = self._boundary.read(folder / "package.json", most=_LARGEST)
+            manifest = json.loads(body.decode("utf-8-sig", "replace"))
+        except Forbidden:
+            return {"problem": "its package.json leads out of the root; install again"}
+        except DocstowError as error:
+            return {"problem": f"{error.message.rstrip('.')}; install again"}
+        except (ValueError, RecursionError):
+            return {"problem": "its package.json is not JSON; install again"}
+        if not isinstance(manifest, dict):
+            return {"problem": "its package.json is not an object; install again"}
+        summary = manifest.get("description")
+        return {
+            "name": _string(manifest.get("name")),
+            "version": _string(manifest.get("version")),
+            "summary": _string(summary)[:_LONGEST_SUMMARY],
+            "language": "typescript" if _typed(manifest, folder) else "javascript",
+        }
+
+    def _problem(self, place: Path, reason: str) -> None:
+        self.problems.append(Problem(shown(place, self._boundary), reason))
+
+
+def _is_link(place: Path) -> bool:
+    try:
+        return place.is_symlink()
+    except OSError:
+        return False
+
+
+def _is_own(place: Path) -> bool:
+    """Whether a link of Yarn's store leads to the package that it stands for there."""
+    try:
+        *above, name = place.readlink().parts
+    except (OSError, ValueError):
+        return False
+    return name == _YARNS and set(above) == {".."}
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _typed(manifest: dict[str, Any], folder: Path) -> bool:
+    """Whether a package comes with declarations."""
+    if manifest.get("types") or manifest.get("typings"):
+        return True
+    if '"types"' in json.dumps(manifest.get("exports")):
+        return True
+    return (folder / "index.d.ts").is_file()

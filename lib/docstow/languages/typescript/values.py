@@ -1,0 +1,492 @@
+"""What values of Node packages are: types worked out with their arguments, as far as is certain.
+
+This room knows unions, intersections, inheritance, conditions and type arguments. A type of which
+the declarations leave open what it is has several *kinds*, one of which may be unknown; only what
+none of them has is not there. It does not know how calls choose an overload, nor code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+
+from docstow.languages.typescript.globals import Globals
+from docstow.languages.typescript.names import NodeNames
+from docstow.languages.typescript.names__packages_node_things import Space, Thing
+from docstow.languages.typescript.source.declarations__readers_typescript_declared import (
+    Declared,
+    declared,
+)
+from docstow.languages.typescript.source.model import Declaration
+from docstow.languages.typescript.source.types__readers_typescript_terms import (
+    NOTHING,
+    UNCLEAR,
+    Basic,
+    Body,
+    Both,
+    Call,
+    Choice,
+    Either,
+    Field,
+    Generic,
+    Literal,
+    Lookup,
+    Mapped,
+    Record,
+    Ref,
+    Row,
+    Term,
+    This,
+)
+from docstow.languages.typescript.value_kinds import UNKNOWN, Held, Kind, Kinds, Setting
+from docstow.languages.typescript.values__packages_node_scopes import (
+    NodeScopes,
+    is_global,
+    is_spread,
+)
+
+_DEEPEST = 30
+#: Terms that are worked out for one question: types that unfold without end are left unknown.
+_LONGEST = 1500
+_MOST = 24
+#: Types of the language that have the members of their first argument, or some of these.
+_ALIKE = frozenset(
+    {
+        *("Partial", "Required", "Readonly", "NonNullable", "NoInfer", "Omit", "Pick"),
+        *("Exclude", "Extract"),
+    }
+)
+#: Interfaces of what is written in a word.
+_WRAPPED = {
+    "string": "String",
+    "number": "Number",
+    "boolean": "Boolean",
+    "bigint": "BigInt",
+    "symbol": "Symbol",
+}
+
+
+class NodeValues:
+    """Works types out.
+
+    Args:
+        names: how names are looked up.
+        globals_: what the language and its environment declare.
+    """
+
+    def __init__(self, names: NodeNames, globals_: Globals) -> None:
+        self.names = names
+        self.globals = globals_
+        self.scopes = NodeScopes(names, globals_)
+        self._read: dict[Declaration, Declared] = {}
+        self._kinds: dict[Held, Kinds] = {}
+        self._depth = 0
+        self._steps = 0
+
+    def forget(self) -> None:
+        """Drop what was worked out for one piece of code: the next has other questions."""
+        self._kinds.clear()
+
+    def kinds(self, held: Held | None) -> Kinds:
+        """What a term may be; nothing for ``void``, ``undefined`` and ``null``."""
+        if held is None:
+            return UNKNOWN
+        if held.term is None or held.setting is None:
+            return held.kinds
+        if held not in self._kinds:
+            self._steps = self._steps + 1 if self._depth else 0
+            if self._depth > _DEEPEST or self._steps > _LONGEST:
+                return UNKNOWN
+            self._kinds[held] = UNKNOWN  # of what refers to itself
+            self._depth += 1
+            try:
+                self._kinds[held] = self._of(held.term, held.setting)[:_MOST] or ()
+            finally:
+                self._depth -= 1
+        return self._kinds[held]
+
+    def member(self, kinds: Kinds, name: str) -> Kinds:
+        """What a member may be, of those kinds that have it."""
+        found: list[Kind] = []
+        for kind in kinds:
+            if name in kind.fields:
+                found += self._field(kind, name)
+                continue
+            things = [self.names.export(space, name) for space in kind.spaces]
+            known = [each for each in things if each is not None]
+            if known:
+                found += self.value(known[0])
+            elif kind.everything and self.globals.things(name):
+                found += self.global_value(name) or UNKNOWN
+            elif name in kind.constants or not kind.certain:
+                found += UNKNOWN
+        return tuple(found[:_MOST]) if len(found) <= _MOST else UNKNOWN
+
+    def has(self, kind: Kind, name: str) -> bool:
+        """Whether a kind has a member of that name, or may have."""
+        if name in kind.fields or name in kind.constants or not kind.certain:
+            return True
+        if kind.everything and self.globals.things(name):
+            return True
+        for space in kind.spaces:
+            if not self.names.complete(space) or self.names.export(space, name) is not None:
+                return True
+        return False
+
+    def awaited(self, kinds: Kinds) -> Kinds:
+        """What awaiting a value gives."""
+        found: list[Kind] = []
+        for kind in kinds:
+            if kind.promised is not None:
+                found += self.awaited(self.kinds(kind.promised))
+            elif "then" in kind.fields or not kind.certain:
+                found += UNKNOWN
+            else:
+                found.append(kind)
+        return tuple(found)
+
+    def _field(self, kind: Kind, name: str) -> Iterable[Kind]:
+        found = kind.fields[name]
+        told = [self.kinds(Held(each.term(), setting)) for each, setting in found]
+        methods = [every[0] for every in told if len(every) == 1 and every[0].calls]
+        if len(methods) < 2:
+            return told[0]
+        whole = methods[0]
+        for each in methods[1:]:
+            whole = whole.joined(each)
+        return (whole,)
+
+    # -- things ------------------------------------------------------------------------------
+
+    def value(self, thing: Thing | None) -> Kinds:
+        """What a name means as a value."""
+        if thing is None or thing.unknown or thing.members:
+            return UNKNOWN
+        found: list[Kinds] = []
+        kept = thing.only(types=False)
+        for space, declaration in kept.declared:
+            found.append(self._value_of(space, declaration, thing))
+        for space in kept.spaces:
+            found.append((Kind(spaces=[space], name=_short(space)),))
+            found += [self.value(whole) for whole in self.names.whole(space)]
+        return self._all(found)
+
+    def _value_of(self, space: Space, declaration: Declaration, thing: Thing) -> Kinds:
+        if declaration.scope is not None:
+            inner = space.inner(declaration.scope)
+            return (Kind(spaces=[inner], name=declaration.name, home=_home(space)),)
+        if space.unit.source.script or space.scope.dynamic:
+            return UNKNOWN
+        told = self.read(space, declaration)
+        if told.members is not None:
+            constants = frozenset(told.members)
+            return (Kind(declaration.name, _home(space), constants=constants),)
+        if declaration.kind == "class" and told.body is not None:
+            return self._class(space, declaration, told, thing)
+        if declaration.kind in ("function", "constant", "value"):
+            kinds = self.kinds(Held(told.term, Setting(space)))
+            if declaration.kind == "function":
+                for each in kinds:
+                    each.name, each.home = declaration.name, _home(space)
+            return kinds
+        return UNKNOWN
+
+    def _class(self, space: Space, declaration: Declaration, told: Declared, thing: Thing) -> Kinds:
+        """The class itself, whose instances are made of it."""
+        body = told.body
+        if body is None:
+            return UNKNOWN
+        setting = Setting(space)
+        made = Held(None, None, self.type(thing, ()))
+        certain = not body.open and self.scopes.names_all(body, space)
+        kind = Kind(declaration.name, _home(space), certain=certain)
+        for name, fields in body.fields.items():
+            kept = [(each, setting) for each in fields if each.static]
+            if kept:
+                kind.fields[name] = kept
+        # Without a constructor, and none to inherit, there is one that takes nothing.
+        news = body.news or ([] if told.bases else [Call((), (), UNCLEAR)])
+        kind.news = [(each, setting, made) for each in news]
+
+        def inherited(above: Kind) -> list[tuple[Call, Setting, Held | None]]:
+            return [] if kind.news else [(call, inside, made) for call, inside, _ in above.news]
+
+        found: list[Kinds] = [(kind,)]
+        for base in told.bases:
+            above = UNKNOWN
+            if isinstance(base, Ref):
+                above = self._referred(Ref(base.path, (), base.module, value=True), setting, None)
+            own = [replace(each, news=inherited(each)) for each in above]
+            found.append(tuple(own))
+        return self._all(found)
+
+    def type(self, thing: Thing | None, args: Sequence[Held], this: Held | None = None) -> Kinds:
+        """What a name means as a type.
+
+        Args:
+            thing: what it leads to.
+            args: type arguments.
+            this: the value whose base it is; itself, where it is none's.
+        """
+        if thing is None or thing.unknown or thing.members:
+            return UNKNOWN
+        kept = thing.only(types=True)
+        if not any(
+            each.kind in ("class", "interface", "type", "enum") for _, each in kept.declared
+        ):
+            return UNKNOWN
+        whole = Held(None, None)
+        found: list[Kinds] = []
+        for space, declaration in kept.declared:
+            if declaration.kind in ("class", "interface", "type", "enum"):
+                found.append(self._instance(space, declaration, args, this or whole))
+        kinds = self._all(found)
+        if this is None:
+            object.__setattr__(whole, "kinds", kinds)
+        return kinds
+
+    def _instance(
+        self, space: Space, declaration: Declaration, args: Sequence[Held], this: Held
+    ) -> Kinds:
+        if space.unit.source.script or space.scope.dynamic:
+            return UNKNOWN
+        told = self.read(space, declaration)
+        setting = Setting(space, self.bound(told.generics, args, space), this)
+        if declaration.kind == "type":
+            return self._of(told.term, setting)
+        if told.members is not None:
+            return (Kind(declaration.name, _home(space), certain=False),)
+        body = told.body
+        if body is None:
+            return UNKNOWN
+        kind = self._body(body, setting)
+        kind.name, kind.home = declaration.name, _home(space)
+        if declaration.kind == "class":
+            kind.news = []
+        kind.shared = is_global(space)
+        if declaration.name in ("Promise", "PromiseLike") and kind.shared and told.generics:
+            kind.promised = setting.generics.get(told.generics[0].name)
+        if declaration.name in ("Array", "ReadonlyArray") and kind.shared and told.generics:
+            kind.items = (setting.generics[told.generics[0].name],)
+        found: list[Kinds] = [(kind,)]
+        found += [
+            self._referred(base, setting, this) if isinstance(base, Ref) else UNKNOWN
+            for base in told.bases
+        ]
+        return self._all(found)
+
+    def read(self, space: Space, declaration: Declaration) -> Declared:
+        """A declaration, read once."""
+        if declaration not in self._read:
+            self._read[declaration] = declared(space.unit.source, declaration)
+        return self._read[declaration]
+
+    def bound(
+        self, generics: Sequence[Generic], args: Sequence[Held], space: Space
+    ) -> dict[str, Held]:
+        """What type parameters stand for: arguments, defaults, or nothing that is known."""
+        found: dict[str, Held] = {}
+        for index, each in enumerate(generics):
+            if index < len(args):
+                found[each.name] = args[index]
+            elif each.default is not None:
+                found[each.name] = Held(each.default, Setting(space, dict(found)))
+            else:
+                found[each.name] = Held(None, None, UNKNOWN)
+        return found
+
+    # -- terms -------------------------------------------------------------------------------
+
+    def _of(self, term: Term, setting: Setting) -> Kinds:
+        if isinstance(term, Basic):
+            return self.basic(term.name)
+        if isinstance(term, Literal):
+            kinds = self.global_type(_WRAPPED.get(term.of, ""), ())
+            return tuple(replace(each, basic=term.of, literal=term.value) for each in kinds)
+        if isinstance(term, Either):
+            parts = [self.kinds(Held(each, setting)) for each in term.parts]
+            return tuple(kind for part in parts for kind in part)
+        if isinstance(term, Choice):
+            return self._chosen(term, setting)
+        if isinstance(term, Mapped):
+            return self._mapped(term, setting)
+        if isinstance(term, Both):
+            return self._all(self.kinds(Held(each, setting)) for each in term.parts)
+        if isinstance(term, Row):
+            items = tuple(Held(each, setting) for each in term.items)
+            return self.array(items, fixed=term.fixed)
+        if isinstance(term, Lookup):
+            of = self.kinds(Held(term.of, setting))
+            return self.member(of, term.key) if of else UNKNOWN
+        if isinstance(term, This):
+            return self.kinds(setting.this)
+        if isinstance(term, Record):
+            return (self._body(term.body, setting),)
+        if isinstance(term, Ref):
+            return self._referred(term, setting, None)
+        return UNKNOWN
+
+    def _mapped(self, term: Mapped, setting: Setting) -> Kinds:
+        """What has the names of another type."""
+        if term.of is None:
+            named = self.kinds(Held(term.keys, setting)) if term.keys is not None else ()
+            words = [each.literal for each in named if each.literal is not None]
+            if not named or len(words) < len(named):
+                return UNKNOWN
+            return (Kind(constants=frozenset(words)),)
+        found = self.kinds(Held(term.of, setting))
+        if term.same:
+            return found
+        return tuple(
+            Kind(constants=each.constants | frozenset(each.fields), certain=each.certain)
+            if not each.spaces and not each.basic and each.items is None
+            else UNKNOWN[0]
+            for each in found
+        )
+
+    def _chosen(self, term: Choice, setting: Setting) -> Kinds:
+        """The outcome of a condition, or both where it is not certain."""
+        what = self.kinds(Held(term.what, setting))
+        wanted = self.kinds(Held(term.wanted, setting))
+        holds = _extends(what[0], wanted[0]) if len(what) == len(wanted) == 1 else None
+        if len(what) == 1 and what[0].everything:
+            # Whether another package declares it as well: then that is one of its meanings.
+            holds = False
+        if isinstance(term.wanted, Ref) and term.wanted.args and holds:
+            holds = None
+        ends = [term.yes] if holds else [term.no] if holds is False else [term.yes, term.no]
+        return tuple(kind for end in ends for kind in self.kinds(Held(end, setting)))
+
+    def basic(self, name: str) -> Kinds:
+        """What has a type of the language itself: ``string``, ``void``."""
+        if name in NOTHING:
+            return UNKNOWN if name == "never" else ()
+        if name not in _WRAPPED:
+            return UNKNOWN
+        kinds = self.global_type(_WRAPPED[name], ())
+        return tuple(replace(each, basic=name) for each in kinds)
+
+    def array(self, items: tuple[Held, ...], *, fixed: bool = False) -> Kinds:
+        """An array of one type, or a tuple."""
+        inner = items[0] if len(items) == 1 else Held(None, None, UNKNOWN)
+        kinds = self.global_type("Array", (inner,))
+        return tuple(replace(each, items=items, fixed=fixed) for each in kinds)
+
+    def global_value(self, name: str) -> Kinds:
+        """What a global name is: what any package says that declares it."""
+        return tuple(
+            kind
+            for each in self.globals.things(name)
+            if each.only(types=False).declared and _has_value(each)
+            for kind in self.value(each)
+        )
+
+    def global_type(self, name: str, args: Sequence[Held]) -> Kinds:
+        """A type of the language itself; where it is not here, unknown but for its promise."""
+        thing = self.globals.thing(name) if name else None
+        if thing is not None:
+            return self.type(thing, args)
+        promised = args[0] if args and name in ("Promise", "PromiseLike") else None
+        return (Kind(name, certain=False, promised=promised),)
+
+    def _body(self, body: Body, setting: Setting) -> Kind:
+        kind = Kind(certain=not body.open and self.scopes.names_all(body, setting.space))
+        for name, fields in body.fields.items():
+            kept: list[tuple[Field, Setting]] = [
+                (each, setting) for each in fields if not each.static
+            ]
+            if kept:
+                kind.fields[name] = kept
+        kind.calls = [(each, setting) for each in body.calls]
+        kind.news = [(each, setting, None) for each in body.news]
+        return kind
+
+    def _referred(self, ref: Ref, setting: Setting, this: Held | None) -> Kinds:
+        args = tuple(Held(each, setting) for each in ref.args)
+        alone = ref.path[0] if len(ref.path) == 1 and not ref.module else ""
+        if alone and not ref.value and alone in setting.generics:
+            return self.kinds(setting.generics[alone])
+        if alone == "globalThis" and ref.value:
+            return (Kind(everything=True, shared=True),)
+        thing, rest = self.scopes.meant(ref, setting.space)
+        if ref.value:
+            one = not ref.module and thing is not None and is_spread(thing)
+            kinds = self.global_value(ref.path[0]) if one else self.value(thing)
+            for name in rest:
+                kinds = self.member(kinds, name)
+            return kinds
+        if thing is None and alone:
+            return self._of_language(alone, args)
+        for name in rest:
+            thing = self.scopes.qualified(thing, name) if thing is not None else None
+        return self.type(thing, args, this)
+
+    def _of_language(self, name: str, args: Sequence[Held]) -> Kinds:
+        """A type that no file of a package declares: one of the language's own."""
+        if name in _ALIKE:
+            return self.kinds(args[0]) if args else UNKNOWN
+        if name == "Awaited" and args:
+            return self.awaited(self.kinds(args[0]))
+        if name == "ThisType":
+            return (Kind(),)
+        if name in ("ReturnType", "InstanceType"):
+            return self._outcome(name, args)
+        return self.global_type(name, args)
+
+    def _outcome(self, name: str, args: Sequence[Held]) -> Kinds:
+        """``ReturnType`` and ``InstanceType``."""
+        found: list[Kind] = []
+        for kind in self.kinds(args[0]) if args else ():
+            if name == "ReturnType":
+                found += [
+                    each
+                    for call, setting in kind.calls[-1:]
+                    for each in (
+                        UNKNOWN if call.generics else self.kinds(Held(call.gives, setting))
+                    )
+                ]
+            else:
+                found += [each for _, _, made in kind.news[-1:] for each in self.kinds(made)]
+        return tuple(found) or UNKNOWN
+
+    def _all(self, parts: Iterable[Kinds]) -> Kinds:
+        """Each way to have one kind of every part at once."""
+        given = [part for part in parts if part]
+        if not given:
+            return ()
+        count = 1
+        for part in given:
+            count *= len(part)
+        if count > _MOST:
+            return UNKNOWN
+        found = []
+        for chosen in product(*given):
+            whole = chosen[0]
+            for each in chosen[1:]:
+                whole = whole.joined(each)
+            found.append(whole)
+        return tuple(found)
+
+
+def _home(space: Space) -> str:
+    return space.unit.folder.name
+
+
+def _short(space: Space) -> str:
+    return space.unit.folder.name
+
+
+def _extends(kind: Kind, wanted: Kind) -> bool | None:
+    """Whether a type certainly is a part of another, or certainly none."""
+    if kind.literal is not None and wanted.literal is not None:
+        return (kind.basic, kind.literal) == (wanted.basic, wanted.literal)
+    if kind.basic and wanted.basic:
+        return kind.basic == wanted.basic if wanted.literal is None else None
+    same = bool(kind.name) and (kind.name, kind.home) == (wanted.name, wanted.home)
+    return True if same and not kind.basic else None
+
+
+def _has_value(thing: Thing) -> bool:
+    """Whether it is declared as more than a type."""
+    return any(each.kind not in ("interface", "type") for _, each in thing.declared)

@@ -1,0 +1,245 @@
+"""From a bundle to a store: first every byte is checked, then anything is stored.
+
+This room knows the order of writes, and what of two stores is the newer. It does not know how a
+bundle is packed.
+
+Only what was found whole is published, source by source, as an ingest would publish it. Killed
+anywhere, an import leaves each source as it was or as it is in the bundle; the same import once
+more does the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from docstow.core.errors import SourceNotFound, StoreError
+from docstow.core.language_names import PACKAGE_KINDS
+from docstow.core.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
+from docstow.ops.bundle import Entry
+from docstow.ops.bundle.check import Unpacked, unpack
+from docstow.sources import _kinds as kinds
+from docstow.sources import collection as pushed
+from docstow.sources.registry import Registry
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.snapshots import Snapshots
+from docstow.store.usage import Pins
+
+if TYPE_CHECKING:
+    from docstow.index.catalog import Catalog
+
+ATTEMPTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of one source of a bundle.
+
+    Attributes:
+        entry: the source.
+        skipped: why the store's own snapshot was left in its place; empty if it was not.
+        notes: what the user should know or do.
+        failed: it is not as it should be: one of the notes tells why.
+    """
+
+    entry: Entry
+    skipped: str = ""
+    notes: tuple[str, ...] = ()
+    failed: bool = False
+
+
+class BundleImport:
+    """Brings bundles into a store.
+
+    Args:
+        store: where everything is.
+        snapshots: its published snapshots.
+        registry: its registered sources.
+        catalog: opens the catalogue of crates when it is first needed.
+        sync: makes a snapshot of a collection's texts, given its id; why it failed, or nothing.
+        limit: what the files of a bundle may weigh together.
+        force: let the bundle's snapshots and texts answer even where the store's are newer.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        snapshots: Snapshots,
+        registry: Registry,
+        catalog: Callable[[], Catalog],
+        sync: Callable[[str], str],
+        *,
+        limit: int,
+        force: bool = False,
+    ) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._registry = registry
+        self._catalog = catalog
+        self._sync = sync
+        self._limit = limit
+        self._force = force
+
+    def run(self, path: Path, *, sha256: str = "") -> Iterator[Imported]:
+        """Check a whole bundle, store what is in it, and tell what came of each source.
+
+        Args:
+            path: the bundle.
+            sha256: digest that its list of files must have; without it, only damage is noticed,
+                and not that someone made another bundle of it.
+
+        Raises:
+            UnreadableInput: it is damaged, was changed or is none; the store is as it was.
+            TooLarge: it claims more than the limit; the store is as it was.
+            InvalidParameter: the digest is none.
+            StoreError: the store cannot be used.
+        """
+        with TemporaryDirectory(prefix="docstow-") as folder:
+            unpacked = unpack(path, Path(folder), sha256=sha256, limit=self._limit)
+            for entry in unpacked.manifest.entries:
+                yield self._publish(entry, unpacked)
+
+    def _head(self, entry: Entry) -> Head | None:
+        return self._snapshots.head(entry.source, fresh=True)
+
+    def _reason(self, entry: Entry, head: Head | None) -> str:
+        """Why a source is left as it is; empty where the bundle's snapshot is to answer."""
+        own = entry.registered
+        if entry.source.kind == FOLDER and own and kinds.spelling(FOLDER, own.uri) != own.uri:
+            return f"{own.uri} is no folder's own path on this machine; ingest it where it is"
+        if head is None or not head.snapshot_id or self._force:
+            return ""
+        if head.checked_at < entry.checked_at:
+            return ""
+        answers = self._snapshots.load(head.snapshot_id)
+        if answers is not None and answers.content == entry.snapshot:
+            return ""
+        return (
+            f"the store's own snapshot is of {head.checked_at:%Y-%m-%d %H:%M}, the bundle's of "
+            f"{entry.checked_at:%Y-%m-%d %H:%M}; --force takes the bundle's"
+        )
+
+    def _put_text(self, key: str, body: bytes) -> bool:
+        """Store a pushed text; False if there is another in its place, which stays."""
+        for _ in range(ATTEMPTS):
+            with contextlib.suppress(AlreadyThere):
+                self._store.create(key, body)
+                return True
+            stored = self._store.get(key)
+            if stored is not None and (stored.body == body or not self._force):
+                return stored.body == body
+            with contextlib.suppress(Conflict):
+                if stored is not None:
+                    self._store.swap(key, body, stored.etag)
+                    return True
+        raise StoreError(f"{key} was changed by others every time; try again later.")
+
+    def _publish(self, entry: Entry, unpacked: Unpacked) -> Imported:
+        """Let a source answer as it does in the bundle."""
+        if reason := self._reason(entry, self._head(entry)):
+            return Imported(entry, reason)
+        keep, notes = self._register(entry)
+        failure = ""
+        if entry.source.kind == COLLECTION and not self._put_texts(entry, unpacked):
+            # The texts are the collection's truth, and neither store's snapshot has all of them.
+            failure = self._sync(entry.source.name)
+            notes.append(f"its texts could not be joined: {failure}" if failure else "texts joined")
+        elif reason := self._replay(entry, unpacked, max(keep, 1 + len(entry.earlier))):
+            return Imported(entry, reason, tuple(notes))
+        if entry.pinned:
+            Pins(self._store).pin(entry.source, entry.pinned)
+        return Imported(entry, "", tuple(notes), failed=bool(failure))
+
+    def _put_texts(self, entry: Entry, unpacked: Unpacked) -> bool:
+        """Store a collection's texts; whether the bundle's snapshot has all that is there now."""
+        texts = unpacked.texts(entry.source.name)
+        same = [self._put_text(key, path.read_bytes()) for key, path in texts.items()]
+        there = self._store.list(pushed.prefix(entry.source.name))
+        known = all(same) and all(each.key in texts for each in there)
+        return known and bool(entry.snapshot or not texts)
+
+    def _register(self, entry: Entry) -> tuple[int, list[str]]:
+        """Register what is not registered here; how many snapshots to keep, and what to tell."""
+        own, notes = entry.registered, list[str]()
+        if own is None:
+            return 1, notes
+        kind = entry.source.kind
+        try:
+            registration = self._registry.get(source_id(kind, own.uri))
+        except SourceNotFound:
+            registration = None
+        if registration is None or self._force:
+            registration, _ = self._registry.create(
+                kind, own.uri, title=own.title, options=own.options, keep=own.keep
+            )
+        if own.had_headers and not registration.headers:
+            notes.append("its headers are secret and stayed behind: give them again with --header")
+        return registration.keep if kind in PROSE else 1, notes
+
+    def _replay(self, entry: Entry, unpacked: Unpacked, keep: int) -> str:
+        """Publish the kept snapshots and then what answers; why not, if it is not to be.
+
+        Readers never go back in time: kept snapshots older than what answers here are left out.
+        """
+        if not entry.snapshot:
+            return ""
+        head = self._head(entry)
+        former = (unpacked.records[each] for each in reversed(entry.earlier))
+        kept = sorted(former, key=lambda snapshot: snapshot.created_at)
+        before = entry.checked_at - timedelta(microseconds=1)
+        for snapshot in kept:
+            if head is None or not head.snapshot_id or snapshot.created_at > head.checked_at:
+                self._adopt(entry, snapshot, unpacked, min(snapshot.created_at, before), keep)
+        return self._adopt(
+            entry, unpacked.records[entry.snapshot], unpacked, entry.checked_at, keep
+        )
+
+    def _adopt(
+        self, entry: Entry, snapshot: Snapshot, unpacked: Unpacked, now: datetime, keep: int
+    ) -> str:
+        """Let a snapshot answer, unless the store's own has become the newer one; why not."""
+        for _ in range(ATTEMPTS):
+            head = self._head(entry)
+            if reason := self._reason(entry, head):
+                return reason
+            with contextlib.suppress(Conflict):
+                fence = {"expected_generation": head.generation if head else 0, "keep": keep}
+                here = self._here(snapshot, head)
+                if here is not None:
+                    with self._listed(entry, here):
+                        self._snapshots.republish(here, now, **fence)
+                    return ""
+                files = unpacked.tables(snapshot)
+                expected = in_epoch(snapshot.content, head.epoch if head else 0)
+                with self._listed(entry, replace(snapshot, id=expected), files):
+                    adopted = self._snapshots.adopt(snapshot, files, now, **fence)
+                if adopted.id != expected and entry.source.kind not in (*PROSE, *PACKAGE_KINDS):
+                    self._catalog().add(self._catalog().card(adopted))
+                return ""
+        raise StoreError(f"The head of {entry.title} was changed by others every time; try again.")
+
+    def _here(self, snapshot: Snapshot, head: Head | None) -> Snapshot | None:
+        """The same snapshot if the store has it whole, and its source's head holds it there."""
+        found = (self._snapshots.load(each) for each in (head.named if head else ()))
+        same = [each.id for each in found if each is not None and each.content == snapshot.content]
+        return self._snapshots.stowed(same[0]) if same else None
+
+    @contextlib.contextmanager
+    def _listed(
+        self, entry: Entry, snapshot: Snapshot, files: Mapping[str, Path] | None = None
+    ) -> Iterator[None]:
+        """Keep a crate's card in the catalogue while its head is swapped."""
+        if entry.source.kind in (*PROSE, *PACKAGE_KINDS):
+            yield
+            return
+        from docstow.index.catalog import made
+
+        catalog = self._catalog()
+        card = made(snapshot, files) if files else catalog.card(snapshot)
+        with catalog.listed(card):
+            yield

@@ -1,0 +1,260 @@
+"""From a store to a bundle: what is stowed now, and nothing that must be fetched first.
+
+This room knows how sources are named and which files belong to each. It asks no upstream.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from docstow.core.errors import CrateNotFound, SourceNotFound, StoreError
+from docstow.core.language_names import PACKAGE_KINDS
+from docstow.core.model import COLLECTION, CRATE, LOCAL, PROSE, Head, Registration, Snapshot, Source
+from docstow.core.versions import choose
+from docstow.ops import bundle as bundle
+from docstow.ops.bundle import Entry, Manifest, Registered
+from docstow.ops.bundle import archive as archive
+from docstow.ops.bundle.archive import Member
+from docstow.sources import collection as pushed
+from docstow.sources.registry import Registry
+from docstow.store.objects import ObjectStore
+from docstow.store.records import encode_snapshot
+from docstow.store.snapshots import Snapshots
+from docstow.store.usage import Pins
+
+_STEP = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+        manifest: all that is in it.
+        sha256: the digest of its list of files, by which an import can be sure of all of it.
+    """
+
+    manifest: Manifest
+    sha256: str
+
+
+class BundleExport:
+    """Writes bundles of a store.
+
+    Args:
+        store: where everything is.
+        snapshots: its published snapshots.
+        registry: its registered sources.
+        target: compilation target of the docs that a crate's name stands for.
+        history: take the kept snapshots along with what answers.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        snapshots: Snapshots,
+        registry: Registry,
+        *,
+        target: str = "",
+        history: bool = False,
+    ) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._registry = registry
+        self._target = target
+        self._history = history
+        self._pins = Pins(store).pinned()
+        crates = (each for each in registry.all() if each.kind == CRATE)
+        self._registered_crates = {each.uri: each for each in crates}
+
+    def everything(self) -> list[Entry]:
+        """All that is stowed or registered."""
+        heads = (
+            head
+            for kind in (CRATE, LOCAL, *PACKAGE_KINDS)
+            for name in self._snapshots.names(kind)
+            for head in self._snapshots.heads(kind, name)
+            if head.snapshot_id
+        )
+        prose = (each for each in self._registry.all() if each.kind in PROSE)
+        return [*map(self._crate_entry, heads), *map(self._prose_entry, prose)]
+
+    def named(self, word: str) -> Entry:
+        """The source that a word means: of prose its title, URI or id, of crates ``tokio@^1``.
+
+        Raises:
+            SourceNotFound: nothing that is stowed is called that; with suggestions.
+            CrateNotFound: the crate is stowed, but no version that matches.
+            InvalidParameter: the requirement is none.
+        """
+        try:
+            registration = self._registry.get(word)
+        except SourceNotFound as miss:
+            return self._crate(word, miss)
+        if registration.kind == CRATE:
+            return self._crate(registration.uri, None)
+        return self._prose_entry(registration)
+
+    def write(self, entries: Iterable[Entry], path: Path, *, force: bool = False) -> Exported:
+        """Write a bundle; until it is whole, nothing is to be seen at its place.
+
+        Args:
+            entries: its sources, in any order.
+            path: its place.
+            force: replace a file that is there.
+
+        Raises:
+            InvalidParameter: there is a file and no force, or the place cannot be written.
+            StoreError: something is not in the store, or is damaged.
+            UnreadableInput, TooLarge: as an import of the bundle would.
+        """
+        files = _Files(self._store, self._snapshots)
+        chosen = [files.add(entry) for entry in bundle.sorted_entries(entries)]
+        manifest = Manifest(chosen, files.members())
+        body = bundle.encode(manifest)
+        # What could not be imported is not worth writing.
+        bundle.decode(body, path.name)
+        archive.write(path, (bundle.LIST, body), manifest.files, files.content, force=force)
+        return Exported(manifest, hashlib.sha256(body).hexdigest())
+
+    def _crate(self, word: str, miss: SourceNotFound | None) -> Entry:
+        name, _, requirement = word.partition("@")
+        rust, cargo = name.replace("-", "_"), name.replace("_", "-")
+        stowed: dict[str, Head] = {}
+        for kind, spelling in ((LOCAL, rust), (CRATE, name), (CRATE, cargo), (CRATE, rust)):
+            heads = self._heads(kind, spelling)
+            if heads and (best := choose(requirement, heads)) is not None:
+                return self._crate_entry(heads[best])
+            stowed |= heads
+        if stowed:
+            raise CrateNotFound(
+                f"No stowed version of {name} matches {requirement}; stowed: "
+                f"{', '.join(sorted(stowed))}. An export asks no upstream: stow it first."
+            )
+        near = [*(miss.suggestions if miss else ()), *self._near(name)]
+        near = sorted(near, key=lambda each: -each["score"])[:5]
+        names = ", ".join(each.get("title") or each["name"] for each in near)
+        raise SourceNotFound(
+            f"Nothing that is stowed is called {word[:200]!r}. An export asks no upstream: stow it"
+            f" first with docstow ingest.{f' Near it: {names}.' if names else ''}",
+            suggestions=near,
+        )
+
+    def _heads(self, kind: str, name: str) -> dict[str, Head]:
+        """The stowed versions of a crate, as far as its name stands for them."""
+        return {
+            head.source.version: head
+            for head in self._snapshots.heads(kind, name)
+            if head.snapshot_id and (kind == LOCAL or head.source.target == self._target)
+        }
+
+    def _near(self, name: str) -> Iterator[dict[str, Any]]:
+        for kind in (LOCAL, CRATE):
+            for other in self._snapshots.names(kind):
+                score = difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio()
+                if score >= 0.6:
+                    yield {"name": other, "kind": kind, "score": round(score, 2)}
+
+    def _crate_entry(self, head: Head) -> Entry:
+        source = head.source
+        known = self._registered_crates.get(f"{source.name}@{source.version}")
+        own = known if source.kind == CRATE and not source.target else None
+        return self._entry(source, head, head.checked_at, own)
+
+    def _prose_entry(self, registration: Registration) -> Entry:
+        head = self._snapshots.head(registration.source, fresh=True)
+        checked_at = head.checked_at if head else registration.created_at
+        return self._entry(registration.source, head, checked_at, registration)
+
+    def _entry(
+        self, source: Source, head: Head | None, checked_at: datetime, own: Registration | None
+    ) -> Entry:
+        return Entry(
+            source,
+            head.snapshot_id if head else "",
+            checked_at,
+            head.earlier if head and self._history else (),
+            self._pins.get(source, ""),
+            Registered(own.uri, own.title, dict(own.options), own.keep, bool(own.headers))
+            if own
+            else None,
+        )
+
+
+class _Files:
+    """The files of a bundle, collected before the first of them is written."""
+
+    def __init__(self, store: ObjectStore, snapshots: Snapshots) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._members: dict[str, Member] = {}
+        #: Where a table is found again: its digest to a snapshot's id and the table's name.
+        self._tables: dict[str, tuple[str, str]] = {}
+        #: Where a record is found again: the snapshot's content to its id in this store.
+        self._records: dict[str, str] = {}
+
+    def add(self, entry: Entry) -> Entry:
+        """Collect a source's files; the source as the bundle is to have it.
+
+        Raises:
+            StoreError: what answers for it is not in the store.
+        """
+        contents = []
+        for identity in entry.snapshots:
+            snapshot = self._snapshots.load(identity)
+            if snapshot is not None:
+                self._add(snapshot)
+                contents.append(snapshot.content)
+            elif identity == entry.snapshot:
+                reason = f"The snapshot of {entry.title} is not in the store; stow it again."
+                raise StoreError(reason)
+        if entry.source.kind == COLLECTION:
+            self._add_texts(entry.source.name)
+        answers = contents[0] if entry.snapshot else ""
+        earlier = tuple(each for each in dict.fromkeys(contents) if each != answers)
+        return replace(entry, snapshot=answers, earlier=earlier)
+
+    def members(self) -> Sequence[Member]:
+        """All files, in the order of their names."""
+        return [self._members[name] for name in sorted(self._members)]
+
+    def content(self, file: Member) -> Iterator[bytes]:
+        """Read one of the files again."""
+        if digest := bundle.blob_digest(file.name):
+            identity, table = self._tables[digest]
+            path = self._snapshots.fetch(self._load(identity), [table])[table]
+            with path.open("rb") as opened:
+                while piece := opened.read(_STEP):
+                    yield piece
+        elif identity := bundle.record_id(file.name):
+            yield encode_snapshot(bundle.neutral(self._load(self._records[identity])))
+        elif stored := self._store.get(file.name):
+            yield stored.body
+
+    def _load(self, identity: str) -> Snapshot:
+        snapshot = self._snapshots.load(identity)
+        if snapshot is None:
+            raise StoreError(f"The snapshot {identity} was removed meanwhile; export again.")
+        return snapshot
+
+    def _add(self, snapshot: Snapshot) -> None:
+        body = encode_snapshot(bundle.neutral(snapshot))
+        self._put(archive.member(bundle.record_name(snapshot.content), body))
+        self._records.setdefault(snapshot.content, snapshot.id)
+        for table, digest in snapshot.tables.items():
+            self._put(Member(bundle.blob_name(digest), snapshot.sizes[table], digest))
+            self._tables.setdefault(digest, (snapshot.id, table))
+
+    def _add_texts(self, collection: str) -> None:
+        for place in self._store.list(pushed.prefix(collection)):
+            if stored := self._store.get(place.key):
+                self._put(archive.member(place.key, stored.body))
+
+    def _put(self, file: Member) -> None:
+        self._members[file.name] = file

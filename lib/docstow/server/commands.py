@@ -1,0 +1,294 @@
+"""The words of the command line: which commands there are and what each takes.
+
+This room knows words of the shell, and lists them for machines. It does not know what a command
+does: the parsed words name a function of :mod:`docstow.cli`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+from docstow import __version__
+from docstow.core import auth as access
+from docstow.core.settings import FIELDS
+
+#: The states of a job.
+STATES = ("queued", "running", "success", "failed")
+
+#: What a source is written out as; those after ``llms`` are for pages of prose alone.
+EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; ``command`` of what it parses names the function that runs."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
+    group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
+    for name, field in FIELDS.items():
+        flag = f"--{name.replace('_', '-')}"
+        text = field.metadata["help"].replace("%", "%%")
+        if isinstance(field.default, tuple):
+            group.add_argument(flag, metavar="X,…", action="extend", type=_parts, help=text)
+        else:
+            group.add_argument(flag, metavar="X", help=text)
+
+    words = argparse.ArgumentParser(
+        prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
+    )
+    words.add_argument("--version", action="version", version=f"docstow {__version__}")
+    commands = words.add_subparsers(required=True, metavar="COMMAND")
+
+    _add_serve(commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP")))
+    _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
+    _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
+    _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
+    _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
+    _add_bundles(commands, common)
+    _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
+    _add_jobs(commands.add_parser("jobs", help="ingests and syncs, done and to be done"), common)
+    _add_model(commands.add_parser("model", help="models by choice"), common)
+    _add_token(commands.add_parser("token", help="credentials for callers"), common)
+    _add_call(
+        commands.add_parser("call", parents=[common], **_help("call a tool and print its answer"))
+    )
+    return words
+
+
+def _parts(text: str) -> list[str]:
+    """The values of a setting that takes several: with commas, or the flag repeated."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+class _Help(TypedDict):
+    """A line for the list of commands, and the same for the command's own help."""
+
+    help: str
+    description: str
+
+
+def _help(text: str) -> _Help:
+    return _Help(help=text, description=f"{text[:1].upper()}{text[1:]}.")
+
+
+def _add_serve(words: argparse.ArgumentParser) -> None:
+    words.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    words.add_argument(
+        "--pre-ingest",
+        nargs="?",
+        const="50",
+        metavar="FILE|N",
+        help="stow the most used crates in the background: so many, or those of a list",
+    )
+    words.set_defaults(command="serve")
+
+
+def _add_model(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
+    fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
+    fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
+    fetch.set_defaults(command="fetch_model")
+
+
+def _add_token(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    made = verbs.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
+    made.add_argument("name", metavar="NAME", help="whom it is for")
+    made.add_argument("--scope", choices=access.SCOPES, default=access.READ)
+    made.set_defaults(command="new_token")
+
+
+def _add_call(words: argparse.ArgumentParser) -> None:
+    words.add_argument("tool", metavar="TOOL")
+    words.add_argument(
+        "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
+    )
+    words.set_defaults(command="call")
+
+
+def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """What can be stowed, each kind with its own words."""
+    kinds = ingest.add_subparsers(required=True, metavar="KIND")
+    crate = kinds.add_parser("crate", parents=[common], **_help("crates from docs.rs"))
+    crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
+    crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
+    crate.set_defaults(command="ingest_crates")
+    rustdoc = kinds.add_parser("rustdoc", parents=[common], **_help("rustdoc JSON files"))
+    rustdoc.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    rustdoc.add_argument("--version", default="", help="for a file that does not say its own")
+    rustdoc.set_defaults(command="ingest_files")
+    std = kinds.add_parser("std", parents=[common], **_help("std, core and alloc of a toolchain"))
+    std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
+    std.set_defaults(command="ingest_std")
+    project = kinds.add_parser(
+        "project", parents=[common], **_help("the Python and Node packages a project has installed")
+    )
+    project.add_argument("folder", type=Path, metavar="DIR")
+    chosen = project.add_mutually_exclusive_group()
+    chosen.add_argument("--all", action="store_true", help="not only those it asks for itself")
+    named = "only this one; may be repeated"
+    chosen.add_argument("--package", action="append", default=[], metavar="NAME", help=named)
+    project.set_defaults(command="ingest_project")
+    for kind, metavar, text in (
+        ("site", "URL|PRESET", "a documentation website"),
+        ("github", "OWNER/REPO[@REF]", "the documentation files of a repository"),
+        ("folder", "DIR", "the documentation files below a folder"),
+    ):
+        _add_prose(kinds.add_parser(kind, parents=[common], **_help(text)), kind, metavar)
+
+
+def _add_prose(words: argparse.ArgumentParser, kind: str, metavar: str) -> None:
+    words.add_argument("uri", metavar=metavar)
+    words.add_argument("--title", default="", help="what people call it")
+    words.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="one of the kind's options; repeat it for a list",
+    )
+    if kind == "site":
+        words.add_argument("--max-pages", metavar="N", help="as --option max_pages=N")
+    words.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="sent to the source's own hosts alone",
+    )
+    words.add_argument(
+        "--refresh-hours", metavar="N", help="have upkeep sync it again when it is so old; 0: never"
+    )
+    words.add_argument("--full", action="store_true", help="take nothing for unchanged")
+    words.set_defaults(command="ingest_prose", kind=kind)
+
+
+def _add_sources(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    listed = verbs.add_parser("list", parents=[common], **_help("one a line"))
+    listed.set_defaults(command="list_sources")
+    delete = verbs.add_parser("delete", parents=[common], **_help("forget a source and its pages"))
+    delete.add_argument("source", metavar="ID|URI|TITLE")
+    delete.set_defaults(command="delete_source")
+
+
+def _add_jobs(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    listed = verbs.add_parser("list", parents=[common], **_help("one a line, the newest first"))
+    listed.add_argument("--state", choices=STATES, help="only these")
+    listed.set_defaults(command="list_jobs")
+    show = verbs.add_parser(
+        "show", parents=[common], **_help("all that is known of a job, as JSON")
+    )
+    show.add_argument("job", metavar="ID")
+    show.set_defaults(command="show_job")
+    redrive = verbs.add_parser(
+        "redrive", parents=[common], **_help("do anew what failed: dead messages, or these jobs")
+    )
+    redrive.add_argument("jobs", nargs="*", metavar="ID")
+    redrive.set_defaults(command="redrive_jobs")
+
+
+def _add_search(words: argparse.ArgumentParser) -> None:
+    words.add_argument("query", metavar="QUERY")
+    words.add_argument(
+        "--source", action="append", default=[], metavar="ID|URI|TITLE", help="default: all"
+    )
+    words.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
+    words.add_argument("--mode", default="hybrid", help="hybrid, vector or keyword")
+    words.set_defaults(command="search")
+
+
+def _add_export(words: argparse.ArgumentParser) -> None:
+    words.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    words.add_argument("--format", choices=EXPORTS, default="jsonl")
+    words.add_argument(
+        "--into",
+        type=Path,
+        metavar="DIR|FILE",
+        help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
+    )
+    words.add_argument("--force", action="store_true", help="replace an earlier export")
+    words.set_defaults(command="export")
+
+
+def _add_store(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = words.add_subparsers(required=True, metavar="VERB")
+    for verb, text in (
+        ("list", "sources with sizes and days of use"),
+        ("size", "what the sources weigh together"),
+        ("upkeep", "all that is to be done now and then, and syncs that are due"),
+        ("evict", "let the crates that were not used for longest make room"),
+        ("sweep", "delete what no source needs any more"),
+        ("verify", "check that all that is promised is there, whole"),
+    ):
+        added = verbs.add_parser(verb, parents=[common], **_help(text))
+        added.add_argument("--json", action="store_true", help="for machines")
+        if verb == "sweep":
+            hours = "how long readers may go on with what was given up; default: 24"
+            added.add_argument("--grace-hours", default="24", metavar="N", help=hours)
+        if verb == "verify":
+            repair = "go back to what is whole, and clear away what is not"
+            added.add_argument("--repair", action="store_true", help=repair)
+        added.set_defaults(command=f"store_{verb}")
+
+
+def _add_bundles(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    export = commands.add_parser(
+        "export-bundle", parents=[common], **_help("write stowed sources to one file")
+    )
+    export.add_argument("sources", nargs="*", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.add_argument("--all", action="store_true", help="everything that is stowed")
+    export.add_argument("--history", action="store_true", help="kept former snapshots too")
+    export.add_argument("--force", action="store_true", help="replace a file that is there")
+    export.set_defaults(command="export_bundle")
+    into = commands.add_parser(
+        "import-bundle", parents=[common], **_help("stow what an export-bundle wrote")
+    )
+    into.add_argument("file", type=Path, metavar="FILE")
+    into.add_argument("--sha256", default="", help="the digest that the export printed")
+    into.add_argument("--force", action="store_true", help="even where the store's is newer")
+    into.set_defaults(command="import_bundle")
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every command with its own arguments, for machines; settings, which all take, left out."""
+    return list(_commands(parser(), ""))
+
+
+def _commands(words: argparse.ArgumentParser, above: str) -> Iterator[dict[str, Any]]:
+    for action in _actions(words):
+        if not isinstance(action.choices, dict):
+            continue
+        for name, below in action.choices.items():
+            if below.get_default("command"):
+                yield {
+                    "command": f"{above}{name}",
+                    "help": below.description,
+                    "arguments": list(_arguments(below)),
+                }
+            yield from _commands(below, f"{above}{name} ")
+
+
+def _arguments(words: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
+    for action in _actions(words):
+        if action.dest in FIELDS or action.dest in ("help", "config"):
+            continue
+        yield {
+            "name": action.option_strings[-1] if action.option_strings else action.metavar,
+            "required": not action.option_strings and action.nargs not in ("?", "*"),
+            "repeatable": action.nargs in ("*", "+") or isinstance(action.default, list),
+            **({"choices": list(action.choices)} if action.choices else {}),
+            **({"help": action.help} if action.help else {}),
+        }
+
+
+def _actions(words: argparse.ArgumentParser) -> list[argparse.Action]:
+    # There is no public way to ask a parser what it takes.
+    return words._actions  # noqa: SLF001

@@ -1,0 +1,292 @@
+"""The routes: from a request's body to a tool's answer, and errors in between.
+
+This module knows paths and bodies. It does not know what a tool does or what a message means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from docstow.core.auth import Policy
+from docstow.core.errors import DocstowError, InvalidParameter, TooLarge
+from docstow.server.mcp import Pending, Protocol, Reply, Selection
+from docstow.server.mcp.jsonrpc import RpcError, parse
+from docstow.server.mcp.protocol__mcp_results import describe
+from docstow.server.mcp.versions import HANDSHAKE, STATELESS
+from docstow.server.middleware import LOOPBACK_HOSTS, Gate, error_response
+from docstow.server.openapi import document
+from docstow.server.rest import ROUTES, ToolRoute
+from docstow.server.rest import arguments as plain_arguments
+from docstow.tools import Answer
+from docstow.tools.metrics import PROMETHEUS, prometheus
+
+T = TypeVar("T")
+
+#: For servers that only their own user can reach.
+OPEN = Policy(open=True)
+
+
+def create_app(
+    protocol: Protocol,
+    *,
+    health: Callable[[], Mapping[str, Any]],
+    commands: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
+    allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
+    allowed_origins: Sequence[str] = (),
+    policy: Policy = OPEN,
+    max_body_bytes: int = 4 * 1024 * 1024,
+    max_concurrent_calls: int = 16,
+) -> FastAPI:
+    """The application.
+
+    Args:
+        protocol: MCP's side, with the tools.
+        health: what ``GET /health`` answers; called in a worker thread.
+        commands: the command line's words, for ``GET /commands``.
+        allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
+        allowed_origins: further acceptable ``Origin`` headers; ``*`` for any. Origins on an
+            allowed host, or on the very host that was asked, need no entry.
+        policy: whom a credential stands for, and what is done without one.
+        max_body_bytes: larger request bodies are refused with 413.
+        max_concurrent_calls: tool calls that run at once; further ones wait.
+    """
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    limiter = CapacityLimiter(max_concurrent_calls)
+    faces = _Faces(protocol, health, commands, max_body_bytes, limiter)
+    app.add_route("/mcp", faces.mcp, methods=["POST"])
+    app.add_route("/mcp/", faces.mcp, methods=["POST"])
+    app.add_route("/mcp/manifest", faces.manifest, methods=["GET"])
+    app.add_route("/mcp/tools/{name}", faces.tool, methods=["POST"])
+    app.add_route("/mcp/resources/versions", faces.versions, methods=["GET"])
+    app.add_route("/health", faces.health, methods=["GET"])
+    app.add_route("/openapi.json", faces.openapi, methods=["GET"])
+    app.add_route("/commands", faces.catalogue, methods=["GET"])
+    for route in faces.routes:
+        app.add_route(route.path, partial(faces.routed, route), methods=[route.method])
+    app.add_exception_handler(DocstowError, _on_error)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+    app.add_middleware(
+        Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, policy=policy
+    )
+    return app
+
+
+class _Faces:
+    """The routes."""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        health: Callable[[], Mapping[str, Any]],
+        commands: Callable[[], Sequence[Mapping[str, Any]]],
+        max_body_bytes: int,
+        limiter: CapacityLimiter,
+    ) -> None:
+        self._protocol = protocol
+        self._toolbox = protocol.toolbox
+        self._health = health
+        self._commands = commands
+        offered = {tool.name for tool in self._toolbox.tools}
+        self.routes = [route for route in ROUTES if route.tool in offered]
+        self._max_body_bytes = max_body_bytes
+        self._limiter = limiter
+
+    async def mcp(self, request: Request) -> Response:
+        """``POST /mcp``: one message of either era."""
+        body = await self._json_body(request)
+        selection = _selection(request)
+        outcome = self._protocol.receive(body, request.headers.items(), selection)
+        if isinstance(outcome, Pending):
+            outcome = await self._in_thread(self._finish, outcome, _request_id(request))
+        media_type = "application/json" if outcome.body else None
+        return Response(outcome.body, outcome.status, media_type=media_type)
+
+    async def tool(self, request: Request) -> Response:
+        """``POST /mcp/tools/{name}``: the body has the arguments, the response the answer."""
+        body = await self._json_body(request)
+        arguments = _arguments(body)
+        return await self._answer(request, request.path_params["name"], arguments)
+
+    async def routed(self, route: ToolRoute, request: Request) -> Response:
+        """A tool by a method and a path of its own."""
+        body = await self._json_body(request)
+        if body and route.method != "POST":
+            raise InvalidParameter("body", "has no meaning here; put the arguments in the query")
+        query = request.query_params.multi_items()
+        given = plain_arguments(route, _arguments(body), query, request.path_params)
+        outcome = await self._attempt(request, route.tool, given)
+        if isinstance(outcome, DocstowError):
+            return error_response(outcome)
+        if route.tool == "get_metrics" and _wants_text(request.headers.get("accept", "")):
+            return Response(prometheus(outcome.structured or {}), media_type=PROMETHEUS)
+        return _render(outcome)
+
+    async def catalogue(self, request: Request) -> Response:
+        """``GET /commands``: all there is to call, for machines."""
+        del request
+        toolbox = self._toolbox
+        return JSONResponse(
+            {
+                **self._protocol.server_info,
+                "tools": [
+                    {
+                        "toolset": tool.toolset,
+                        **describe(tool, toolbox.schema(tool)),
+                        **({"outputSchema": tool.output_schema} if tool.output_schema else {}),
+                    }
+                    for tool in toolbox.tools
+                ],
+                "routes": [
+                    {"method": route.method, "path": route.template, "tool": route.tool}
+                    for route in self.routes
+                ],
+                "commands": list(self._commands()),
+            }
+        )
+
+    async def versions(self, request: Request) -> Response:
+        """``GET /mcp/resources/versions?crate=NAME``: the tool ``list_versions`` by another way."""
+        return await self._answer(request, "list_versions", dict(request.query_params))
+
+    async def manifest(self, request: Request) -> Response:
+        """``GET /mcp/manifest``: what there is; all of it, unless toolsets are selected."""
+        protocol, toolbox = self._protocol, self._toolbox
+        selection = _selection(request)
+        tools = protocol.tools(selection) if selection.toolsets else toolbox.tools
+        return JSONResponse(
+            {
+                **protocol.server_info,
+                "protocol_versions": [*HANDSHAKE, *STATELESS],
+                "toolsets": list(toolbox.toolsets),
+                "default_toolsets": list(toolbox.default_toolsets),
+                "tools": [
+                    {"toolset": tool.toolset, **protocol.describe(tool, selection)}
+                    for tool in tools
+                ],
+            }
+        )
+
+    async def openapi(self, request: Request) -> Response:
+        """``GET /openapi.json``: the selected toolsets' tools, as ``/mcp`` selects them.
+
+        The routes are told of all toolsets, unless some are selected.
+        """
+        selection = _selection(request)
+        plain = selection.schema == "plain"
+        tools = self._protocol.tools(selection)
+        info = self._protocol.server_info
+        routed = tools if selection.toolsets else self._toolbox.tools
+        pairs, further = (
+            [(tool, self._toolbox.schema(tool, plain=plain)) for tool in some]
+            for some in (tools, routed)
+        )
+        return JSONResponse(document(info["name"], info["version"], pairs, further))
+
+    async def health(self, request: Request) -> Response:
+        """``GET /health``."""
+        del request
+        # Not a tool call: it is answered even when all those have to wait.
+        return JSONResponse(await to_thread.run_sync(self._health))
+
+    async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
+        outcome = await self._attempt(request, name, arguments)
+        if isinstance(outcome, DocstowError):
+            return error_response(outcome)
+        return _render(outcome)
+
+    async def _attempt(
+        self, request: Request, name: str, arguments: Mapping[str, Any]
+    ) -> Answer | DocstowError:
+        return await self._in_thread(self._toolbox.attempt, name, arguments, _request_id(request))
+
+    def _finish(self, pending: Pending, request_id: str) -> Reply:
+        outcomes = [
+            self._toolbox.attempt(call.name, call.arguments, request_id) for call in pending.calls
+        ]
+        return pending.finish(outcomes)
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
+        return await to_thread.run_sync(partial(function, *arguments), limiter=self._limiter)
+
+    async def _json_body(self, request: Request) -> bytes:
+        """The body, if it calls itself JSON (or is empty) and is not too large.
+
+        The type is insisted on because a page of any origin may send other types unasked.
+        """
+        body = await self._capped_body(request)
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json" and (body or kind):
+            raise HTTPException(415, "Send the body as Content-Type: application/json.")
+        return body
+
+    async def _capped_body(self, request: Request) -> bytes:
+        limit = self._max_body_bytes
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                raise TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
+        return bytes(body)
+
+
+def _selection(request: Request) -> Selection:
+    query = request.query_params
+    return Selection(query.get("toolsets", ""), query.get("schema", ""))
+
+
+def _request_id(request: Request) -> str:
+    return str(request.state.request_id)
+
+
+def _arguments(body: bytes) -> dict[str, Any]:
+    try:
+        arguments = parse(body) if body else {}
+    except RpcError as error:
+        raise InvalidParameter("body", "must be JSON in UTF-8") from error
+    if not isinstance(arguments, dict):
+        raise InvalidParameter("body", "must be a JSON object with the arguments")
+    return arguments
+
+
+def _render(answer: Answer) -> Response:
+    if answer.structured is not None:
+        return Response(answer.render(), media_type="application/json")
+    if answer.content is not None:
+        return JSONResponse({"content": answer.content})
+    return Response(answer.text, media_type="text/markdown")
+
+
+def _wants_text(accept: str) -> bool:
+    """Whether an Accept header asks for Prometheus' text format, and not for JSON too."""
+    return "application/json" not in accept and any(
+        kind in accept for kind in ("text/plain", "openmetrics-text")
+    )
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    del request
+    if not isinstance(error, DocstowError):
+        raise error
+    return error_response(error)
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    """Starlette's own refusals (no route, wrong method) in the shape of all errors."""
+    if not isinstance(error, HTTPException):
+        raise error
+    status = HTTPStatus(error.status_code)
+    message = error.detail
+    if status == HTTPStatus.NOT_FOUND:
+        message = "No such page. /mcp speaks MCP; /commands and /openapi.json list what there is."
+    elif status == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"{request.method} is not for this page; see the Allow header."
+    body = {"error": status.name.lower(), "message": message}
+    return JSONResponse(body, status, error.headers)

@@ -1,0 +1,313 @@
+"""One side of MCP: which method a message asks for, and what it answers.
+
+This module knows methods and the course of a message. It keeps no session, so one
+:class:`Protocol` serves any number of clients at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.server.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RpcError,
+    parameters,
+    parse,
+    request_id,
+    wants_answer,
+)
+from docstow.server.mcp.protocol__mcp_results import call_result, describe
+from docstow.server.mcp.versions import (
+    BATCHES,
+    HANDSHAKE,
+    MISSING_CAPABILITY,
+    SERVER_INFO_KEY,
+    STATELESS,
+    VERSION_HEADER,
+    check_envelope,
+    fold,
+    http_status,
+    is_stateless,
+)
+from docstow.tools import Answer, Tool, Toolbox
+
+# The list of tools changes with a release alone; five minutes keep clients near one.
+TTL_MS = 300_000
+
+# Clients cut instructions there.
+MAX_INSTRUCTIONS = 2048
+
+# Far more messages than an editor sends in one array.
+MAX_BATCH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a client's URL asks for, not yet checked.
+
+    Attributes:
+        toolsets: names with commas between them; empty for the default ones.
+        schema: ``plain`` for schemas without ``anyOf``; else empty.
+    """
+
+    toolsets: str = ""
+    schema: str = ""
+
+
+DEFAULT = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A finished answer: an HTTP status and a JSON body, empty for messages that want none."""
+
+    status: int
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool to run. Its name is known; the arguments are as the client sent them."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A message whose answer awaits tools.
+
+    Attributes:
+        calls: what to run, in any order or at once.
+    """
+
+    calls: tuple[ToolCall, ...]
+    _parts: tuple[_Part, ...]
+    _is_batch: bool
+    _complete: Callable[[_Part, Answer | DocstowError], _Part]
+
+    def finish(self, outcomes: Sequence[Answer | DocstowError]) -> Reply:
+        """The reply, from one outcome for each of ``calls``, in their order."""
+        awaited = iter(outcomes)
+        parts = [self._complete(part, next(awaited)) if part.call else part for part in self._parts]
+        return _reply(parts, is_batch=self._is_batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How far one message is: it has a response, or a call to run, or (a notification) neither."""
+
+    id: str | int | None = None
+    stateless: bool = False
+    status: int = 202
+    response: Mapping[str, Any] | None = None
+    call: ToolCall | None = None
+
+
+class Protocol:
+    """The server's side of MCP.
+
+    Args:
+        name: the server's name.
+        version: the server's version.
+        instructions: how to use it, for models.
+        toolbox: what it offers.
+
+    Raises:
+        ValueError: the instructions are longer than clients keep.
+    """
+
+    def __init__(self, name: str, version: str, instructions: str, toolbox: Toolbox) -> None:
+        if len(instructions.encode()) > MAX_INSTRUCTIONS:
+            raise ValueError(f"instructions are longer than {MAX_INSTRUCTIONS} bytes")
+        self.server_info = {"name": name, "version": version}
+        self.instructions = instructions
+        self.toolbox = toolbox
+
+    def receive(
+        self,
+        body: bytes,
+        headers: Iterable[tuple[str, str]] | None = None,
+        selection: Selection = DEFAULT,
+    ) -> Reply | Pending:
+        """Take one message, or an array of them where the era had that.
+
+        Args:
+            body: what the client sent.
+            headers: HTTP headers, repeated ones included; None where the transport has none.
+            selection: what the client's URL asks for.
+        """
+        folded = None if headers is None else fold(headers)
+        try:
+            message = parse(body)
+            is_batch = isinstance(message, list)
+            if is_batch:
+                _check_batch(message, folded)
+        except RpcError as error:
+            return _reply([_failed(_Part(), error)], is_batch=False)
+        if is_batch:
+            parts = tuple(self._of_batch(each, selection) for each in message)
+        else:
+            parts = (self._one(message, folded, selection),)
+        if calls := tuple(part.call for part in parts if part.call):
+            return Pending(calls, parts, is_batch, self._complete)
+        return _reply(parts, is_batch=is_batch)
+
+    def tools(self, selection: Selection) -> tuple[Tool, ...]:
+        """The tools that a selection names.
+
+        Raises:
+            InvalidParameter: a toolset or a schema style that is not known.
+        """
+        if selection.schema not in ("", "plain"):
+            raise InvalidParameter("schema", "must be 'plain' or left out")
+        names = [name.strip() for name in selection.toolsets.split(",")]
+        return self.toolbox.select([name for name in names if name])
+
+    def describe(self, tool: Tool, selection: Selection) -> dict[str, Any]:
+        """A tool as ``tools/list`` shows it."""
+        plain = selection.schema == "plain"
+        return describe(tool, self.toolbox.schema(tool, plain=plain, brief=True))
+
+    def _of_batch(self, message: Any, selection: Selection) -> _Part:
+        """A member of an array: a message of the era that had arrays, but not its handshake."""
+        part = self._one(message, None, selection)
+        if part.stateless or (isinstance(message, dict) and message.get("method") == "initialize"):
+            error = RpcError(INVALID_REQUEST, "This message cannot be a part of an array")
+            return _failed(_Part(part.id), error)
+        return part
+
+    def _one(self, message: Any, headers: Mapping[str, str] | None, selection: Selection) -> _Part:
+        part = _Part(request_id(message))
+        try:
+            if not wants_answer(message):
+                return part
+            stateless = is_stateless(message, headers)
+            part = _Part(part.id, stateless)
+            capabilities = check_envelope(message, headers) if stateless else {}
+            return self._dispatch(part, message, selection, capabilities)
+        except RpcError as error:
+            return _failed(part, error)
+
+    def _dispatch(
+        self,
+        part: _Part,
+        message: Mapping[str, Any],
+        selection: Selection,
+        capabilities: Mapping[str, Any],
+    ) -> _Part:
+        params = parameters(message)
+        tools = self._offered(selection, stateless=part.stateless)
+        match message["method"], part.stateless:
+            case "initialize", False:
+                return self._succeeded(part, self._initialize(params))
+            case "ping", False:
+                return self._succeeded(part, {})
+            case "server/discover", True:
+                return self._succeeded(part, self._discover(), cacheable=True)
+            case "tools/list", _:
+                listed = self._list(tools, params, selection)
+                return self._succeeded(part, listed, cacheable=True)
+            case "tools/call", _:
+                call = _tool_call(tools, params, capabilities)
+                return _Part(part.id, part.stateless, call=call)
+            case method, _:
+                raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
+
+    def _offered(self, selection: Selection, *, stateless: bool) -> tuple[Tool, ...]:
+        """The selected tools that can run in an era.
+
+        Without sessions, the handshake's capabilities are forgotten by the time of a call.
+        """
+        try:
+            tools = self.tools(selection)
+        except InvalidParameter as error:
+            raise RpcError(INVALID_PARAMS, error.message, error.body()) from error
+        return tuple(tool for tool in tools if stateless or not tool.client_capabilities)
+
+    def _initialize(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        version = params.get("protocolVersion")
+        if not isinstance(version, str):
+            raise RpcError(INVALID_PARAMS, "protocolVersion must be a string")
+        return {
+            "protocolVersion": version if version in HANDSHAKE else HANDSHAKE[-1],
+            "capabilities": {"tools": {}},
+            "serverInfo": self.server_info,
+            "instructions": self.instructions,
+        }
+
+    def _discover(self) -> dict[str, Any]:
+        return {
+            "supportedVersions": list(STATELESS),
+            "capabilities": {"tools": {}},
+            "instructions": self.instructions,
+        }
+
+    def _list(
+        self, tools: Iterable[Tool], params: Mapping[str, Any], selection: Selection
+    ) -> dict[str, Any]:
+        if params.get("cursor") is not None:
+            raise RpcError(INVALID_PARAMS, "Unknown cursor: the list of tools is one page")
+        return {"tools": [self.describe(tool, selection) for tool in tools]}
+
+    def _complete(self, part: _Part, outcome: Answer | DocstowError) -> _Part:
+        return self._succeeded(part, call_result(outcome))
+
+    def _succeeded(
+        self, part: _Part, result: Mapping[str, Any], *, cacheable: bool = False
+    ) -> _Part:
+        if part.stateless:
+            caching = {"ttlMs": TTL_MS, "cacheScope": "public"} if cacheable else {}
+            meta = {"_meta": {SERVER_INFO_KEY: self.server_info}}
+            result = {"resultType": "complete", **result, **caching, **meta}
+        response = {"jsonrpc": "2.0", "id": part.id, "result": result}
+        return _Part(part.id, part.stateless, 200, response)
+
+
+def _check_batch(messages: Sequence[Any], headers: Mapping[str, str] | None) -> None:
+    if (headers or {}).get(VERSION_HEADER, BATCHES) != BATCHES:
+        raise RpcError(INVALID_REQUEST, f"Only revision {BATCHES} has arrays of messages")
+    if not 1 <= len(messages) <= MAX_BATCH:
+        raise RpcError(INVALID_REQUEST, f"An array has 1 to {MAX_BATCH} messages")
+
+
+def _tool_call(
+    tools: Iterable[Tool], params: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> ToolCall:
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str):
+        raise RpcError(INVALID_PARAMS, "The name of a tool must be a string")
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object")
+    offered = {tool.name: tool for tool in tools}
+    if name not in offered:
+        raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(offered)}")
+    needed = set(offered[name].client_capabilities)
+    if missing := sorted(needed - set(capabilities)):
+        raise RpcError(
+            MISSING_CAPABILITY,
+            f"{name} needs a client with {', '.join(missing)}",
+            {"requiredCapabilities": {each: {} for each in missing}},
+        )
+    return ToolCall(name, arguments)
+
+
+def _failed(part: _Part, error: RpcError) -> _Part:
+    response = {"jsonrpc": "2.0", "id": part.id, "error": error.body()}
+    return _Part(part.id, part.stateless, http_status(error, stateless=part.stateless), response)
+
+
+def _reply(parts: Sequence[_Part], *, is_batch: bool) -> Reply:
+    responses = [part.response for part in parts if part.response is not None]
+    if not responses:
+        return Reply(202)
+    body = json.dumps(responses if is_batch else responses[0], separators=(",", ":"))
+    return Reply(200 if is_batch else parts[0].status, body.encode())

@@ -1,0 +1,187 @@
+"""What every HTTP request passes: host, origin and credential, CORS, a request id, last resort.
+
+This room knows headers and the shape of an error response. It does not know routes or tools, nor
+what a caller may do.
+A page in a browser can reach servers on its user's machine, by DNS rebinding even under a name
+of its own; hence neither a foreign ``Host`` nor a foreign ``Origin`` gets through.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from docstow.core import auth as access
+from docstow.core.auth import Caller, Policy
+from docstow.core.errors import DocstowError, Forbidden, Unauthorized, internal_error
+
+log = logging.getLogger(__name__)
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+#: Pages that say nothing of what is stowed, and are answered to anybody.
+PUBLIC = frozenset({"/health"})
+
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "DELETE, GET, POST",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
+    "Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id",
+    "Access-Control-Max-Age": "7200",
+}
+
+
+def error_response(error: DocstowError) -> Response:
+    """An error as HTTP carries it; ``retry_after_s`` becomes ``Retry-After``."""
+    headers = {}
+    if (wait := error.details.get("retry_after_s")) is not None:
+        headers["Retry-After"] = str(math.ceil(wait))
+    if error.status == Unauthorized.status:
+        headers["WWW-Authenticate"] = 'Bearer realm="docstow"'
+    # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
+    body = json.dumps(error.body())
+    return Response(body, error.status, headers, media_type="application/json")
+
+
+class Gate:
+    """The outermost middleware; plain ASGI, so that nothing is buffered or cancelled by it.
+
+    Args:
+        app: the application behind it.
+        allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
+        allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
+        policy: whom a credential stands for.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        allowed_hosts: Sequence[str],
+        allowed_origins: Sequence[str],
+        policy: Policy,
+    ) -> None:
+        self.app = app
+        self.policy = policy
+        self.hosts = frozenset(host.lower() for host in allowed_hosts)
+        self.origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers)
+        shared_with = "" if refusal else headers.get("origin", "")
+        answer = refusal or _preflight(scope["method"], headers)
+        caller = access.NOBODY
+        if answer is None:
+            try:
+                caller = self._caller(scope, headers)
+            except Unauthorized as error:
+                answer = error_response(error)
+        began = time.perf_counter()
+        status = 0
+
+        async def send_marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _mark(MutableHeaders(scope=message), request_id, shared_with)
+            await send(message)
+
+        try:
+            with access.calling(caller):
+                await (answer or self.app)(scope, receive, send_marked)
+        except ClientDisconnect:
+            log.info("request %s: the client left", request_id)
+        except Exception:
+            log.exception("request %s failed", request_id)
+            if not status:
+                await error_response(internal_error(request_id))(scope, receive, send_marked)
+        elapsed = (time.perf_counter() - began) * 1000
+        log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
+
+    def _caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Who calls.
+
+        Raises:
+            Unauthorized: the credential is not known, or there is none where one is needed.
+        """
+        claims = _claims(scope) if self.policy.jwt else None
+        if claims is not None:
+            # A claim that is a list, as some issuers' `scp` is, comes as the text "[a b]".
+            scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
+            return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
+        caller = self.policy.identify(headers.get("authorization", ""))
+        if not caller.scope and scope["path"] not in PUBLIC:
+            raise Unauthorized(
+                "This server answers nobody without a credential: send 'Authorization: Bearer "
+                "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."
+            )
+        return caller
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
+        if not self._is_allowed_host(host):
+            advice = "Add it to the allowed hosts, if this server is to be reached by it."
+            return error_response(Forbidden(f"This server does not answer as {host!r}. {advice}"))
+        if origin and not self._is_allowed_origin(origin, host):
+            advice = "Add it to the allowed origins, if its pages may use this server."
+            return error_response(Forbidden(f"The origin {origin!r} is not allowed. {advice}"))
+        return None
+
+    def _is_allowed_host(self, host: str) -> bool:
+        return bool({"*", host, _without_port(host)} & self.hosts)
+
+    def _is_allowed_origin(self, origin: str, host: str) -> bool:
+        if {"*", origin} & self.origins:
+            return True
+        authority = origin.partition("://")[2]
+        if not authority:
+            return False
+        return authority == host or bool({authority, _without_port(authority)} & self.hosts)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+def _claims(scope: Scope) -> Mapping[str, Any] | None:
+    """The claims of a JWT that the platform's authorizer has verified; None where it has none.
+
+    They stand in the platform's event, which no client can write:
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html
+    """
+    context = scope.get("aws.event", {}).get("requestContext", {})
+    claims = context.get("authorizer", {}).get("jwt", {}).get("claims")
+    return claims if isinstance(claims, dict) else None
+
+
+def _preflight(method: str, headers: Headers) -> Response | None:
+    """What a browser asks before a page's request from an origin that is allowed."""
+    if method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers:
+        return Response(status_code=204, headers=PREFLIGHT)
+    return None
+
+
+def _mark(headers: MutableHeaders, request_id: str, origin: str) -> None:
+    """Add what every response has, and for an allowed origin the leave to read it."""
+    headers["X-Request-Id"] = request_id
+    headers.add_vary_header("Origin")
+    if origin:
+        headers["Access-Control-Allow-Origin"] = origin
+        headers["Access-Control-Expose-Headers"] = "Retry-After, X-Request-Id"

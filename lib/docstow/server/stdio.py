@@ -1,0 +1,103 @@
+"""The stdio face: MCP as lines of JSON over a process's own streams.
+
+This room knows lines, threads and whose turn it is to write. It does not know what the messages
+mean or what a tool does.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import BinaryIO
+from uuid import uuid4
+
+from docstow.server.mcp import DEFAULT, Pending, Protocol, Reply, Selection
+
+log = logging.getLogger(__name__)
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+
+
+def run(protocol: Protocol, selection: Selection = DEFAULT) -> None:
+    """Serve this process's stdin until it ends.
+
+    Stdout carries the protocol and nothing else: whatever a library prints goes to stderr.
+    """
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as writer:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        serve(protocol, sys.stdin.buffer, writer, selection)
+
+
+def serve(
+    protocol: Protocol,
+    reader: BinaryIO,
+    writer: BinaryIO,
+    selection: Selection = DEFAULT,
+    *,
+    threads: int = 8,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> None:
+    """Serve one client until its stream ends; answers come as they are ready, in any order.
+
+    Args:
+        protocol: MCP's side, with the tools.
+        reader: the client's messages, one a line.
+        writer: gets the answers, one a line.
+        selection: the toolsets and the schema style to offer.
+        threads: tools that run at once.
+        max_line_bytes: longer lines are refused, and not kept in memory.
+    """
+    answers = _Answers(protocol, writer)
+    with ThreadPoolExecutor(threads, thread_name_prefix="tool") as pool:
+        while line := reader.readline(max_line_bytes):
+            if len(line) == max_line_bytes and not line.endswith(b"\n"):
+                _skip_line(reader, max_line_bytes)
+            # A line that was cut is no longer JSON, and is answered as such.
+            if line.strip():
+                outcome = protocol.receive(line, selection=selection)
+                if isinstance(outcome, Pending):
+                    pool.submit(answers.finish, outcome).add_done_callback(_report)
+                else:
+                    answers.write(outcome)
+
+
+class _Answers:
+    """The way back, one line at a time."""
+
+    def __init__(self, protocol: Protocol, writer: BinaryIO) -> None:
+        self._toolbox = protocol.toolbox
+        self._writer = writer
+        self._turn = Lock()
+
+    def finish(self, pending: Pending) -> None:
+        """Run a message's tools and write its answer."""
+        outcomes = [
+            self._toolbox.attempt(call.name, call.arguments, uuid4().hex) for call in pending.calls
+        ]
+        self.write(pending.finish(outcomes))
+
+    def write(self, reply: Reply) -> None:
+        """Write an answer, unless the message wants none."""
+        if not reply.body:
+            return
+        try:
+            with self._turn:
+                self._writer.write(reply.body + b"\n")
+                self._writer.flush()
+        except OSError as error:
+            # The client left without waiting; its stream ends at once and the loop with it.
+            log.info("an answer could not be written: %s", error)
+
+
+def _report(finished: Future[None]) -> None:
+    """Log a fault of our own; a tool's faults are answers by now."""
+    if error := finished.exception():
+        log.error("a message was left without an answer", exc_info=error)
+
+
+def _skip_line(reader: BinaryIO, chunk: int) -> None:
+    while (rest := reader.readline(chunk)) and not rest.endswith(b"\n"):
+        pass

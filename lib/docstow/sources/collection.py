@@ -1,0 +1,142 @@
+"""The texts of a collection, one object each, as an origin of prose.
+
+This room knows where pushed texts are and how they are written down. It does not know who pushes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from docstow.core.errors import StoreError, UnreadableInput
+from docstow.core.model import NO_ATTRIBUTES, File
+from docstow.formats import _readers_page as page
+from docstow.sources.protocol import Event, Found, Known, Same
+from docstow.store.objects import ObjectStore, Unchanged
+
+PREFIX = "pushed/"
+SCHEMA = 1
+PARALLEL = 8
+#: What the file of a pushed text is called: its text with what the client said of it.
+MEDIA_TYPE = "application/vnd.docstow.pushed+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One pushed text.
+
+    Attributes:
+        path: its URI, or the digest of title and text.
+        text: Markdown.
+        title: as the client gave it; may be empty.
+        uri: as the client gave it; may be empty.
+        metadata: facts for filters.
+    """
+
+    path: str
+    text: str
+    title: str = ""
+    uri: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+
+
+def prefix(source_id: str) -> str:
+    """Where a collection's texts are."""
+    return f"{PREFIX}{source_id}/"
+
+
+def key(source_id: str, path: str) -> str:
+    """Where one text is."""
+    return f"{prefix(source_id)}{hashlib.sha256(path.encode()).hexdigest()[:16]}.json"
+
+
+def encode(text: Text) -> bytes:
+    """The stored form; the same text gives the same bytes."""
+    fields = {"schema": SCHEMA, **asdict(replace(text, metadata=dict(text.metadata)))}
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
+
+
+def decode(body: bytes) -> Text:
+    """Read the stored form.
+
+    Raises:
+        UnreadableInput: it is damaged.
+    """
+    try:
+        fields = json.loads(body)
+        if fields.pop("schema") != SCHEMA:
+            raise UnreadableInput("The pushed text was stored by another release; use that one.")
+        return Text(**fields)
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        if isinstance(fault, UnreadableInput):
+            raise
+        raise UnreadableInput("The pushed text is damaged in the store; push it again.") from fault
+
+
+def file_of(text: Text) -> File:
+    """A text as a file that :func:`read` reads."""
+    url = text.uri if text.uri.startswith(("http://", "https://")) else ""
+    return File(text.path, url, MEDIA_TYPE, encode(text))
+
+
+def read(file: File) -> page.Page:
+    """The page of a pushed text; what the client said of it comes first.
+
+    Raises:
+        UnreadableInput: it is damaged, or no text.
+    """
+    text = decode(file.body)
+    inner = File(text.path, file.url, "text/markdown", text.text.encode())
+    found = page.read(inner)
+    attributes = dict(found.attributes)
+    if text.metadata:
+        attributes["metadata"] = dict(text.metadata)
+    return replace(found, title=text.title or found.title, attributes=attributes, indexable=True)
+
+
+class PushedOrigin:
+    """The texts of one collection. Of each the store is asked whether its tag still holds.
+
+    Args:
+        store: where they are.
+        source_id: of the collection.
+    """
+
+    def __init__(self, store: ObjectStore, source_id: str) -> None:
+        self._store = store
+        self._source_id = source_id
+
+    def resolve(self) -> str:
+        """Nothing: what a collection holds has no version."""
+        return ""
+
+    def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
+        """Every text that is there.
+
+        Raises:
+            StoreError: the store cannot be used, or a text in it is damaged.
+        """
+        by_key = {key(self._source_id, path): each for path, each in known.items()}
+        keys = [entry.key for entry in self._store.list(prefix(self._source_id))]
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            events = pool.map(lambda each: self._event(each, by_key.get(each)), keys)
+            yield from (event for event in events if event is not None)
+
+    def _event(self, place: str, known: Known | None) -> Event | None:
+        if known is None:
+            stored = self._store.get(place)
+        else:
+            changed = self._store.get_changed(place, known.validator)
+            if isinstance(changed, Unchanged):
+                return Same(known.path)
+            stored = changed
+        if stored is None:
+            return None  # it was deleted meanwhile
+        try:
+            return Found(file_of(decode(stored.body)), stored.etag)
+        except UnreadableInput as error:
+            raise StoreError(f"{place}: {error.message}") from error

@@ -1,0 +1,118 @@
+"""How people name a Git repository, and the one spelling that stands for all of them.
+
+This room knows the forms of addresses: ``owner/repo@ref``, and a forge's URLs with or without
+a ref and a folder. It asks nobody whether there is such a repository.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+from docstow.core.errors import InvalidParameter
+
+GITHUB = "github.com"
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+#: What git itself refuses in a ref's name, see git-check-ref-format(1).
+_BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\%#]|\.\.|@\{|//|^[-/.]|[/.]$|\.lock$|/\.")
+_LONGEST_REF = 200
+#: GitHub's, GitLab's, and Gitea's and Forgejo's ways to name a ref and a folder.
+_VIEWS = re.compile(
+    r"(?P<repo>.+?)/(?:tree|blob|-/tree|-/blob|src/branch|src/tag|src/commit)/(?P<ref>[^/]+)"
+    r"(?:/(?P<folder>.+))?"
+)
+_SSH = re.compile(r"(?:ssh://)?git@(?P<host>[^:/]+)[:/](?P<path>.+)")
+_FORMS = "must be owner/repo, owner/repo@ref or the repository's https address"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A repository, and what of it is meant.
+
+    Attributes:
+        root: scheme and host of a forge; empty: GitHub.
+        path: ``owner/repo``; of forges there may be more names.
+        ref: branch, tag or commit; empty: the default branch.
+        folder: the part of the tree that the address named; empty: all of it.
+    """
+
+    root: str
+    path: str
+    ref: str = ""
+    folder: str = ""
+
+    def __str__(self) -> str:
+        """The canonical spelling; the folder is not part of it."""
+        where = f"{self.root}/{self.path}" if self.root else self.path
+        return f"{where}@{self.ref}" if self.ref else where
+
+
+def parse(text: str) -> Address:
+    """Read any of the forms.
+
+    GitHub takes owners and repositories in any case, so they are lower case here; other forges'
+    stay as they are.
+
+    Raises:
+        InvalidParameter: it is none of them.
+    """
+    text = text.strip()
+    if ssh := _SSH.fullmatch(text):
+        text = f"https://{ssh['host']}/{ssh['path']}"
+    if text.lower().startswith((f"{GITHUB}/", f"www.{GITHUB}/")):
+        text = f"https://{text}"
+    root, path = _split(text)
+    path, _, ref = path.partition("@")
+    folder = ""
+    if "://" in text and not ref and (view := _VIEWS.fullmatch(path)):
+        path, ref, folder = view["repo"], view["ref"], (view["folder"] or "").strip("/")
+    path = path.strip("/").removesuffix(".git")
+    if len(ref) > _LONGEST_REF or _BAD_REF.search(ref):
+        raise InvalidParameter("uri", f"{ref!r} cannot be a branch, a tag or a commit")
+    if {".", ".."} & set(folder.split("/")):
+        raise InvalidParameter("uri", f"{folder!r} cannot be a folder of a repository")
+    names = path.split("/")
+    if not all(_NAME.fullmatch(name) and name not in {".", ".."} for name in names):
+        raise InvalidParameter("uri", f"{_FORMS}, not {text!r}")
+    if root:
+        return Address(root, path, ref, folder)
+    if len(names) != 2 or not _OWNER.fullmatch(names[0]):
+        raise InvalidParameter("uri", f"{_FORMS}, not {text!r}")
+    return Address("", path.lower(), ref, folder)
+
+
+def canonical(uri: str) -> str:
+    """The one spelling of an address; see :func:`parse`.
+
+    Raises:
+        InvalidParameter: it names no repository.
+    """
+    return str(parse(uri))
+
+
+def quoted(path: str) -> str:
+    """A path or ref as part of a URL."""
+    return quote(path, safe="/")
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Root and path; the root is empty for GitHub."""
+    if "://" not in text:
+        return "", text
+    try:
+        parts = urlsplit(text)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise InvalidParameter("uri", f"{_FORMS}, not {text!r}") from None
+    if parts.username or parts.password:
+        raise InvalidParameter("uri", "must not hold a password; give it as a header")
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InvalidParameter("uri", f"{_FORMS}, not {text!r}")
+    path = unquote(parts.path).strip("/")
+    if host in {GITHUB, f"www.{GITHUB}"}:
+        return "", path
+    if ":" in host:
+        host = f"[{host}]"
+    return f"{parts.scheme}://{host}{f':{port}' if port else ''}", path

@@ -1,0 +1,238 @@
+"""The regular files of a ``.tar.gz``, one after the other, without unpacking it anywhere.
+
+This room knows the format and what hostile archives do: nothing is written, links and devices
+are named and left alone, and what is read is bounded. It does not know which files are wanted.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Protocol, Self, cast
+
+from docstow.core.errors import TooLarge, UnreadableInput
+
+_MIB = 1024 * 1024
+_STEP = 128 * 1024
+_GZIP = b"\x1f\x8b"
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+#: A header of headers: names and attributes of the next entry. Git's are a few hundred bytes.
+_MOST_HEADER = _MIB
+_HEADERS = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
+_DRIVE = re.compile(r"[A-Za-z]:")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much is read: bytes after decompression, entries, and how far bytes may expand.
+
+    The ratio holds once ``free`` bytes have come: short runs of blanks compress without bound.
+    """
+
+    plain: int = 1024 * _MIB
+    entries: int = 200_000
+    ratio: int = 100
+    free: int = 16 * _MIB
+
+
+class Readable(Protocol):
+    """What gives the archive's bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry that is no directory.
+
+    Attributes:
+        path: below the archive's single top directory.
+        size: in bytes, as its header says.
+        refusal: why it is not to be read: a short phrase; empty for a regular file.
+        read: gives its bytes; only until the next entry is asked for.
+    """
+
+    path: str
+    size: int
+    refusal: str
+    read: Callable[[], bytes]
+
+
+_DEFAULT_CAPS = Caps()
+
+
+def entries(stream: Readable, *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iterator[Entry]:
+    """Read an archive to its very end.
+
+    Args:
+        stream: the compressed bytes.
+        name: what the archive is, for messages.
+        caps: bounds on what is read.
+
+    Raises:
+        UnreadableInput: it is no such archive, damaged, or ends early.
+        TooLarge: it exceeds a cap.
+    """
+    plain = _Plain(stream, name, caps)
+    count = 0
+    with _told(name):
+        with tarfile.open(fileobj=cast("IO[bytes]", plain), mode="r|", tarinfo=_Member) as archive:
+            for member in archive:
+                count += 1
+                if count > caps.entries:
+                    raise TooLarge(
+                        f"{name} has more than {caps.entries} entries, the most that are read.",
+                        limit=caps.entries,
+                    )
+                if not member.isdir():
+                    yield _entry(archive, member, name)
+        plain.drain()
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Whatever the libraries say of a damaged archive becomes one error."""
+    try:
+        yield
+    except (tarfile.TarError, zlib.error) as error:
+        raise UnreadableInput(f"{name} is a damaged archive ({error}); sync again.") from error
+
+
+def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> Entry:
+    path, refusal = _below(member.name)
+    if not refusal and (member.issym() or member.islnk()):
+        refusal = "link"
+    if not refusal and (not member.isreg() or member.issparse()):
+        refusal = "not a regular file"
+
+    def read() -> bytes:
+        body = None if refusal else archive.extractfile(member)
+        if body is None:
+            raise UnreadableInput(f"{path} is no regular file.")
+        with _told(name):
+            return body.read()
+
+    return Entry(path, member.size, refusal, read)
+
+
+def _below(name: str) -> tuple[str, str]:
+    """A name without the archive's top directory, and why it is unsafe if it is."""
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    parts = name.split("/")
+    unsafe = (
+        name.startswith("/")
+        or ".." in parts
+        or "." in parts
+        or "" in parts
+        or bool(_DRIVE.match(name))
+        or (len(parts) > 1 and bool(_DRIVE.match(parts[1])))
+        or bool(_CONTROL.search(name))
+    )
+    if unsafe:
+        return shown, "unsafe path"
+    if shown != name:
+        return shown, "name is not UTF-8"
+    return "/".join(parts[1:]) or name, ("" if len(parts) > 1 else "outside the top directory")
+
+
+class _Member(tarfile.TarInfo):
+    """An entry whose faults are faults: the library takes a damaged header for the end."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Read a header, with a bound on headers of headers: these are read as a whole."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _HEADERS and member.size > _MOST_HEADER:
+            raise UnreadableInput("The archive has an extended header of more than 1 MiB.")
+        if member.size < 0:
+            raise UnreadableInput("The archive has an entry of negative size.")
+        return member
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        """The next entry; only blocks of zeros end an archive."""
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # the stubs leave it out
+            raise
+        except tarfile.HeaderError as error:
+            raise UnreadableInput(
+                f"The archive is damaged or ends early ({error}); sync again."
+            ) from error
+
+
+class _Plain:
+    """The decompressed bytes of a gzip stream, under caps."""
+
+    def __init__(self, stream: Readable, name: str, caps: Caps) -> None:
+        self._stream = stream
+        self._name = name
+        self._caps = caps
+        self._packed = 0
+        self._count = 0
+        self._pieces = self._unpacked()
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while len(self._rest) < size and (piece := next(self._pieces, b"")):
+            self._rest += piece
+        body, self._rest = self._rest[:size], self._rest[size:]
+        return body
+
+    def drain(self) -> None:
+        """Read what follows the last entry: zeros alone, and a whole end of the stream.
+
+        Raises:
+            UnreadableInput: there is something else.
+        """
+        while piece := self.read(_STEP):
+            if piece.strip(b"\0"):
+                raise UnreadableInput(f"{self._name} has data after its end; sync again.")
+
+    def _unpacked(self) -> Iterator[bytes]:
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        while chunk := self._stream.read(_STEP):
+            if not self._packed and not chunk.startswith(_GZIP):
+                raise UnreadableInput(f"{self._name} is not a .tar.gz archive; check its address.")
+            self._packed += len(chunk)
+            while chunk:
+                if member.eof:
+                    member = zlib.decompressobj(_GZIP_WINDOW)
+                if piece := member.decompress(chunk, _STEP):
+                    yield self._counted(piece)
+                chunk = member.unused_data if member.eof else member.unconsumed_tail
+        if tail := member.flush():
+            yield self._counted(tail)
+        if not member.eof:
+            raise UnreadableInput(f"{self._name} ends before its archive does; sync again.")
+
+    def _counted(self, piece: bytes) -> bytes:
+        self._count += len(piece)
+        caps = self._caps
+        if self._count > caps.plain:
+            raise TooLarge(
+                f"{self._name} is larger than {caps.plain // _MIB} MiB unpacked, the most that is"
+                " read.",
+                limit=caps.plain,
+            )
+        if self._count > max(caps.free, caps.ratio * self._packed):
+            raise TooLarge(
+                f"{self._name} expands more than {caps.ratio} times, which documentation does not;"
+                " it was not read further.",
+                limit=caps.ratio,
+            )
+        return piece

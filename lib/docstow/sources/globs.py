@@ -1,0 +1,223 @@
+"""Which files of a tree are documentation: globs, suffixes and caps, the same for all trees.
+
+This room knows relative paths with ``/`` and the options that users write. It opens nothing.
+
+A glob is matched as in ``.gitignore``, with the differences that people expect of an include:
+``*`` and ``?`` stay within one name, ``**`` takes any number of directories, ``[…]`` a set. A glob
+without a slash is tried on the name alone, in any directory; one with a slash from the root. Where
+its last name has no wildcard, it takes a directory of that name with all that is below: ``docs``,
+``packages/core/docs``.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from docstow.core.errors import InvalidParameter
+from docstow.formats import _readers_page as page
+from docstow.sources.protocol import MORE_BYTES, MORE_FILES
+
+_MIB = 1024 * 1024
+#: Of repositories these suffixes are prose; files named README and so on need none.
+TEXT_SUFFIXES = frozenset(
+    {".md", ".mdx", ".markdown", ".rst", ".txt", ".adoc", ".asciidoc", ".ipynb"}
+)
+#: What carries pictures beside its text may be larger than other files.
+_BULKY = {".ipynb": 10 * _MIB, ".pdf": 50 * _MIB}
+#: Directories of tools and of other people's code, never looked into.
+IGNORED_DIRECTORIES = frozenset(
+    {"node_modules", "bower_components", "site-packages", "__pycache__", "venv", "target"}
+)
+#: Left out unless an ``include`` says what is wanted.
+NOT_DOCS = (
+    "vendor",
+    "third_party",
+    "test",
+    "tests",
+    "testdata",
+    "__tests__",
+    "fixtures",
+    "CHANGELOG*",
+    "LICENSE*",
+    "CODE_OF_CONDUCT*",
+    "CMakeLists.txt",
+    "*requirements*.txt",
+    "robots.txt",
+)
+_MEDIA_TYPES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".mdx": "text/mdx",
+    ".rst": "text/x-rst",
+    ".adoc": "text/asciidoc",
+    ".asciidoc": "text/asciidoc",
+    ".ipynb": "application/x-ipynb+json",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".pdf": "application/pdf",
+}
+_MOST_GLOBS = 100
+_LONGEST_GLOB = 200
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is taken of a tree.
+
+    Attributes:
+        include: globs of which a file must match one; empty: all prose but :data:`NOT_DOCS`.
+        exclude: globs of which it must match none.
+        max_files: files beyond these are left out.
+        max_file_bytes: files larger than this are left out; notebooks and PDFs may be larger.
+        max_bytes: files that would bring the sum above this are left out.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_files: int = 2000
+    max_file_bytes: int = _MIB
+    max_bytes: int = 100 * _MIB
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Selection:
+        """The selection that a registration's options, already checked, ask for."""
+        given = dict(options)
+        globs = {name: tuple(given.pop(name, ())) for name in ("include", "exclude")}
+        return cls(globs["include"], globs["exclude"], **given)
+
+    def takes(self, path: str, suffixes: Collection[str]) -> bool:
+        """Whether a file is wanted, by its path and one of these suffixes."""
+        suffix = PurePosixPath(path).suffix.lower()
+        if (suffix and suffix not in suffixes) or not page.readable(path, ""):
+            return False
+        if any(directory.startswith(".") for directory in path.split("/")):
+            return False
+        if not IGNORED_DIRECTORIES.isdisjoint(path.split("/")[:-1]):
+            return False
+        if any(matches(path, glob) for glob in self.exclude):
+            return False
+        if self.include:
+            return any(matches(path, glob) for glob in self.include)
+        return not any(matches(path, glob) for glob in NOT_DOCS)
+
+    def largest(self, path: str) -> int:
+        """The most bytes that this file may have."""
+        return max(self.max_file_bytes, _BULKY.get(PurePosixPath(path).suffix.lower(), 0))
+
+
+class Budget:
+    """Counts what has been taken against a selection's caps."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._files = 0
+        self._bytes = 0
+
+    def refusal(self, path: str, size: int) -> str:
+        """Why a file of that size cannot be taken; empty, and the file counted, if it can."""
+        if size > self._selection.largest(path):
+            return "too large"
+        if self._files >= self._selection.max_files:
+            return MORE_FILES
+        if self._bytes + size > self._selection.max_bytes:
+            return MORE_BYTES
+        self._files += 1
+        self._bytes += size
+        return ""
+
+
+def media_type(path: str) -> str:
+    """The media type that a file's suffix stands for; plain text for any other."""
+    return _MEDIA_TYPES.get(PurePosixPath(path).suffix.lower(), "text/plain")
+
+
+def binary(path: str, body: bytes) -> bool:
+    """Whether a file that should be text is not: text has no NUL bytes, but for UTF-16's."""
+    if PurePosixPath(path).suffix.lower() == ".pdf":
+        return False
+    return b"\0" in body and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def matches(path: str, glob: str) -> bool:
+    """Whether a glob takes a path; both are relative and have ``/`` between names."""
+    wanted, names = _names(glob), tuple(path.split("/"))
+    return _matches(names, wanted)
+
+
+@lru_cache(maxsize=1024)
+def _names(glob: str) -> tuple[re.Pattern[str] | None, ...]:
+    """The glob's names as expressions; None for ``**``."""
+    anchored = "/" in glob.rstrip("/")
+    parts = [part for part in glob.strip("/").split("/") if part]
+    if not anchored:
+        parts.insert(0, "**")
+    if not _WILDCARD.search(parts[-1]) or parts[-1] == "**":
+        parts.append("**")
+    return tuple(
+        None if part == "**" else re.compile(fnmatch.translate(part))
+        for part, after in zip(parts, [*parts[1:], ""], strict=True)
+        if (part, after) != ("**", "**")
+    )
+
+
+def _matches(names: Sequence[str], wanted: Sequence[re.Pattern[str] | None]) -> bool:
+    """Whether all names are taken; on a mismatch the last ``**`` takes one name more."""
+    place = at = 0
+    back: tuple[int, int] | None = None
+    while at < len(names):
+        if place < len(wanted) and (each := wanted[place]) is None:
+            place += 1
+            back = (place, at)
+        elif place < len(wanted) and each is not None and each.match(names[at]):
+            place, at = place + 1, at + 1
+        elif back is not None:
+            back = (back[0], back[1] + 1)
+            place, at = back
+        else:
+            return False
+    return all(each is None for each in wanted[place:])
+
+
+def options(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Check what a user asks of a tree; what was left out stays out, and means the default.
+
+    Raises:
+        InvalidParameter: an option is unknown, of the wrong type or out of range.
+    """
+    checked: dict[str, Any] = {}
+    known = [field.name for field in fields(Selection)]
+    for name, value in raw.items():
+        if name not in known:
+            raise InvalidParameter(name, f"is not known; there are {', '.join(known)}")
+        checked[name] = _globs(name, value) if name in {"include", "exclude"} else _cap(name, value)
+    return checked
+
+
+def _globs(name: str, value: object) -> list[str]:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | tuple) or len(value) > _MOST_GLOBS:
+        raise InvalidParameter(name, f"must be a list of at most {_MOST_GLOBS} globs")
+    for glob in value:
+        if not isinstance(glob, str) or not glob.strip("/") or len(glob) > _LONGEST_GLOB:
+            raise InvalidParameter(
+                name, f"must be globs such as docs/**/*.md of at most {_LONGEST_GLOB} characters"
+            )
+        if "\\" in glob or "\0" in glob or {".", ".."} & set(glob.split("/")):
+            raise InvalidParameter(
+                name, f"{glob!r} must be relative to the root, with / and without . or .. in it"
+            )
+    return list(value)
+
+
+def _cap(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidParameter(name, f"must be a whole number from 1 up, not {value!r}")
+    return value

@@ -1,0 +1,141 @@
+"""Well-known documentation by name: which site or repository it is, and what of it.
+
+This room knows the list that comes with docstow, and a file of the operator's that adds to it.
+It does not fetch. How an entry is written stands at the head of ``presets.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
+from docstow.core.model import GITHUB, SITE
+from docstow.sources._kinds import canonical, options
+
+_KINDS = (SITE, GITHUB)
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]{0,39}")
+_ENTRY = ("kind", "uri", "title", "options")
+_SUGGESTED = 5
+_LIKE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One known source.
+
+    Attributes:
+        kind: ``site`` or ``github``.
+        uri: as a user would give it.
+        title: for people.
+        options: as a user would give them; the kind's own defaults for the rest.
+    """
+
+    kind: str
+    uri: str
+    title: str
+    options: Mapping[str, Any]
+
+
+class Presets:
+    """The bundled list with a file's entries over it.
+
+    Args:
+        file: a TOML file written as the bundled one; its entries add, or replace those of their
+            names.
+
+    Raises:
+        ConfigurationError: with every mistake in the file, one a line.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        bundled = resources.files("docstow.sources").joinpath("presets.toml")
+        self._presets = read(bundled.read_text(encoding="utf-8"), "presets.toml")
+        if file is not None:
+            self._presets |= read(_text(file), str(file))
+
+    def names(self) -> list[str]:
+        """All names, in the order of the alphabet."""
+        return sorted(self._presets)
+
+    def find(self, name: str) -> Preset:
+        """The preset of a name, in any case.
+
+        Raises:
+            SourceNotFound: there is none; near names are suggested.
+        """
+        from rapidfuzz import fuzz, process
+
+        wanted = name.strip().lower()
+        if wanted in self._presets:
+            return self._presets[wanted]
+        near = process.extract(
+            wanted, self.names(), scorer=fuzz.WRatio, limit=_SUGGESTED, score_cutoff=_LIKE
+        )
+        raise SourceNotFound(
+            f"There is no preset {name[:80]!r}; give the address of the documentation instead.",
+            suggestions=[{"name": each, "score": round(score / 100, 2)} for each, score, _ in near],
+        )
+
+
+def read(text: str, name: str) -> dict[str, Preset]:
+    """Read a file of presets.
+
+    Args:
+        text: its content.
+        name: of the file, for messages.
+
+    Raises:
+        ConfigurationError: with every mistake, one a line.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{name}: is not TOML ({error})") from error
+    presets: dict[str, Preset] = {}
+    mistakes: list[str] = []
+    for each, table in tables.items():
+        try:
+            presets[each] = _preset(each, table)
+        except DocstowError as error:
+            mistakes.append(f"{name} [{each}]: {error.message}")
+        except ValueError as error:
+            mistakes.append(f"{name} [{each}]: {error}")
+    if mistakes:
+        raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
+    return presets
+
+
+def _preset(name: str, table: object) -> Preset:
+    """One entry, checked as its kind checks what a user gives; ValueError says what is wrong."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("a name has lower-case letters, digits, '.', '+' and '-', at most 40")
+    if not isinstance(table, dict):
+        raise ValueError("must be a table with kind, uri and title")
+    if unknown := [key for key in table if key not in _ENTRY]:
+        raise ValueError(f"{', '.join(unknown)}: not known; there are {', '.join(_ENTRY)}")
+    kind, uri, title = (table.get(key, "") for key in _ENTRY[:3])
+    chosen = table.get("options", {})
+    if kind not in _KINDS:
+        raise ValueError(f"kind: must be {' or '.join(_KINDS)}, not {kind!r}")
+    if not isinstance(uri, str) or not isinstance(title, str) or not uri or not title.strip():
+        raise ValueError("uri and title: must be texts, and not empty")
+    if not isinstance(chosen, dict):
+        raise ValueError("options: must be a table")
+    canonical(kind, uri)
+    options(kind, chosen, uri)
+    return Preset(kind, uri, title, chosen)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file}: is not UTF-8 ({error})") from error

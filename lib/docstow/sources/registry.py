@@ -1,0 +1,346 @@
+"""The registry: which sources users have added, and how each is to be synced.
+
+This room knows the records and finds them by what a user calls them. It does not sync.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from docstow.core import concurrency__freshness as freshness
+from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
+from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, Head, Registration, Source, source_id
+from docstow.sources import _kinds as kinds
+from docstow.sources import collection as pushed
+from docstow.store.heads import Heads, moved
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.usage import Pins
+
+SCHEMA = 1
+PREFIX = "sources/"
+PARALLEL = 8
+ATTEMPTS = 40
+KEEP = 5
+MOST_KEPT = 100
+#: Longest time between two refreshes, in hours: a year.
+SELDOM_H = 8760
+LONGEST_TITLE = 200
+SHORTEST_ID = 6
+#: Why a crate is pinned: a user has registered it.
+REGISTERED = "registered"
+_HEX = re.compile(r"[0-9a-f]+")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the store has of a registration; one that was deleted stays as a tombstone.
+
+    Attributes:
+        registration: as it was when it was last changed.
+        deleted_at: when it was deleted; None while it is not. Its snapshots may be removed a
+            grace time after that.
+    """
+
+    registration: Registration
+    deleted_at: datetime | None = None
+
+
+class Registry:
+    """The registered sources of a store, ``sources/<id>.json``. Safe to share between threads.
+
+    Args:
+        store: where they are.
+        freshness_s: for so long a list of all is answered from memory; what this process
+            changes is seen by it at once.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        *,
+        freshness_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._freshness_s = freshness_s
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._listed: tuple[float, list[Record]] | None = None
+        self._changes = 0
+
+    def create(
+        self,
+        kind: str,
+        uri: str,
+        *,
+        title: str = "",
+        options: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        keep: int | None = None,
+        refresh_hours: int | None = None,
+    ) -> tuple[Registration, bool]:
+        """Register a source, or change how one that is registered is synced.
+
+        Args:
+            kind: one of ``kinds.KINDS``.
+            uri: in any spelling that its kind understands.
+            title: for people; without one the canonical URI is it.
+            options: as its kind's origin knows them; replaces those of an earlier call.
+            headers: sent with every request to its hosts; replaces those of an earlier call.
+            keep: how many of its snapshots are kept (5 at first).
+            refresh_hours: how old its last sync may become before upkeep has it synced again;
+                0, as at first: only when somebody asks for that.
+
+        Returns:
+            The registration, and whether it is new (or was deleted before). What is not given
+            stays as an earlier call had it.
+
+        Raises:
+            InvalidParameter: something given is not what it should be.
+            StoreError: the store cannot be used.
+        """
+        canonical = kinds.canonical(kind, uri)
+        given = _given(title, keep, headers)
+        if refresh_hours is not None:
+            given["refresh_hours"] = _refresh(kind, refresh_hours)
+        if options is not None:
+            given["options"] = kinds.options(kind, options, uri)
+        fresh = Registration(
+            source_id(kind, canonical),
+            kind,
+            canonical,
+            canonical,
+            kinds.options(kind, {}, uri),
+            datetime.now(UTC),
+            keep=KEEP,
+        )
+
+        def register(current: Record | None) -> Record:
+            alive = current is not None and current.deleted_at is None
+            return Record(replace(current.registration if current and alive else fresh, **given))
+
+        before, after = self._change(fresh.id, register)
+        if kind == CRATE:
+            name, _, version = canonical.partition("@")
+            Pins(self._store).pin(Source(CRATE, name, version), REGISTERED)
+        return after.registration, before is None or before.deleted_at is not None
+
+    def get(self, ref: str) -> Registration:
+        """The source of that id, unique beginning of an id (6 digits or more), URI or title.
+
+        Raises:
+            SourceNotFound: there is none, or there are several; with suggestions.
+        """
+        if len(ref) == 64 and _HEX.fullmatch(ref):
+            record = self._read(ref)
+            found = [record.registration] if record and record.deleted_at is None else []
+        else:
+            found = _matching(ref, self.all()) or _matching(ref, self._alive(fresh=True))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise SourceNotFound(
+                f"Several sources are called {ref[:200]!r}; give the id of one.",
+                suggestions=[_suggestion(each, 1.0) for each in found[:5]],
+            )
+        raise SourceNotFound(
+            f"No source is called {ref[:200]!r}; list_sources shows what there is, and"
+            " create_source adds one.",
+            suggestions=_near(ref, self.all()),
+        )
+
+    def all(self) -> list[Registration]:
+        """Every registered source, those that were deleted left out; by kind and title."""
+        return self._alive()
+
+    def deleted(self) -> list[Record]:
+        """What was deleted and whose snapshots may still be there."""
+        return [record for record in self._records(fresh=True) if record.deleted_at is not None]
+
+    def delete(self, ref: str) -> Registration:
+        """Delete a source: it answers no more, from now on.
+
+        Its snapshots stay until upkeep removes them; the texts of a collection go at once, so that
+        one of the same name begins empty. Registering it again is always possible.
+
+        Raises:
+            SourceNotFound: as :meth:`get` does.
+        """
+        registration = self.get(ref)
+        # First, for once it is deleted it may be made again, and what is pushed then must stay.
+        for entry in self._store.list(pushed.prefix(registration.id)):
+            self._store.delete(entry.key)
+
+        def bury(current: Record | None) -> Record:
+            if current is None or current.deleted_at is not None:
+                raise SourceNotFound(f"{registration.title} was deleted by another.")
+            return replace(current, deleted_at=datetime.now(UTC))
+
+        self._change(registration.id, bury)
+        if registration.kind == CRATE:
+            name, _, version = registration.uri.partition("@")
+            Pins(self._store).unpin(Source(CRATE, name, version))
+            return registration  # the crate itself stays: others may have asked for it
+
+        def empty(head: Head | None) -> Head:
+            # A head is made where there is none: it fences off a sync that is under way.
+            head = head or Head(registration.source, "", 0, datetime.now(UTC))
+            return moved(head, "", registration.keep + 1)
+
+        Heads(self._store, freshness_s=0, clock=self._clock).change(registration.source, empty)
+        return registration
+
+    def _alive(self, *, fresh: bool = False) -> list[Registration]:
+        records = self._records(fresh=fresh)
+        alive = (record.registration for record in records if record.deleted_at is None)
+        return sorted(alive, key=lambda each: (each.kind, each.title.casefold(), each.id))
+
+    def _records(self, *, fresh: bool = False) -> list[Record]:
+        listed, asked_at, changes = self._listed, self._clock(), self._changes
+        fresh = fresh or freshness.wanted()
+        if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
+            return listed[1]
+        ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            found = [record for record in pool.map(self._read, ids) if record is not None]
+        with self._guard:
+            if changes == self._changes:
+                self._listed = asked_at, found
+        return found
+
+    def _read(self, identity: str) -> Record | None:
+        stored = self._store.get(_key(identity))
+        return _decode(stored.body, _key(identity)) if stored else None
+
+    def _change(
+        self, identity: str, change: Callable[[Record | None], Record]
+    ) -> tuple[Record | None, Record]:
+        """Read, change, swap, until no other writer was faster; what was there and what is."""
+        key = _key(identity)
+        for _ in range(ATTEMPTS):
+            stored = self._store.get(key)
+            before = _decode(stored.body, key) if stored else None
+            after = change(before)
+            try:
+                if stored is None:
+                    self._store.create(key, _encode(after))
+                elif after != before:
+                    self._store.swap(key, _encode(after), stored.etag)
+            except (AlreadyThere, Conflict):
+                continue
+            with self._guard:
+                self._changes += 1
+                self._listed = None
+            return before, after
+        raise StoreError(f"{key} was changed by others every time; try again later.")
+
+
+def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> dict[str, Any]:
+    """The fields that a call gives, checked."""
+    given: dict[str, Any] = {}
+    if title := " ".join(title.split()):
+        if len(title) > LONGEST_TITLE:
+            raise InvalidParameter("title", f"must have at most {LONGEST_TITLE} characters")
+        given["title"] = title
+    if keep is not None:
+        if not 1 <= keep <= MOST_KEPT:
+            raise InvalidParameter("keep", f"must be from 1 to {MOST_KEPT}, not {keep}")
+        given["keep"] = keep
+    if headers is not None:
+        for name, value in headers.items():
+            # The value is a secret, so that the message says nothing of it.
+            if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+                raise InvalidParameter("headers", f"{name[:80]!r} is no header that can be sent")
+        given["headers"] = dict(headers)
+    return given
+
+
+def _refresh(kind: str, hours: int) -> int:
+    if not 0 <= hours <= SELDOM_H:
+        raise InvalidParameter("refresh_hours", f"must be from 0 to {SELDOM_H}, not {hours}")
+    if hours and kind not in (SITE, GITHUB, FOLDER):
+        raise InvalidParameter(
+            "refresh_hours", f"a {kind} changes only when somebody changes it; leave it out"
+        )
+    return hours
+
+
+def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
+    """Those that the words may mean, by the strongest way in which any is meant."""
+    wanted = ref.strip()
+    spellings = {kind: kinds.spelling(kind, wanted) for kind in {each.kind for each in registered}}
+    ways: list[Callable[[Registration], bool]] = [
+        lambda each: each.uri in (wanted, spellings[each.kind]),
+        lambda each: each.title.casefold() == wanted.casefold(),
+        lambda each: (
+            len(wanted) >= SHORTEST_ID
+            and _HEX.fullmatch(wanted) is not None
+            and each.id.startswith(wanted)
+        ),
+    ]
+    for way in ways:
+        if found := [each for each in registered if way(each)]:
+            return found
+    return []
+
+
+def _near(ref: str, registered: list[Registration]) -> list[dict[str, Any]]:
+    def score(each: Registration) -> float:
+        names = (each.title.casefold(), each.uri.casefold())
+        return max(difflib.SequenceMatcher(None, ref.casefold(), name).ratio() for name in names)
+
+    best = sorted(((score(each), each) for each in registered), key=lambda pair: -pair[0])
+    return [_suggestion(each, round(number, 2)) for number, each in best[:5] if number >= 0.4]
+
+
+def _suggestion(registration: Registration, score: float) -> dict[str, Any]:
+    return {
+        "id": registration.id,
+        "kind": registration.kind,
+        "uri": registration.uri,
+        "title": registration.title,
+        "score": score,
+    }
+
+
+def _key(identity: str) -> str:
+    return f"{PREFIX}{identity}.json"
+
+
+def _encode(record: Record) -> bytes:
+    fields = {
+        "schema": SCHEMA,
+        **asdict(replace(record.registration, headers=dict(record.registration.headers))),
+        "created_at": record.registration.created_at.isoformat(),
+        "deleted_at": record.deleted_at and record.deleted_at.isoformat(),
+    }
+    if not fields["refresh_hours"]:
+        del fields["refresh_hours"]  # older releases can read what they can do
+    return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _decode(body: bytes, key: str) -> Record:
+    try:
+        fields = json.loads(body)
+        if fields.pop("schema") != SCHEMA:
+            raise StoreError(f"{key} was written by another release; use that one.")
+        deleted_at = fields.pop("deleted_at")
+        fields["created_at"] = datetime.fromisoformat(fields["created_at"])
+        return Record(
+            Registration(**fields), deleted_at and datetime.fromisoformat(str(deleted_at))
+        )
+    except DocstowError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        raise StoreError(f"{key} in the store is damaged; delete it and add it again.") from fault

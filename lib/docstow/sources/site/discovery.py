@@ -1,0 +1,103 @@
+"""Sitemaps: the pages and further sitemaps that one names, in XML, as text, or gzipped.
+
+This room knows the format (sitemaps.org) and what hostile XML looks like: a document type, with
+which entities come, is refused. It does not fetch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from docstow.core.errors import UnreadableInput
+from docstow.net.decompress import GZIP, Limits, unpack
+
+#: As large as sitemaps.org lets one be.
+MOST_BYTES = 50 * 1024 * 1024
+MOST_PAGES = 50_000
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """What one sitemap names, in its order."""
+
+    pages: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
+
+
+def parse(body: bytes, url: str) -> Sitemap:
+    """Read a sitemap, an index of sitemaps, or a list of addresses, one a line.
+
+    Args:
+        body: maybe gzipped.
+        url: where it is from, for messages.
+
+    Raises:
+        UnreadableInput: it is none of these, or declares a document type.
+        TooLarge: it unpacks to more than a sitemap may have.
+    """
+    if body.startswith(GZIP):
+        body = unpack([body], Limits(MOST_BYTES, MOST_BYTES), name=url)
+    start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"http://", b"https://")):
+        return Sitemap(pages=_lines(body.decode("utf-8", "replace").splitlines()))
+    return _Reading(url).read(body)
+
+
+def _lines(lines: Iterable[str]) -> list[str]:
+    found = (line.lstrip("\ufeff").strip() for line in lines)
+    return [line for line in found if line.startswith(("http://", "https://"))][:MOST_PAGES]
+
+
+class _Enough(Exception):
+    """As many pages as are taken have been read."""
+
+
+class _Reading:
+    """One pass over the XML; only the text of ``<loc>`` is kept."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._found = Sitemap()
+        self._open: list[str] = []
+        self._loc: list[str] = []
+
+    def read(self, body: bytes) -> Sitemap:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.StartElementHandler = self._begin
+        parser.CharacterDataHandler = self._text
+        parser.EndElementHandler = self._end
+        try:
+            parser.Parse(body, True)  # noqa: FBT003 - expat's own parameter has no name
+        except _Enough:
+            pass
+        except expat.ExpatError as error:
+            raise UnreadableInput(f"{self._url} is no sitemap: {error}.") from None
+        return self._found
+
+    def _refuse(self, *_: object) -> None:
+        raise UnreadableInput(
+            f"{self._url} is no sitemap: it declares a document type, which sitemaps do not have."
+        )
+
+    def _begin(self, name: str, _: dict[str, str]) -> None:
+        self._open.append(name.rpartition(" ")[2])
+        self._loc = []
+        if len(self._open) == 1 and self._open[0] not in {"urlset", "sitemapindex"}:
+            raise UnreadableInput(f"{self._url} is no sitemap but <{self._open[0]}>.")
+
+    def _text(self, text: str) -> None:
+        if self._open[-1] == "loc":
+            self._loc.append(text)
+
+    def _end(self, _: str) -> None:
+        # <image:loc> stands deeper, and below <image:image>.
+        if self._open[1:] in (["url", "loc"], ["sitemap", "loc"]):
+            kept = self._found.pages if self._open[1] == "url" else self._found.sitemaps
+            kept.append("".join(self._loc).strip())
+            if len(kept) >= MOST_PAGES:
+                raise _Enough
+        self._open.pop()
+        self._loc = []

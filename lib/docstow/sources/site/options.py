@@ -1,0 +1,124 @@
+"""What a registered website may say of how it is crawled, checked and with its defaults.
+
+This room knows the options' names, types and ranges. It does not crawl.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from docstow.core.errors import InvalidParameter
+from docstow.core.urls import clean_url
+
+#: A request for each of so many pages is the most that one sync may be asked for.
+MOST_PAGES = 100_000
+#: Requests to one host at the same time.
+MOST_AT_ONCE = 5
+
+_DEFAULTS: Mapping[str, Any] = {
+    "start_urls": [],  # the registration's own address
+    "allowed_domains": [],  # the hosts of the start addresses
+    "path_prefixes": [],  # the directories of the start addresses
+    "include": [],
+    "exclude": [],
+    "max_pages": 100,
+    "max_depth": 3,
+    "delay_s": 1.0,
+    "max_page_bytes": 10_000_000,
+    "concurrency": 2,
+    "sitemap": True,
+    "llms": "auto",
+    "render_js": False,
+}
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "max_pages": (1, MOST_PAGES),
+    "max_depth": (0, 100),
+    "delay_s": (0, 3600),
+    "max_page_bytes": (1, 1_000_000_000),
+    "concurrency": (1, MOST_AT_ONCE),
+}
+
+
+def options(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a site, those that are not given by their defaults.
+
+    Args:
+        raw: ``start_urls``, ``allowed_domains``, ``path_prefixes``, ``include``, ``exclude``
+            (lists), ``max_pages``, ``max_depth``, ``delay_s``, ``max_page_bytes``,
+            ``concurrency`` (numbers), ``sitemap``, ``render_js`` (booleans) and ``llms``
+            (``auto`` or ``off``).
+
+    Raises:
+        InvalidParameter: with the name of the option and what would be right.
+    """
+    for name in raw:
+        if name not in _DEFAULTS:
+            near = difflib.get_close_matches(name, _DEFAULTS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_DEFAULTS)}"
+            raise InvalidParameter(name, f"is no option of a website; {hint}")
+    checked: dict[str, Any] = {
+        name: _checked(name, raw[name], default) if raw.get(name) is not None else _copy(default)
+        for name, default in _DEFAULTS.items()
+    }
+    checked["start_urls"] = [_address(url) for url in checked["start_urls"]]
+    checked["allowed_domains"] = [_domain(name) for name in checked["allowed_domains"]]
+    checked["path_prefixes"] = [f"/{each.strip('/')}" for each in checked["path_prefixes"]]
+    return checked
+
+
+def _copy(default: object) -> object:
+    return list(default) if isinstance(default, list) else default
+
+
+def _checked(name: str, value: object, default: object) -> object:
+    """A value of the default's type, within its range."""
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InvalidParameter(name, "must be true or false")
+        return value
+    if isinstance(default, list):
+        many = [value] if isinstance(value, str) else value
+        if not isinstance(many, list | tuple) or not all(
+            isinstance(each, str) and each.strip() for each in many
+        ):
+            raise InvalidParameter(name, "must be a list of texts, none of them empty")
+        return [each.strip() for each in many]
+    if name == "llms":
+        if value not in {"auto", "off"}:
+            raise InvalidParameter(name, "must be auto or off")
+        return value
+    return _number(name, value, whole=isinstance(default, int))
+
+
+def _number(name: str, value: object, *, whole: bool) -> float:
+    least, most = _RANGES[name]
+    kind = "a whole number" if whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InvalidParameter(name, f"must be {kind} from {least:.0f} to {most:.0f}")
+    if whole and value != int(value):
+        raise InvalidParameter(name, f"must be {kind}, not {value}")
+    return int(value) if whole else float(value)
+
+
+def _address(url: str) -> str:
+    try:
+        return clean_url(url)
+    except InvalidParameter as error:
+        raise InvalidParameter("start_urls", error.details["reason"]) from None
+
+
+def _domain(name: str) -> str:
+    """A host, maybe with ``*.`` before and a port behind it."""
+    host = name.lower()
+    try:
+        clean_url(f"http://{host.removeprefix('*.')}/")
+    except InvalidParameter:
+        host = "/"
+    if set(host) & set("/?#@*") - ({"*"} if host.startswith("*.") else set()):
+        raise InvalidParameter(
+            "allowed_domains",
+            "must hold hosts, such as docs.example.org, *.example.org or localhost:8000",
+        )
+    return host

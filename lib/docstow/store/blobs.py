@@ -1,0 +1,159 @@
+"""The local cache of blobs: a bounded directory of files that are named by their digest.
+
+This room knows files and digests. It does not know where blobs come from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from docstow.core.errors import StoreError
+
+HOLD_S = 30.0
+_LEFTOVER_AGE_S = 3600.0
+_UNFINISHED = ".unfinished"
+
+
+class BlobCache:
+    """A byte-bounded, least-recently-used cache on disk; processes may share the directory.
+
+    A file's time stamp says when it was last handed out. A file is trusted after its
+    digest was verified once in this process, and for its size after that.
+
+    Args:
+        directory: made when missing.
+        limit_bytes: what the files may weigh together. A file handed out less than ``hold_s`` ago
+            stays even if that exceeds the limit, as does the newest: somebody is about to read it.
+        hold_s: how long a reader may take from being handed a path to opening it.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        limit_bytes: int,
+        *,
+        hold_s: float = HOLD_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.directory = directory
+        self.limit_bytes = limit_bytes
+        self._hold_s = hold_s
+        self._clock = clock
+        self._verified: set[Path] = set()
+        self._filling = tuple(threading.Lock() for _ in range(256))
+        self._adding = threading.Lock()
+
+    def find(self, digest: str, size: int) -> Path | None:
+        """The file of this digest if it is here and sound; one that is damaged is removed."""
+        path = self.directory / digest
+        with self._explained():
+            if self.is_sound(path, digest, size):
+                with contextlib.suppress(FileNotFoundError):
+                    now = self._clock()
+                    os.utime(path, (now, now))
+                    return path
+            _remove(path)
+        return None
+
+    def obtain(self, digest: str, size: int, download: Callable[[], bytes]) -> Path:
+        """The file of this digest, downloaded if need be, by one thread for all that ask.
+
+        Raises:
+            StoreError: what was downloaded is not what the digest names, or the disk is full.
+        """
+        with self._filling[int(digest[:2], 16)]:
+            path = self.find(digest, size)
+            if path is not None:
+                return path
+            body = download()
+            if hashlib.sha256(body).hexdigest() != digest:
+                raise StoreError(
+                    f"The blob {digest} in the store is damaged: its content has another digest."
+                    " Delete it and stow the source again."
+                )
+            return self._add(digest, body)
+
+    def is_sound(self, path: Path, digest: str, size: int) -> bool:
+        """Is the file at ``path`` of this size and, on first sight, of this digest?"""
+        try:
+            if path.stat().st_size != size:
+                self._verified.discard(path)
+                return False
+            if path not in self._verified:
+                with path.open("rb") as file:
+                    if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                        return False
+                self._verified.add(path)
+        except FileNotFoundError:
+            self._verified.discard(path)
+            return False
+        return True
+
+    def _add(self, digest: str, body: bytes) -> Path:
+        """Write a file whole or not at all, after making room for it."""
+        path = self.directory / digest
+        unfinished = self.directory / f"{uuid.uuid4().hex}{_UNFINISHED}"
+        with self._explained(), self._adding:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._make_room(len(body))
+            try:
+                unfinished.write_bytes(body)
+                now = self._clock()
+                os.utime(unfinished, (now, now))
+                # On Windows a file that another process reads stays: it is the same content.
+                with contextlib.suppress(PermissionError):
+                    unfinished.replace(path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        return path
+
+    def _make_room(self, size: int) -> None:
+        """Remove the least recently used files until ``size`` more bytes fit."""
+        files = sorted(_scan(self.directory))
+        total = size + sum(weight for _, weight, _ in files)
+        now = self._clock()
+        for used_at, weight, path in files:
+            if path.suffix == _UNFINISHED:
+                # Another process is writing it, unless that process is long gone.
+                removable = now - used_at > _LEFTOVER_AGE_S
+            else:
+                removable = total > self.limit_bytes and now - used_at >= self._hold_s
+            if removable and _remove(path):
+                self._verified.discard(path)
+                total -= weight
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            raise StoreError(
+                f"The cache {self.directory} cannot be used: {fault.strerror or fault}. Free some"
+                " space, lower the cache's limit, or name another directory."
+            ) from fault
+
+
+def _scan(directory: Path) -> Iterator[tuple[float, int, Path]]:
+    """Time of last use, size and path of every file."""
+    with os.scandir(directory) as scan:
+        for each in scan:
+            with contextlib.suppress(FileNotFoundError):
+                status = each.stat()
+                yield status.st_mtime, status.st_size, Path(each.path)
+
+
+def _remove(path: Path) -> bool:
+    """Remove a file; False if it is in use, which only Windows minds."""
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return False
+    return True

@@ -1,0 +1,151 @@
+"""Leases: a note in the store that someone is at work, so that others do not start the same.
+
+This room knows conditional writes and clocks. Nothing may rely on it for correctness: two
+holders at once cost work and do no harm, because publishing is conditional by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from docstow.core.errors import StoreError
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, escape
+
+SKEW_S = 5.0
+LONGEST = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A held lease: ``key``, who holds it ``until`` when, for how long, and its state's tag."""
+
+    key: str
+    owner: str
+    until: datetime
+    seconds: float
+    etag: str
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Leases:
+    """The leases of one owner.
+
+    Args:
+        store: where they are kept, below ``leases/``.
+        owner: a name for people to find the holder by; it gives no rights.
+        clock: the time, with its zone.
+        skew_s: another's lease counts as held for so many seconds longer than it says, because
+            the clocks of two machines differ.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        owner: str,
+        *,
+        clock: Callable[[], datetime] = _now,
+        skew_s: float = SKEW_S,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._clock = clock
+        self._skew = timedelta(seconds=skew_s)
+
+    def held(self, key: str) -> bool:
+        """Whether someone, this owner included, holds the lease."""
+        current = self._store.get(_place(key))
+        return current is not None and self._holds(current.body)
+
+    def acquire(self, key: str, seconds: float) -> Lease | None:
+        """Take the lease for so many seconds; None while someone, this owner included, holds it.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        place = _place(key)
+        current = self._store.get(place)
+        if current is not None and self._holds(current.body):
+            return None
+        return self._write(key, seconds, current.etag if current else "")
+
+    def renew(self, lease: Lease) -> Lease | None:
+        """Hold on for as long again from now; None when another has taken the lease over."""
+        return self._write(lease.key, lease.seconds, lease.etag)
+
+    def release(self, lease: Lease) -> None:
+        """Let the next one in at once. A lease that another has taken over is left alone."""
+        ended = _body(lease.owner, datetime.min.replace(tzinfo=UTC))
+        try:
+            self._store.swap(_place(lease.key), ended, lease.etag)
+        except Conflict:
+            return
+
+    @contextlib.contextmanager
+    def kept(self, lease: Lease) -> Iterator[None]:
+        """Renew a lease beside the work that it stands for, and release it afterwards.
+
+        A holder that dies stops renewing, so the lease can be short. A store that fails here
+        costs at most the lease, never the work.
+        """
+        done = threading.Event()
+        current = lease
+
+        def beat() -> None:
+            nonlocal current
+            while not done.wait(lease.seconds / 3):
+                with contextlib.suppress(StoreError):  # the next beat may come through
+                    renewed = self.renew(current)
+                    if renewed is None:
+                        return
+                    current = renewed
+
+        beater = threading.Thread(target=beat, name=f"lease {lease.key}", daemon=True)
+        beater.start()
+        try:
+            yield
+        finally:
+            done.set()
+            beater.join()
+            with contextlib.suppress(StoreError):  # it will run out by itself
+                self.release(current)
+
+    def _holds(self, body: bytes) -> bool:
+        # A lease that ends in the far future was written by a broken clock: it would never end.
+        now = self._clock()
+        return now - self._skew < _until(body) < now + LONGEST
+
+    def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
+        until = self._clock() + timedelta(seconds=seconds)
+        body = _body(self._owner, until)
+        try:
+            if etag:
+                etag = self._store.swap(_place(key), body, etag)
+            else:
+                etag = self._store.create(_place(key), body)
+        except (AlreadyThere, Conflict):
+            return None
+        return Lease(key, self._owner, until, seconds, etag)
+
+
+def _place(key: str) -> str:
+    return "leases/" + "/".join(map(escape, key.split("/"))) + ".json"
+
+
+def _body(owner: str, until: datetime) -> bytes:
+    return json.dumps({"owner": owner, "until": until.astimezone(UTC).isoformat()}).encode()
+
+
+def _until(body: bytes) -> datetime:
+    """When the lease ends; one that cannot be read has ended, for leases only save work."""
+    try:
+        return datetime.fromisoformat(json.loads(body)["until"]).astimezone(UTC)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return datetime.min.replace(tzinfo=UTC)

@@ -1,0 +1,137 @@
+"""What every object store promises, and how its keys are spelled.
+
+This room knows the words of the contract. It does not know any particular store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from docstow.core.errors import InvalidParameter
+
+# Common file systems allow 255 bytes a name, S3 allows 1024 a key; the rest is left to the prefix.
+LONGEST_SEGMENT = 240
+LONGEST_KEY = 800
+EMPTY_SEGMENT = "~"
+_ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.\Z")
+_NOT_IN_A_KEY = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+
+
+class AlreadyThere(Exception):
+    """A create found its key taken. A signal between rooms: it never reaches a face."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} is already there")
+        self.key = key
+
+
+class Conflict(Exception):
+    """A swap found another state than the one it was to replace. A signal between rooms.
+
+    Read the key again and decide anew. If an answer was lost and a third writer came in between,
+    the refused write may have been the current state for a moment: a swap's body must
+    therefore stay right when it is written twice.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} was changed by another writer")
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object's bytes, and the tag that names this very state of it."""
+
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The answer to a conditional read whose tag still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a listing; ``size`` in bytes, ``modified`` with its time zone."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+class ObjectStore(Protocol):
+    """Bytes under keys, with conditional writes. All methods may be called from many threads.
+
+    Every method raises StoreError, with advice, when the store itself cannot be used, and
+    InvalidParameter for a key that :func:`check_key` refuses.
+    """
+
+    def get(self, key: str) -> Stored | None:
+        """Read an object; None when it is absent."""
+        ...
+
+    def get_changed(self, key: str, etag: str) -> Stored | Unchanged | None:
+        """Read an object unless its state is still the one named ``etag``."""
+        ...
+
+    def create(self, key: str, body: bytes) -> str:
+        """Write an object that is not there yet; its tag. Raises AlreadyThere."""
+        ...
+
+    def swap(self, key: str, body: bytes, etag: str) -> str:
+        """Replace exactly the state named ``etag``; its tag. Raises Conflict, also if absent."""
+        ...
+
+    def list(self, prefix: str) -> Iterator[Entry]:
+        """All objects whose key starts with ``prefix``, in the order of their keys' bytes."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Remove an object; one that is absent is fine."""
+        ...
+
+
+@runtime_checkable
+class LocalFiles(Protocol):
+    """A store whose objects are files on this machine, which can be read in place."""
+
+    def local_path(self, key: str) -> Path:
+        """Where the object's file is, or would be."""
+        ...
+
+
+def check_key(key: str) -> str:
+    """Return ``key`` if both kinds of store can hold it.
+
+    Raises:
+        InvalidParameter: it is empty, absolute, too long, climbs out (``..``), or has a segment
+            that is empty or starts with a dot, or a character some file system refuses.
+    """
+    segments = key.split("/")
+    if any(not segment or segment[0] == "." for segment in segments):
+        raise InvalidParameter("key", f"{key!r} has a segment that is empty or starts with a dot")
+    if _NOT_IN_A_KEY.search(key):
+        raise InvalidParameter("key", f"{key!r} has a character that some file systems refuse")
+    longest = max(len(segment.encode()) for segment in segments)
+    if longest > LONGEST_SEGMENT or len(key.encode()) > LONGEST_KEY:
+        raise InvalidParameter(
+            "key", f"{key!r} is too long; {LONGEST_SEGMENT} bytes a segment, {LONGEST_KEY} in all"
+        )
+    return key
+
+
+def escape(text: str) -> str:
+    """Spell any text as one segment of a key; ``urllib.parse.unquote`` reads it back.
+
+    All but lower-case letters, digits, ``_``, ``-`` and inner dots is percent-encoded: capital
+    letters too, because some file systems hold ``Foo`` and ``foo`` to be the same name. The empty
+    text becomes ``~``, which is otherwise encoded itself.
+    """
+    escaped = _ODD_BYTE.sub(lambda byte: b"%%%02X" % byte[0][0], text.encode())
+    return escaped.decode() or EMPTY_SEGMENT

@@ -1,0 +1,96 @@
+"""Pins: marks on sources that are to be evicted after all others.
+
+This room knows where the marks are and what they say. It does not evict, and does not know who
+decides what is pinned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+
+from docstow.core.errors import StoreError
+from docstow.core.model import Source
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.records import SCHEMA, head_key
+
+PREFIX = "pinned/"
+PARALLEL = 8
+
+#: Why a source is pinned: it belongs to the crates that are stowed ahead of any question.
+PRE_INGESTED = "pre-ingest"
+
+
+class Pins:
+    """The marks of a store, ``pinned/<kind>/<name>/<version>.json``. Safe to share among threads.
+
+    Args:
+        store: where they are.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    def pin(self, source: Source, reason: str) -> None:
+        """Mark a source; a mark that is there is replaced only where the reason is another.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        key = _key(source)
+        body = json.dumps({"schema": SCHEMA, "source": asdict(source), "reason": reason}).encode()
+        with contextlib.suppress(AlreadyThere):
+            self._store.create(key, body)
+            return
+        stored = self._store.get(key)
+        if stored is not None and stored.body != body:
+            with contextlib.suppress(Conflict):  # another has marked it meanwhile
+                self._store.swap(key, body, stored.etag)
+
+    def move(self, source: Source, reason: str) -> None:
+        """Mark a source in the place of the other versions that bear a mark of that reason."""
+        self.pin(source, reason)
+        folder = _key(source).rpartition("/")[0] + "/"
+        for other, why in self._read(folder).items():
+            if why == reason and other.target == source.target and other != source:
+                self._store.delete(_key(other))
+
+    def unpin(self, source: Source) -> None:
+        """Take a source's mark away, if it has one."""
+        self._store.delete(_key(source))
+
+    def pinned(self) -> Mapping[Source, str]:
+        """Every marked source with the reason, in the order of their keys.
+
+        Raises:
+            StoreError: a mark is damaged, or the store cannot be used.
+        """
+        return self._read(PREFIX)
+
+    def _read(self, prefix: str) -> dict[Source, str]:
+        keys = [entry.key for entry in self._store.list(prefix)]
+        if not keys:
+            return {}
+        with ThreadPoolExecutor(min(PARALLEL, len(keys))) as pool:
+            found = list(pool.map(self._store.get, keys))
+        marks = (
+            _decoded(stored.body, key)
+            for key, stored in zip(keys, found, strict=True)
+            if stored is not None
+        )
+        return dict(marks)
+
+
+def _key(source: Source) -> str:
+    return PREFIX + head_key(source).removeprefix("heads/")
+
+
+def _decoded(body: bytes, key: str) -> tuple[Source, str]:
+    try:
+        fields = json.loads(body)
+        return Source(**fields["source"]), str(fields["reason"])
+    except (ValueError, KeyError, TypeError) as fault:
+        raise StoreError(f"{key} in the store is damaged; delete it.") from fault

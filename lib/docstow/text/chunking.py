@@ -1,0 +1,251 @@
+"""Pages of prose as chunks: slices of their Markdown that a reader can take in at once.
+
+Headings part chunks first, then blocks, and only then the number of tokens: a code block, a list
+or a table is cut only where it alone is too long. This room knows Markdown. It does not know
+pages, models or how chunks are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from docstow.text.markdown import inline_text, parse
+from docstow.text.sentences import sentence_starts
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+CHUNKER = "chunk-prose/2"
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+_WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a page.
+
+    Attributes:
+        heading_path: the headings above it and its own, outermost first, joined by `` > ``.
+        text: Markdown as it stands in the page, code and headings included.
+        tokens: of the text.
+    """
+
+    heading_path: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A slice of the page that stays whole, with what it needs around it to be what it was."""
+
+    start: int
+    end: int
+    tokens: int
+    prose: bool = False
+    heading: bool = False
+    fence: tuple[str, str] | None = None
+
+
+def chunks(
+    text: str,
+    count: Callable[[str], int],
+    *,
+    target: int = 400,
+    most: int = 800,
+    overlap: int = 60,
+) -> list[Chunk]:
+    """Split a page.
+
+    Args:
+        text: Markdown.
+        count: gives a text's number of tokens.
+        target: chunks are filled with whole blocks up to so many tokens.
+        most: no chunk has more; a word that alone has is cut, as many scripts have no spaces.
+        overlap: so many tokens at most of one chunk's last sentences begin the next chunk of the
+            section again.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as the parser counts lines
+    return list(_Splitter(text, count, target, most, overlap).chunks())
+
+
+class _Splitter:
+    """One page on its way to chunks."""
+
+    def __init__(
+        self, text: str, count: Callable[[str], int], target: int, most: int, overlap: int
+    ) -> None:
+        self._text = text
+        self._count = count
+        self._target = target
+        self._most = most
+        self._overlap = overlap
+        self._lines = [match.start() for match in _LINE.finditer(text)]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The chunks of all sections; headings without a text of their own go with the next."""
+        headings: list[tuple[int, str]] = []
+        section: list[_Part] = []
+        bare = True
+        tokens = parse(self._text)
+        if not tokens:  # nothing but the addresses of links
+            section += self._by_lines(0, len(self._text), self._most)
+        for start, end, block in self._blocks(tokens, 0, len(self._text)):
+            level = int(block[0].tag[1:]) if block[0].type == "heading_open" else 0
+            if level:
+                if section and not (bare and level > headings[-1][0]):
+                    yield from self._packed(section, headings)
+                    section = []
+                headings = [each for each in headings if each[0] < level]
+                headings.append((level, inline_text(block[1].children or [])))
+                bare = not section or bare
+            else:
+                bare = False
+            section += self._parts(start, end, block)
+        yield from self._packed(section, headings)
+
+    def _blocks(
+        self, tokens: Sequence[Token], start: int, end: int
+    ) -> Iterator[tuple[int, int, Sequence[Token]]]:
+        """The outermost blocks of a stretch, which share out all of it, with their tokens."""
+        level = tokens[0].level if tokens else 0
+        first = [
+            place
+            for place, token in enumerate(tokens)
+            if token.level == level and token.nesting >= 0 and token.map
+        ]
+        starts = [self._offset((tokens[place].map or [0])[0]) for place in first]
+        for number, place in enumerate(first):
+            after = first[number + 1] if number + 1 < len(first) else len(tokens)
+            yield (
+                max(starts[number], start) if number else start,
+                starts[number + 1] if number + 1 < len(first) else end,
+                tokens[place:after],
+            )
+
+    def _offset(self, line: int) -> int:
+        return self._lines[line] if line < len(self._lines) else len(self._text)
+
+    def _parts(self, start: int, end: int, tokens: Sequence[Token]) -> Iterator[_Part]:
+        """A block as one part, or as several if it is too long."""
+        size = self._count(self._text[start:end])
+        kind = tokens[0].type
+        if size <= self._most:
+            prose, heading = kind == "paragraph_open", kind == "heading_open"
+            yield _Part(start, end, size, prose, heading)
+        elif kind == "fence":
+            first, last = (self._offset(line) for line in tokens[0].map or (0, 0))
+            yield from self._by_lines(start, first, self._most)
+            yield from self._fenced(first, min(last, end), tokens[0])
+            yield from self._by_lines(min(last, end), end, self._most)
+        elif kind == "paragraph_open":
+            yield from self._sentences(start, end)
+        elif kind in ("bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"):
+            inner = list(self._blocks(tokens[1:-1], start, end))
+            for each in inner:
+                yield from self._parts(*each)
+            if not inner:
+                yield from self._by_lines(start, end, self._most)
+        else:
+            yield from self._by_lines(start, end, self._most)
+
+    def _sentences(self, start: int, end: int) -> Iterator[_Part]:
+        borders = [start + each for each in sentence_starts(self._text[start:end])]
+        for first, last in zip(borders, [*borders[1:], end], strict=True):
+            size = self._count(self._text[first:last])
+            if size <= self._most:
+                yield _Part(first, last, size, prose=True)
+            else:
+                yield from self._words(first, last, self._most, prose=True)
+
+    def _fenced(self, start: int, end: int, token: Token) -> Iterator[_Part]:
+        """The lines of a code block, each part in the block's own fence."""
+        opening, closing = f"{token.markup}{token.info}\n", f"\n{token.markup}"
+        around = self._count(opening + closing)
+        lines = [match.end() for match in _LINE.finditer(self._text, start, end)]
+        if len(lines) < 3 or 2 * around > self._most:
+            yield from self._by_lines(start, end, self._most)
+            return
+        begin, stop = lines[0], end
+        if self._text[lines[-2] : end].strip().endswith(token.markup):
+            stop = lines[-2]  # else it is never closed and ends with what it stands in
+        for part in self._by_lines(begin, stop, self._most - around):
+            yield _Part(part.start, part.end, part.tokens, fence=(opening, closing))
+
+    def _by_lines(self, start: int, end: int, room: int) -> Iterator[_Part]:
+        for part in self._runs(start, end, room, _LINE):
+            if part.tokens <= room:
+                yield part
+            else:
+                yield from self._words(part.start, part.end, room)
+
+    def _words(self, start: int, end: int, room: int, *, prose: bool = False) -> Iterator[_Part]:
+        for part in self._runs(start, end, room, _WORD, prose=prose):
+            yield from self._halves(part, room)
+
+    def _halves(self, part: _Part, room: int) -> Iterator[_Part]:
+        """A run without spaces, cut in the middle until its pieces have room."""
+        if part.tokens <= room or part.end - part.start < 2:
+            yield part
+            return
+        middle = (part.start + part.end) // 2
+        for first, last in ((part.start, middle), (middle, part.end)):
+            size = self._count(self._text[first:last])
+            yield from self._halves(_Part(first, last, size, part.prose), room)
+
+    def _runs(
+        self, start: int, end: int, room: int, unit: re.Pattern[str], *, prose: bool = False
+    ) -> Iterator[_Part]:
+        """Runs of lines or words that have room together; a longer one is alone."""
+        begin, used = start, 0
+        for match in unit.finditer(self._text, start, end):
+            size = self._count(match[0])
+            if used and used + size > room:
+                yield _Part(begin, match.start(), used, prose)
+                begin, used = match.start(), 0
+            used += size
+        if begin < end:
+            yield _Part(begin, end, used, prose)
+
+    def _packed(
+        self, section: Sequence[_Part], headings: Sequence[tuple[int, str]]
+    ) -> Iterator[Chunk]:
+        """Chunks of one section, each filled up to the target."""
+        path = " > ".join(title for _, title in headings if title)
+        filled: list[_Part] = []
+        used = 0
+        for part in section:
+            alone = part.fence or (filled and filled[-1].fence)
+            # A heading goes with what follows, even if that alone fills a chunk.
+            room = self._most if all(each.heading for each in filled) else self._target
+            if filled and (alone or used + part.tokens > room):
+                yield from self._chunk(path, filled)
+                filled = self._repeated(filled[-1], part)
+                used = sum(each.tokens for each in filled)
+            filled.append(part)
+            used += part.tokens
+        if filled:
+            yield from self._chunk(path, filled)
+
+    def _repeated(self, last: _Part, following: _Part) -> list[_Part]:
+        """The last sentences of a chunk that the next one begins with."""
+        if not last.prose or following.fence:
+            return []
+        room = min(self._overlap, self._most - following.tokens)
+        for start in sentence_starts(self._text[last.start : last.end])[1:]:
+            size = self._count(self._text[last.start + start : last.end])
+            if size <= room:
+                return [_Part(last.start + start, last.end, size, prose=True)]
+        return []
+
+    def _chunk(self, path: str, parts: Sequence[_Part]) -> Iterator[Chunk]:
+        text = self._text[parts[0].start : parts[-1].end].strip("\n")
+        if parts[0].fence:
+            opening, closing = parts[0].fence
+            text = opening + text + closing
+        if text.strip():
+            yield Chunk(path, text, self._count(text))

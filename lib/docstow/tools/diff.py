@@ -1,0 +1,192 @@
+"""The tool ``diff_versions``: what changed between two versions of a crate.
+
+This room knows its parameters and the shape of its answer. It does not know how versions are
+compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter, ItemNotFound
+from docstow.core.language_names import RUST, Language
+from docstow.tools import diff__tools_packages_diff as packages_diff
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    caveats,
+    list_schema,
+    paged,
+    provenance,
+    result_schema,
+)
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, SPOKEN, spoken_in, stowed
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.index.loaded import Index
+    from docstow.languages.rust.diff import Bump, Change, Side
+    from docstow.library import Library, Stowed
+
+PER_PAGE = 50
+#: Longest text of what was and what is, in characters; the items' pages have the whole.
+TEXT_LENGTH = 240
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    result = result_schema(
+        {"path": TEXT, "kind": TEXT, "class": TEXT, "rule": TEXT},
+        before=TEXT,
+        after=TEXT,
+        new_path=TEXT,
+    )
+    members = {"type": "object"}
+    return [
+        Tool(
+            name="diff_versions",
+            toolset="rust",
+            title="Version differences",
+            description=(
+                "What changed between two versions of a crate, breaking first; paths: only what "
+                "you use. Use it before an upgrade. Not for the versions (list_versions). "
+                'Example: {"crate": "http", "from_version": "0.2", "to_version": "1"}.'
+            ),
+            parameters=(
+                CRATE,
+                SPOKEN,
+                Parameter("from_version", "string", "", default="", max_length=100),
+                Parameter("to_version", "string", "", default="", max_length=100),
+                Parameter("paths", "array", "", max_length=100),
+                LOCKFILE,
+                CURSOR,
+            ),
+            run=partial(_diff, library),
+            output_schema=list_schema(result, verdict=members, counts=members, total=COUNT),
+        )
+    ]
+
+
+def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.languages.rust.diff import CLASSES, compare
+
+    if not arguments["from_version"].strip() and not arguments["lockfile"]:
+        raise InvalidParameter("from_version", "is required, unless a lockfile names the version")
+    language = spoken_in(arguments)
+    asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
+    asked |= {"language": language.name}
+    old = stowed(library, arguments["crate"], asked)
+    asked |= {"version": arguments["to_version"].strip(), "lockfile": ""}
+    new = stowed(library, arguments["crate"], asked)
+    was, now = library.indexes([old.snapshot, new.snapshot])
+    judge = compare if language is RUST else partial(packages_diff.compare, library, old, new)
+    found = judge(_side(old, was), _side(new, now))
+    changes = found.changes
+    if arguments["paths"]:
+        chosen = {path for each in arguments["paths"] for path in _meant(each, was, now)}
+        changes = [each for each in changes if _concerns(each, chosen, language)]
+    counts = Counter(each.verdict for each in changes)
+    scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
+    page = paged(changes, arguments["cursor"], scope, PER_PAGE)
+    origin = provenance(old)
+    notices = [*found.notices, *caveats(old), *caveats(new)]
+    return Answer(
+        provenance(new)
+        | {"from": {name: origin[name] for name in ("asked", "answered", "snapshot", "url")}}
+        | {"substituted": old.substituted or new.substituted}
+        | {"verdict": _verdict(found.bump, old.version, new.version)}
+        | {"counts": {name: counts[name] for name in CLASSES}, "total": len(changes)}
+        | page
+        | {"results": [_result(each) for each in page["results"]]}
+        | ({"notice": "; ".join(notices)} if notices else {})
+    )
+
+
+def _side(found: Stowed, index: Index) -> Side:
+    from docstow.core.model import Relation
+    from docstow.languages.rust.diff import Side
+
+    table = index.relations
+    names = ("subject", "predicate", "object", "detail")
+    rows = zip(*(table[name].tolist() for name in names), strict=True)
+    documents = index.documents(range(len(index)))
+    return Side(found.version, documents, [Relation(*row) for row in rows], found.snapshot.facts)
+
+
+def _meant(path: str, *indexes: Index) -> set[str]:
+    """The canonical paths that a caller's path means in either version."""
+    from docstow.index import lookup as lookup
+
+    found: set[str] = set()
+    missed: list[ItemNotFound] = []
+    for index in indexes:
+        try:
+            rows = lookup.find(index, path)
+        except ItemNotFound as error:
+            missed.append(error)
+        else:
+            found |= {str(index.columns["path"][row]) for row in rows}
+    if len(missed) == len(indexes):
+        raise missed[0]
+    return found
+
+
+def _concerns(change: Change, chosen: set[str], language: Language) -> bool:
+    """Whether a change is of a chosen item, its members, or, docs aside, of an owner."""
+    paths = [path for path in (change.path, change.now) if path]
+    if any(language.holds(each, path) for path in paths for each in chosen):
+        return True
+    owners = any(language.holds(path, each) for path in paths for each in chosen)
+    return owners and change.verdict != "docs-only"
+
+
+def _result(change: Change) -> dict[str, str]:
+    result = {
+        "path": change.path,
+        "kind": change.kind,
+        "class": change.verdict,
+        "rule": change.rule,
+        "before": _short(change.before),
+        "after": _short(change.after),
+        "new_path": change.now,
+    }
+    return {name: value for name, value in result.items() if value}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= TEXT_LENGTH else text[: TEXT_LENGTH - 2] + " …"
+
+
+def _verdict(bump: Bump, old: str, new: str) -> dict[str, Any]:
+    """The bump, with a sentence; it is of the whole crate, whatever paths were given.
+
+    ``fits`` is null where there is no upgrade to judge: on the way back, and of a version against
+    itself.
+    """
+    return {
+        "declared": bump.declared,
+        "allows": "breaking" if bump.breaking_allowed else "compatible",
+        "needed": bump.needed,
+        "fits": bump.fits,
+        "summary": _summary(bump, old, new),
+    }
+
+
+def _summary(bump: Bump, old: str, new: str) -> str:
+    if bump.declared == "none":
+        return f"{old} on both sides is the same version; nothing to compare"
+    gravest = f"the gravest is {bump.needed}" if bump.needed != "none" else "there are none"
+    if bump.declared == "downgrade":
+        return (
+            f"{old} to {new} is a downgrade; the changes are those of going back ({gravest}), "
+            "and whether a version announces them is not asked"
+        )
+    step = f"{old} to {new} is a {bump.declared} step; "
+    if bump.needed == "none":
+        return f"{step}no change was found"
+    judged = "allows" if bump.fits else "does not announce"
+    return f"{step}its gravest change is {bump.needed}, which the version {judged}"

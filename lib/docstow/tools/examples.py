@@ -1,0 +1,126 @@
+"""The tool ``search_examples``: whole code blocks of a crate's docs.
+
+This room knows its parameters and the shape of its answer. It does not know how examples are
+ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import (
+    CrateNotDocumented,
+    CrateNotFound,
+    InvalidParameter,
+    PackageNotFound,
+    UpstreamError,
+    UpstreamTimeout,
+)
+from docstow.core.language_names import LANGUAGES
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.index.loaded import Index
+    from docstow.index.search__example_search import Found
+    from docstow.library import Library, Stowed
+
+#: What code blocks of a language are marked with.
+_JAVASCRIPT = ("javascript", "js", "jsx")
+_SPELLINGS = {
+    "python": ("python", "py", "python3", "pycon"),
+    "typescript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
+    "javascript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
+}
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    example = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "language": TEXT,
+            "context": TEXT,
+            "code": TEXT,
+            "url": TEXT,
+        }
+    )
+    return [
+        Tool(
+            name="search_examples",
+            toolset="rust",
+            title="Code examples",
+            description=(
+                "Whole code examples from a crate's docs, found by what they do. Not for "
+                "signatures (search_items). "
+                'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
+            ),
+            parameters=(
+                Parameter("query", "string", "", required=True, max_length=500),
+                CRATE,
+                VERSION,
+                LOCKFILE,
+                Parameter("k", "integer", "", default=3, minimum=1, maximum=20),
+                Parameter("language", "array", ""),
+                CURSOR,
+            ),
+            run=partial(_search, library),
+            output_schema=list_schema(example),
+        )
+    ]
+
+
+def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.search__example_search import search_examples
+
+    query = arguments["query"].strip()
+    if not query:
+        raise InvalidParameter("query", "must say what the code should do")
+    languages = [language.lower() for language in arguments["language"] or ()]
+    found, embedder = library.current(_documented(library, arguments, languages))
+    index = library.index(found.snapshot)
+    limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
+    spellings = [each for language in languages for each in _SPELLINGS.get(language, (language,))]
+    examples = search_examples(index, embedder, query, limit=limit, languages=spellings)
+    results = [_result(index, example) for example in examples]
+    answer = provenance(found) | paged(
+        results, arguments["cursor"], found.snapshot.id, arguments["k"]
+    )
+    if not results:
+        there = sorted(set(index.examples["language"].tolist()))
+        nothing = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
+        answer["notice"] = "; ".join(filter(None, (answer.get("notice"), nothing)))
+    return Answer(answer)
+
+
+def _documented(library: Library, arguments: Mapping[str, Any], languages: Sequence[str]) -> Stowed:
+    """The package of that language that has the name; a crate's docs have other languages too."""
+    crate = {**arguments, "language": ""}
+    if not (spoken := [each for each in languages if each in LANGUAGES]):
+        return stowed(library, arguments["crate"], crate)
+    try:
+        return stowed(library, arguments["crate"], {**arguments, "language": spoken[0]})
+    except PackageNotFound as miss:
+        try:
+            return stowed(library, arguments["crate"], crate)
+        except (CrateNotFound, CrateNotDocumented, UpstreamError, UpstreamTimeout):
+            raise miss from None
+
+
+def _result(index: Index, example: Found) -> dict[str, Any]:
+    columns = index.columns
+    return {
+        "score": round(example.score, 5),
+        "item_path": str(columns["path"][example.owner]),
+        "item_type": str(columns["kind"][example.owner]),
+        "language": example.language,
+        "context": example.context,
+        "code": example.code,
+        "url": str(columns["url"][example.owner]),
+    }

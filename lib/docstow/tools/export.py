@@ -1,0 +1,164 @@
+"""The tool ``export_snapshot``: what is stowed of a crate or a source, as a whole.
+
+This room knows its parameters and the shape of its answer. It does not know how snapshots are
+kept or written out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter, SnapshotNotFound
+from docstow.core.model import PROSE
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import provenance, provenance_line
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+from docstow.tools.docs__tools_prose_common import SNAPSHOT, SOURCE, answered
+from docstow.tools.docs__tools_prose_common import provenance_line as prose_line
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.library import Library
+    from docstow.library.prose import Prose
+    from docstow.sources.registry import Registry
+
+#: The forms of :data:`docstow.ops.export.FORMS`, which is not imported before it is needed.
+CRATE_FORMS = ("jsonl", "markdown", "llms", "llms-full")
+FORMS = (*CRATE_FORMS, "openwebui", "openwebui-markdown")
+
+
+def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
+    """The tool, bound to what is stowed."""
+    return Tool(
+        name="export_snapshot",
+        toolset="sources",
+        title="Export a snapshot",
+        description=(
+            "The whole documentation of a crate or a source, page by page and in order: JSON Lines "
+            "with all fields, Markdown files, an llms.txt, its llms-full.txt, or, of a source, "
+            "Open WebUI's knowledge. The first line of a page says what it is from and gives the "
+            "cursor of the next; the rest, joined, is the export. Not for a question "
+            "(search_items, search_docs). "
+            'Example: {"crate": "tokio", "version": "1.40", "format": "llms"}.'
+        ),
+        parameters=(
+            replace(CRATE, required=False, default=""),
+            VERSION,
+            LOCKFILE,
+            replace(SOURCE, description="Instead of crate: id, URI or title"),
+            SNAPSHOT,
+            Parameter("format", "string", "What it is written as", default="jsonl", choices=FORMS),
+            CURSOR,
+            Parameter(
+                "max_tokens", "integer", "Tokens a page", default=8000, minimum=100, maximum=25000
+            ),
+        ),
+        run=partial(_export, library, prose, registry),
+    )
+
+
+def _export(
+    library: Library, prose: Prose, registry: Registry, arguments: Mapping[str, Any]
+) -> Answer:
+    from docstow.index.render import CHARACTERS_PER_TOKEN
+    from docstow.ops.export import paged
+
+    form = arguments["format"]
+    if bool(arguments["crate"]) == bool(arguments["source_id"].strip()):
+        raise InvalidParameter("crate", "give exactly one of crate and source_id")
+    of = _crate(library, arguments) if arguments["crate"] else _source(prose, registry, arguments)
+    scope = f"{of.snapshot} {form}"
+    begin = _place(arguments["cursor"], scope)
+    page = paged(of.texts(begin[0]), begin, arguments["max_tokens"] * CHARACTERS_PER_TOKEN)
+    cursor = _cursor(page.following, scope) if page.following else None
+    if form in ("jsonl", "openwebui"):
+        first = json.dumps({"record": "page", **of.provenance, "cursor": cursor})
+    else:
+        first = f"{of.line} · next cursor: `{cursor}`" if cursor else f"{of.line} · last page"
+    return Answer(text=f"{first}\n{page.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What is exported.
+
+    Attributes:
+        snapshot: its id.
+        provenance: what the first line says of it as JSON.
+        line: the same as Markdown.
+        texts: the export from a piece on.
+    """
+
+    snapshot: str
+    provenance: Mapping[str, Any]
+    line: str
+    texts: Callable[[int], Iterator[str]]
+
+
+def _crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
+    from docstow.ops.export import Export
+
+    if arguments["format"] not in CRATE_FORMS:
+        raise InvalidParameter("format", f"of a crate must be one of {', '.join(CRATE_FORMS)}")
+    if arguments["snapshot_id"]:
+        raise InvalidParameter("snapshot_id", "belongs to source_id; a crate has its version")
+    found = stowed(library, arguments["crate"], arguments)
+    return _Whole(
+        found.snapshot.id,
+        provenance(found),
+        provenance_line(found, found.snapshot.facts.get("url", "")),
+        lambda begin: Export(library.index(found.snapshot)).texts(arguments["format"], begin),
+    )
+
+
+def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _Whole:
+    from docstow.ops.export.prose import PageExport
+
+    for name in ("version", "lockfile"):
+        if arguments[name]:
+            raise InvalidParameter(name, "belongs to crate; a source has snapshot_id")
+    registration = registry.get(arguments["source_id"].strip())
+    if registration.kind not in PROSE:
+        raise InvalidParameter("source_id", f"{registration.title} is a crate; give it as crate")
+    wanted = arguments["snapshot_id"]
+    kept = prose.snapshots(registration.id) if wanted else [prose.newest(registration)]
+    snapshot = next((each for each in kept if each and wanted in ("", each.id)), None)
+    if snapshot is None:
+        raise SnapshotNotFound(
+            f"{registration.title} has no snapshot {wanted or 'yet'}; list_snapshots shows those "
+            "that are kept, and start_sync makes one."
+        )
+    return _Whole(
+        snapshot.id,
+        answered(registration, snapshot),
+        prose_line(registration, snapshot, snapshot.revision.url),
+        lambda begin: PageExport(
+            snapshot, prose.index(snapshot).documents(), registration.title
+        ).texts(arguments["format"], begin),
+    )
+
+
+def _cursor(place: tuple[int, int], scope: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([*place, scope]).encode()).decode()
+
+
+def _place(cursor: str, scope: str) -> tuple[int, int]:
+    """The number of the piece, and of the character in it, that a cursor points to."""
+    if not cursor:
+        return 0, 0
+    try:
+        number, character, of = json.loads(base64.urlsafe_b64decode(cursor))
+    except (ValueError, TypeError):
+        number = character = of = None
+    if type(number) is not int or type(character) is not int or of != scope:
+        raise InvalidParameter(
+            "cursor", "is not a cursor of this export, or the docs have changed; start without it"
+        )
+    if number < 0 or character < 0:
+        raise InvalidParameter("cursor", "must be as an earlier page gave it")
+    return number, character

@@ -1,0 +1,320 @@
+"""The toolset ``rust``: what an agent asks about a crate.
+
+This room knows the tools' parameters and the shape of their answers. It does not know how a
+crate is found, stowed or ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter
+from docstow.core.language_names import RUST
+from docstow.index.render import HEADINGS
+from docstow.index.render__manifest import Package
+from docstow.tools import dependencies as rust_dependencies
+from docstow.tools import diff as rust_diff
+from docstow.tools import examples as rust_examples
+from docstow.tools import implementations as rust_implementations
+from docstow.tools import items__tools_across as across
+from docstow.tools import items__tools_rust_tree as rust_tree
+from docstow.tools import versions as rust_versions
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import (
+    COUNT,
+    TEXT,
+    list_schema,
+    offset,
+    paged,
+    provenance,
+    provenance_line,
+    result_schema,
+)
+from docstow.tools.crate_arguments import (
+    CRATE,
+    CURSOR,
+    LANGUAGE,
+    LOCKFILE,
+    SPOKEN,
+    VERSION,
+    spoken_in,
+)
+from docstow.tools.crate_arguments import stowed as stowed_crate
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.core.model import Hit
+    from docstow.index.loaded import Index
+    from docstow.index.search__search import Filters
+    from docstow.library import Library
+
+Arguments = Mapping[str, Any]
+
+#: Longest header in a list, in characters; the page has the whole.
+HEADER = 400
+MODULES_PER_PAGE = 100
+
+KINDS = tuple(HEADINGS)
+
+
+def tools(library: Library) -> list[Tool]:
+    """The tools, bound to a library."""
+    return [
+        _get_crate_summary(library),
+        _search_items(library),
+        _get_item_doc(library),
+        *rust_versions.tools(library),
+        *rust_tree.tools(library),
+        *rust_examples.tools(library),
+        *rust_dependencies.tools(library),
+        *rust_implementations.tools(library),
+        *rust_diff.tools(library),
+    ]
+
+
+def _get_crate_summary(library: Library) -> Tool:
+    module = result_schema({"path": TEXT, "summary": TEXT, "items": COUNT})
+    return Tool(
+        name="get_crate_summary",
+        toolset="rust",
+        title="Crate summary",
+        description=(
+            "What a crate or package is for: features, MSRV, modules. Start here with an "
+            "unfamiliar one. Not for finding an item (search_items). "
+            'Example: {"crate": "tokio"}.'
+        ),
+        parameters=(
+            CRATE,
+            SPOKEN,
+            VERSION,
+            LOCKFILE,
+            Parameter("module", "string", "", default=""),
+            Parameter("depth", "integer", "", default=1, minimum=1, maximum=8),
+            CURSOR,
+        ),
+        run=partial(_summarise, library),
+        output_schema=list_schema(
+            module,
+            summary=TEXT,
+            description=TEXT,
+            rust_version=TEXT,
+            features={"type": "object"},
+            import_names={"type": "array", "items": TEXT},
+            readme=TEXT,
+            items={"type": "object", "additionalProperties": COUNT},
+        ),
+    )
+
+
+def _search_items(library: Library) -> Tool:
+    item = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "header": TEXT,
+            "snippet": TEXT,
+            "url": TEXT,
+        },
+        features={"type": "array", "items": TEXT},
+        deprecated={"type": "boolean"},
+        explanation={"type": "object"},
+        crate=TEXT,
+        version=TEXT,
+    )
+    return Tool(
+        name="search_items",
+        toolset="rust",
+        title="Search crates",
+        description=(
+            "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
+            "signature; without crate, in all stowed ones. Not for reading docs (get_item_doc). "
+            'Example: {"crate": "tokio", "query": "run blocking code"}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "", default="", max_length=500),
+            Parameter(
+                "signature",
+                "string",
+                "A function's shape: Vec<T> -> &T",
+                default="",
+                max_length=500,
+            ),
+            Parameter("crate", "string", "", default="", max_length=64),
+            Parameter("crates", "array", "", max_length=10),
+            LANGUAGE,
+            VERSION,
+            LOCKFILE,
+            Parameter("k", "integer", "", default=5, minimum=1, maximum=50),
+            Parameter("type_filter", "array", "Such as struct, method", choices=KINDS),
+            Parameter("module", "string", "", default=""),
+            Parameter("feature", "string", "", default=""),
+            Parameter("has_examples", "boolean", ""),
+            Parameter("deprecated", "boolean", ""),
+            CURSOR,
+            Parameter("explain", "boolean", "", default=False),
+        ),
+        run=partial(_search, library),
+        output_schema=list_schema(item, answered=across.ANSWERED),
+    )
+
+
+def _get_item_doc(library: Library) -> Tool:
+    return Tool(
+        name="get_item_doc",
+        toolset="rust",
+        title="Item documentation",
+        description=(
+            "One item's whole documentation, with signature and members. Any public path works. "
+            "Not for finding a path (search_items). "
+            'Example: {"item_path": "tokio::sync::Mutex::lock"}.'
+        ),
+        parameters=(
+            Parameter("item_path", "string", "", required=True, max_length=500),
+            Parameter("crate", "string", "", default=""),
+            LANGUAGE,
+            VERSION,
+            LOCKFILE,
+            Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
+        ),
+        run=partial(_read, library),
+    )
+
+
+def _summarise(library: Library, arguments: Arguments) -> Answer:
+    stowed = stowed_crate(library, arguments["crate"], arguments)
+    facts = dict(stowed.snapshot.facts)
+    if spoken_in(arguments) is not RUST:
+        from docstow.tools import package_summary as packages_about
+
+        index = library.index(stowed.snapshot)
+        own, modules = packages_about.summary(index, arguments["module"], arguments["depth"])
+        facts |= own
+    elif arguments["module"] or arguments["depth"] > 1:
+        from docstow.index import modules as outline
+
+        index = library.index(stowed.snapshot)
+        own, modules = outline.modules(index, arguments["module"], arguments["depth"])
+        facts |= own
+    else:
+        modules = facts.get("modules", [])
+    counts = stowed.snapshot.counts.items()
+    names = (
+        *("description", "features", "rust_version", "published", "format_version", "target"),
+        *("import_names", "readme"),
+    )
+    return Answer(
+        provenance(stowed)
+        | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
+        | {name: facts[name] for name in names if facts.get(name)}
+        | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
+        | paged(modules, arguments["cursor"], stowed.snapshot.id, MODULES_PER_PAGE)
+    )
+
+
+def _search(library: Library, arguments: Arguments) -> Answer:
+    from docstow.index.search__search import Filters, search
+    from docstow.index.signatures._signatures import search_by_signature
+
+    query, signature = arguments["query"].strip(), arguments["signature"].strip()
+    if not query and not signature:
+        raise InvalidParameter("query", "must say what is looked for; or give a signature")
+    filters = Filters(
+        kinds=tuple(arguments["type_filter"] or ()),
+        module=arguments["module"].strip(),
+        feature=arguments["feature"].strip(),
+        has_examples=arguments["has_examples"],
+        deprecated=arguments["deprecated"],
+    )
+    if signature and spoken_in(arguments) is not RUST:
+        raise InvalidParameter("signature", "is for Rust; say what it does in query")
+    if not arguments["crate"]:
+        show = partial(_result, explain=arguments["explain"])
+        return across.search(library, arguments, query, filters, show, signature=signature)
+    if arguments["crates"]:
+        raise InvalidParameter("crates", "give either crate or crates, not both")
+    stowed, embedder = library.current(stowed_crate(library, arguments["crate"], arguments))
+    index = library.index(stowed.snapshot)
+    limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
+    unbound: Sequence[str] = ()
+    if signature:
+        found = search_by_signature(index, embedder, signature, query, limit=limit, filters=filters)
+        hits, unbound = list(found.hits), found.unbound
+    else:
+        hits = search(index, embedder, query, limit=limit, filters=filters)
+    answer = provenance(stowed) | paged(
+        [_result(index, hit, explain=arguments["explain"]) for hit in hits],
+        arguments["cursor"],
+        stowed.snapshot.id,
+        arguments["k"],
+    )
+    notices = [answer["notice"]] if "notice" in answer else []
+    if unbound:
+        notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
+    if not hits:
+        notices.append(
+            "no function has this shape; write _ for what may be any type"
+            if signature
+            else _nothing(index, stowed.name, filters)
+        )
+    return Answer(answer | ({"notice": "; ".join(notices)} if notices else {}))
+
+
+def _nothing(index: Index, name: str, filters: Filters) -> str:
+    """Why a search found nothing, and what there is instead."""
+    if filters.module and not index.find(filters.module.removesuffix(index.language.separator)):
+        return f"{name} has no module {filters.module}; get_module_tree lists those there are"
+    features = {feature for row in range(len(index)) for feature in index.features(row)}
+    if filters.feature and filters.feature not in features:
+        known = ", ".join(sorted(features)) or "none"
+        return f"no item of {name} needs the feature {filters.feature}; known are: {known}"
+    if filters == type(filters)():
+        return "no word of the query can be searched for; describe what the item does"
+    kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
+    return f"nothing passes the filters; {name} has these kinds: {kinds}"
+
+
+def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
+    attributes = index.attributes(index.row(hit.path, hit.kind))
+    header = hit.signature if len(hit.signature) <= HEADER else hit.signature[: HEADER - 2] + " …"
+    result: dict[str, Any] = {
+        "score": round(hit.score, 5),
+        "item_path": hit.path,
+        "item_type": hit.kind,
+        "header": header,
+        "snippet": hit.snippet,
+        "url": hit.url,
+    }
+    if attributes.get("features"):
+        result["features"] = attributes["features"]
+    if attributes.get("deprecated") is not None:
+        result["deprecated"] = True
+    if explain:
+        result["explanation"] = dict(hit.details)
+    return result
+
+
+def _read(library: Library, arguments: Arguments) -> Answer:
+    from docstow.index import lookup as lookup
+    from docstow.index import render as pages
+    from docstow.index.neighbours import see_also
+
+    language = spoken_in(arguments)
+    path = language.normalise(arguments["item_path"])
+    if not path:
+        raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
+    stowed = stowed_crate(library, arguments["crate"] or language.root(path), arguments)
+    index = library.index(stowed.snapshot)
+    package = Package.of(stowed.snapshot)
+    texts = []
+    for row in lookup.find(index, path):
+        document = index.document(row)
+        members = [index.member(child) for child in index.members(row)]
+        line = provenance_line(stowed, document.url)
+        links = index.links(document.path)
+        neighbours = [index.member(near) for near in see_also(index, row)]
+        traits = index.traits(document.path)
+        texts.append(pages.page(document, line, members, traits, links, neighbours, package))
+    return Answer(text=pages.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))

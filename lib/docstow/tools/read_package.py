@@ -1,0 +1,352 @@
+"""The tool ``read_package``: an installed package's surface, files, definitions and imports.
+
+This room knows the tool's parameters and how a page of it looks. It does not know how packages
+are found or read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import (
+    DocstowError,
+    DocumentNotFound,
+    InvalidParameter,
+    ItemNotFound,
+    PackageNotFound,
+)
+from docstow.index import render as pages
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import cursor_at, offset
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.languages.projects import Project, Projects
+    from docstow.languages.projects.resolver__packages_opened import Opened
+    from docstow.languages.python.surface import PythonSurface
+    from docstow.languages.shared.project__packages_model import Package
+    from docstow.languages.shared.surface import Symbol
+    from docstow.languages.typescript.surface import NodeSurface
+
+    Surface = PythonSurface | NodeSurface
+
+_GRAPHS = ("json", "mermaid")
+_MOST_NAMES = 5000
+#: Members of one thing that are listed.
+_MOST_MEMBERS = 400
+_MOST_ENTRIES = 3
+#: Tokens of a module's own documentation in an overview.
+_DOCS = 500
+#: Characters of a module's names before anything is said of them.
+_NAMES = 4000
+_FENCES = {
+    ".py": "python",
+    ".pyi": "python",
+    ".ts": "typescript",
+    ".tsx": "tsx",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".jsx": "jsx",
+    ".json": "json",
+    ".toml": "toml",
+    ".md": "markdown",
+    ".rs": "rust",
+    ".go": "go",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".html": "html",
+    ".css": "css",
+}
+#: Kinds whose signature does not say what they are.
+_SAID = ("module", "re-export")
+_WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
+
+
+def read_package_tool(projects: Projects) -> Tool:
+    """The tool, bound to the projects that the server may look into."""
+    return Tool(
+        name="read_package",
+        toolset="packages",
+        title="Read an installed package",
+        description=(
+            "Reads a package of the project as installed, running nothing: its public surface and "
+            "files; one file (file_path, lines); one definition (symbol); its import graph. "
+            'Example: {"package_name": "fastapi", "symbol": "fastapi.APIRouter.get"}.'
+        ),
+        parameters=(
+            Parameter("package_name", "string", "", required=True, max_length=214),
+            Parameter("file_path", "string", "", default="", max_length=1000),
+            Parameter("symbol", "string", "", default="", max_length=500),
+            Parameter("lines", "string", "10-80", default="", max_length=20),
+            Parameter("graph", "string", "", default="", choices=_GRAPHS),
+            Parameter("root", "string", "", default="", max_length=1000),
+            Parameter("max_tokens", "integer", "", default=4000, minimum=100, maximum=50_000),
+            Parameter("cursor", "string", "", default="", max_length=400),
+        ),
+        run=partial(_read, projects),
+        open_world=False,
+    )
+
+
+def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.languages.projects.resolver__packages_opened import Opened
+
+    asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
+    if sum(map(bool, asked.values())) > 1:
+        raise InvalidParameter("symbol", "give one of file_path, symbol and graph")
+    if arguments["lines"].strip() and not asked["file_path"]:
+        raise InvalidParameter("lines", "are those of a file: give its file_path too")
+    project, scan = projects.scan(arguments["root"].strip())
+    opened = Opened(scan)
+    package = _package(projects, project, opened, arguments["package_name"].strip())
+    pieces: Iterable[str]
+    if asked["file_path"]:
+        pieces = [_file(opened, package, asked["file_path"], arguments["lines"].strip())]
+    elif asked["symbol"]:
+        pieces = _symbol(opened, package, asked["symbol"])
+    elif asked["graph"]:
+        pieces = [_graph(opened, package, asked["graph"])]
+    else:
+        pieces = _overview(opened, package)
+    whole = len(pieces[0]) if isinstance(pieces, list) else ""
+    scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
+    begin = offset(arguments["cursor"], scope)
+    text = _as_far(pieces, begin + arguments["max_tokens"] * pages.CHARACTERS_PER_TOKEN)
+    part, following = pages.part(text, begin, arguments["max_tokens"])
+    more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
+    return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
+
+
+def _package(projects: Projects, project: Project, opened: Opened, name: str) -> Package:
+    try:
+        return opened.package(name)
+    except PackageNotFound as error:
+        others = [] if opened.scan.named(name) else projects.having(name)
+        if others:
+            raise PackageNotFound(
+                f"{project.name} has no package {name!r}; give the root that has it:"
+                f" {', '.join(others)}."
+            ) from error
+        raise
+
+
+def _provenance(opened: Opened, package: Package) -> str:
+    others = [each.version for each in opened.scan.named(package.name) if each != package]
+    also = f"also installed: {', '.join(dict.fromkeys(others))}" if others else ""
+    parts = [f"{package.name} {package.version}", package.ecosystem, package.location]
+    parts += ["editable" if package.editable else "", also, "third-party text"]
+    return f"*{' · '.join(filter(None, parts))}*"
+
+
+def _as_far(pieces: Iterable[str], end: int) -> str:
+    """A text as far as it is asked for, and a little further: the rest of it is never made."""
+    text = ""
+    for piece in pieces:
+        text += piece
+        if len(text) > end:
+            return text
+    return text.rstrip("\n") + "\n"
+
+
+def _overview(opened: Opened, package: Package) -> Iterator[str]:
+    """The names of a package first, then its files, then what the names are."""
+    from docstow.languages.shared import package_files as contents
+
+    yield f"# {package.name} {package.version}\n\n"
+    if package.summary:
+        yield f"{package.summary}\n\n"
+    surface = opened.surface(package)
+    entries = _entries(surface, package) if surface is not None else []
+    for symbol, names in entries:
+        yield f"## Entry module `{symbol.path}`\n\n"
+        yield f"`{symbol.file}`\n\n" if symbol.file else ""
+        if symbol.signature and package.ecosystem == "node":
+            # What is exported in place of a module may be called.
+            yield f"{_fenced(symbol.signature, symbol.file)}\n\n"
+        if symbol.docstring:
+            docs, further = pages.part(symbol.docstring, 0, _DOCS)
+            yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
+        if names:
+            yield f"{_short(', '.join(f'`{each}`' for each in names))}\n\n"
+    files = contents.files(package, opened.boundary(package))
+    tree = contents.tree(files, package.files_root) if package.files_root else ""
+    yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
+    if surface is not None:
+        for symbol, names in entries:
+            if names:
+                yield f"## Names of `{symbol.path}`\n\n"
+            yield from _members(surface, package, symbol.path, names)
+
+
+def _entries(surface: Surface, package: Package) -> list[tuple[Symbol, list[str]]]:
+    """What is imported of a package, with its names; else the first module that is seen."""
+    found = [surface.symbol(name) for name in package.import_names[:_MOST_ENTRIES]]
+    if not any(found):
+        found = [surface.symbol(name) for name in surface.modules()[:1]]
+    return [(each, _listed(surface, each.path)) for each in found if each is not None]
+
+
+def _short(names: str) -> str:
+    return names if len(names) <= _NAMES else f"{names[:_NAMES].rpartition(', ')[0]} …"
+
+
+def _listed(surface: Surface, path: str) -> list[str]:
+    return list(islice(surface.listed(path), _MOST_MEMBERS + 1))
+
+
+def _members(surface: Surface, package: Package, path: str, names: Sequence[str]) -> Iterator[str]:
+    """A line for each, looked into when it is its turn."""
+    for name in names[:_MOST_MEMBERS]:
+        symbol = surface.symbol(f"{path}.{name}")
+        if symbol is not None:
+            yield f"{_line(name, symbol)}\n"
+    yield "\n"
+    if len(names) > _MOST_MEMBERS:
+        yield "There are more: give one as symbol, or read the module's file.\n\n"
+    # Declarations say all there is.
+    if package.language != "typescript" and not surface.certain(path):
+        yield "*It may have more names than can be seen without running it.*\n\n"
+
+
+def _line(name: str, symbol: Symbol) -> str:
+    last = symbol.signature.splitlines()[-1] if symbol.signature else ""
+    short = last if len(last) <= 120 else f"{last[:119]}…"
+    said = f" ({symbol.kind})" if symbol.kind in _SAID else f": `{short}`" if short else ""
+    first = symbol.docstring.strip().split("\n\n")[0].replace("\n", " ")
+    sentence = first.split(". ")[0].rstrip(".")
+    docs = f" — {sentence[:160]}" if sentence else ""
+    return f"- **{name}**{said}{' *deprecated*' if symbol.deprecated else ''}{docs}"
+
+
+def _file(opened: Opened, package: Package, path: str, lines: str) -> str:
+    from docstow.languages.shared import package_files as contents
+
+    boundary = opened.boundary(package)
+    plain = path.removeprefix("./").rstrip("/") if not path.startswith("/") else path
+    if boundary.inside(plain).is_dir():
+        listed = contents.tree(contents.files(package, boundary), boundary.root, plain)
+        if not listed:
+            raise DocumentNotFound(f"{package.name} has no readable files in {path}.")
+        return f"# {plain}/\n\n```text\n{listed}\n```\n"
+    try:
+        shown, body = opened.file(package, plain)
+    except DocumentNotFound as error:
+        near = _near(plain, contents.files(package, boundary))
+        raise DocumentNotFound(error.message, suggestions=near) from error
+    rows = body.decode(errors="replace").splitlines()
+    begin, end = _range(lines, len(rows))
+    text = "\n".join(rows[begin - 1 : end])
+    where = f"lines {begin}-{end} of {len(rows)}" if lines else f"{len(rows)} lines"
+    return f"# {shown}\n\n{where}\n\n{_fenced(text, shown)}\n"
+
+
+def _range(lines: str, count: int) -> tuple[int, int]:
+    if not lines:
+        return 1, count
+    first, dash, last = lines.partition("-")
+    if not first.strip().isdecimal() or (dash and not last.strip().isdecimal()):
+        raise InvalidParameter("lines", "must be a line or a range of lines such as 10-80")
+    begin, end = int(first), int(last) if dash else int(first)
+    if begin < 1 or end < begin or begin > max(count, 1):
+        raise InvalidParameter("lines", f"must be within 1-{count}, the first line first")
+    return begin, min(end, count)
+
+
+def _fenced(text: str, path: str) -> str:
+    """The text as a code block that nothing in it ends."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    suffix = f".{path.rpartition('.')[2]}" if "." in path else ""
+    return f"{fence}{_FENCES.get(suffix, 'text')}\n{text}\n{fence}"
+
+
+def _symbol(opened: Opened, package: Package, path: str) -> Iterator[str]:
+    surface = opened.surface(package)
+    if surface is None:
+        raise InvalidParameter(
+            "symbol", f"{package.language} packages are read by file_path; for crates get_item_doc"
+        )
+    # An alias is imported by another name than its surface has.
+    modules = dict.fromkeys((*package.import_names, package.name))
+    tried = [path, *(f"{each}.{path}" for each in modules)]
+    found = next(((each, made) for each in tried if (made := surface.symbol(each))), None)
+    if found is None:
+        raise _missing(package, surface, path, tried)
+    name, symbol = found
+    blocks = [f"# {symbol.kind} `{name}`"]
+    if symbol.deprecated:
+        blocks.append(f"**Deprecated**: {symbol.deprecated}")
+    if symbol.target:
+        blocks.append(f"Defined as `{symbol.target}`")
+    if symbol.file and symbol.line:
+        blocks.append(f"`{symbol.file}` lines {symbol.line}-{symbol.end_line}")
+    if symbol.signature:
+        blocks.append(_fenced(symbol.signature, symbol.file))
+    blocks.append(symbol.docstring)
+    yield "".join(f"{each}\n\n" for each in blocks if each)
+    if symbol.kind in _WITH_MEMBERS and (names := _listed(surface, name)):
+        yield "## Members\n\n"
+        yield from _members(surface, package, name, names)
+    if symbol.kind != "module" and (source := _source(opened, package, symbol)):
+        yield f"## Source\n\n{_fenced(source, symbol.file)}\n"
+
+
+def _source(opened: Opened, package: Package, symbol: Symbol) -> str:
+    """The lines of the definition, in whichever package it is."""
+    if not symbol.file or not symbol.line:
+        return ""
+    owner = opened.scan.importing(symbol.target, package.language) if symbol.target else None
+    for each in filter(None, (owner, package)):
+        try:
+            _, body = opened.file(each, symbol.file)
+        except DocstowError:
+            continue
+        rows = body.decode(errors="replace").splitlines()
+        return "\n".join(rows[symbol.line - 1 : symbol.end_line])
+    return ""
+
+
+def _missing(package: Package, surface: Surface, path: str, tried: Iterable[str]) -> ItemNotFound:
+    parents = dict.fromkeys(each.rpartition(".")[0] for each in tried)
+    near: list[str] = []
+    for parent in filter(None, parents):
+        near += [f"{parent}.{name}" for name in surface.listed(parent)]
+    names = surface.names()
+    near += [name for name, _ in zip(names, range(_MOST_NAMES), strict=False)]
+    certain = any(surface.certain(parent) for parent in parents if parent)
+    doubt = "" if certain else " It may be there all the same: not all names can be seen."
+    return ItemNotFound(
+        f"{package.name} {package.version} has no {path}.{doubt} Call without symbol for its"
+        " public surface.",
+        suggestions=_near(path, list(dict.fromkeys(near))),
+    )
+
+
+def _near(wanted: str, names: list[str]) -> list[dict[str, Any]]:
+    from rapidfuzz import fuzz, process
+
+    last = wanted.replace("/", ".").split(".")[-1].lower()
+
+    def score(_: str, name: str, **__: Any) -> float:
+        end = name.replace("/", ".").split(".")[-1].lower()
+        return 0.7 * fuzz.ratio(last, end) + 0.3 * fuzz.ratio(wanted.lower(), name.lower())
+
+    found = process.extract(wanted, names, scorer=score, limit=5, score_cutoff=55)
+    return [{"name": name, "score": round(at / 100, 3)} for name, at, _ in found]
+
+
+def _graph(opened: Opened, package: Package, form: str) -> str:
+    from docstow.languages.projects.import_graph import import_graph
+
+    made = import_graph(package, opened.boundary(package))
+    if form == "mermaid":
+        return f"```mermaid\n{made.as_mermaid()}\n```\n"
+    return f"```json\n{json.dumps(made.as_json(), separators=(',', ':'))}\n```\n"

@@ -1,0 +1,236 @@
+"""The tool ``scan_packages``: which packages a project has, in which versions.
+
+This room knows the tool's parameters and the shape of its answer. It does not know how packages
+are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools.answers import COUNT, CURSOR, TEXT, cursor_at, offset, result_schema
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.languages.projects import Project, Projects
+    from docstow.languages.projects.mentions__verify_mentions import Mentions
+    from docstow.languages.shared.project import Environment, Scan
+    from docstow.languages.shared.project__packages_model import Package
+
+ECOSYSTEMS = ("python", "node", "rust", "go")
+PER_PAGE = 50
+_MOST_NAMES = 5
+_MOST_PROBLEMS = 10
+_MOST_CALLS = 3
+_LONGEST_TEXT = 200_000
+
+
+def scan_packages_tool(projects: Projects) -> Tool:
+    """The tool, bound to the projects that the server may look into."""
+    text = {"type": "array", "items": TEXT}
+    flag = {"type": "boolean"}
+    package = result_schema(
+        {"name": TEXT, "version": TEXT, "import_names": text, "direct": flag},
+        location=TEXT,
+        language=TEXT,
+        summary=TEXT,
+        installed=flag,
+        editable=flag,
+        problem=TEXT,
+    )
+    environment = result_schema(
+        {"ecosystem": TEXT, "kind": TEXT, "location": TEXT, "count": COUNT, "direct": COUNT},
+        detail=TEXT,
+        packages={"type": "array", "items": package},
+    )
+    problem = result_schema({"location": TEXT, "reason": TEXT})
+    return Tool(
+        name="scan_packages",
+        toolset="packages",
+        title="Packages of a project",
+        description=(
+            "Lists the project's installed packages (Python, Node; else its lock files; Rust, Go) "
+            "with exact versions. text: code or an error message; only what it names is listed, "
+            'with the next call. Example: {"query": "http", "direct": true}.'
+        ),
+        parameters=(
+            Parameter("root", "string", "", default="", max_length=1000),
+            Parameter("query", "string", "", default="", max_length=200),
+            Parameter("ecosystem", "string", "", default="", choices=ECOSYSTEMS),
+            Parameter("direct", "boolean", "", default=False),
+            Parameter("text", "string", "", default="", max_length=_LONGEST_TEXT),
+            Parameter("details", "boolean", "", default=False),
+            Parameter("cursor", "string", "", default="", max_length=400),
+        ),
+        run=partial(_run, projects),
+        output_schema={
+            "type": "object",
+            "properties": {
+                "root": TEXT,
+                "roots": text,
+                "counts": {"type": "object"},
+                "environments": {"type": "array", "items": environment},
+                "problems": {"type": "array", "items": problem},
+                "notice": TEXT,
+                "missing": text,
+                "next": {"type": "array", "items": {"type": "object", "required": ["tool"]}},
+                "cursor": CURSOR,
+            },
+            "required": ["root", "counts", "environments", "cursor"],
+        },
+        open_world=False,
+    )
+
+
+def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
+    project, scan = projects.scan(arguments["root"].strip())
+    several = {"roots": list(projects.names)} if len(projects.names) > 1 else {}
+    rows = [
+        (number, package)
+        for number, environment in enumerate(scan.environments)
+        for package in environment.packages
+    ]
+    extra: dict[str, Any] = {}
+    if arguments["text"].strip():
+        from docstow.languages.projects import mentions__verify_mentions as mentions
+
+        named = mentions.read(arguments["text"])
+        found = {name: _package(scan, named, name) for name in named.names}
+        chosen = [each for each in found.values() if each is not None]
+        rows = [row for row in rows if any(row[1] is each for each in chosen)]
+        extra = _spoken_of(project, named, found)
+    wanted = [row for row in rows if _fits(row[1], arguments)]
+    if not wanted and rows:
+        extra.setdefault("notice", "no package passes the filters; leave out query, or direct")
+    members = {
+        "root": project.name,
+        **several,
+        "counts": {
+            "packages": len(wanted),
+            "direct": sum(package.direct for _, package in wanted),
+        },
+        **extra,
+        **_page(scan, wanted, arguments, f"{project.root} {_scope(arguments)} {len(wanted)}"),
+    }
+    return Answer(members)
+
+
+def _scope(arguments: Mapping[str, Any]) -> list[Any]:
+    return [arguments[name] for name in ("query", "ecosystem", "direct", "text")]
+
+
+def _fits(package: Package, arguments: Mapping[str, Any]) -> bool:
+    if arguments["ecosystem"] not in ("", package.ecosystem):
+        return False
+    if arguments["direct"] and not package.direct:
+        return False
+    words = arguments["query"].casefold().split()
+    text = " ".join((package.name, *package.import_names, package.summary)).casefold()
+    return all(word in text or word in text.replace("-", "_") for word in words)
+
+
+def _page(
+    scan: Scan,
+    wanted: Sequence[tuple[int, Package]],
+    arguments: Mapping[str, Any],
+    scope: str,
+) -> dict[str, Any]:
+    """One page of packages, each below its environment; all environments with their counts."""
+    begin = offset(arguments["cursor"], scope)
+    end = begin + PER_PAGE
+    shown: dict[int, list[dict[str, Any]]] = {}
+    for number, package in wanted[begin:end]:
+        shown.setdefault(number, []).append(_row(package, details=arguments["details"]))
+    filtered = any(_scope(arguments))
+    environments = [
+        _environment(environment, shown.get(number, []))
+        for number, environment in enumerate(scan.environments)
+        if number in shown or not filtered
+    ]
+    problems = [
+        {"location": each.location, "reason": each.reason}
+        for each in scan.problems[: None if arguments["details"] else _MOST_PROBLEMS]
+    ]
+    return {
+        "environments": environments,
+        **({"problems": problems} if problems else {}),
+        "cursor": cursor_at(end, scope) if len(wanted) > end else None,
+    }
+
+
+def _environment(environment: Environment, packages: list[dict[str, Any]]) -> dict[str, Any]:
+    detail = {"detail": environment.detail} if environment.detail else {}
+    return {
+        "ecosystem": environment.ecosystem,
+        "kind": environment.kind,
+        "location": environment.location,
+        **detail,
+        "count": len(environment.packages),
+        "direct": sum(each.direct for each in environment.packages),
+        "packages": packages,
+    }
+
+
+def _row(package: Package, *, details: bool) -> dict[str, Any]:
+    names = list(package.import_names)
+    row: dict[str, Any] = {
+        "name": package.name,
+        "version": package.version,
+        "import_names": names if details else names[:_MOST_NAMES],
+        "direct": package.direct,
+    }
+    if details:
+        row |= {
+            "location": package.location,
+            "language": package.language,
+            "summary": package.summary,
+            "installed": package.installed,
+            "editable": package.editable,
+        }
+    return row | ({"problem": package.problem} if package.problem else {})
+
+
+def _package(scan: Scan, named: Mentions, name: str) -> Package | None:
+    from docstow.languages.shared.project import ECOSYSTEMS as OF_LANGUAGES
+
+    if named.manifest:
+        return next(iter(scan.named(name, OF_LANGUAGES[named.language])), None)
+    return scan.importing(name, named.language)
+
+
+def _spoken_of(
+    project: Project, named: Mentions, found: Mapping[str, Package | None]
+) -> dict[str, Any]:
+    """What to say of the packages that a text names, and what to ask next."""
+    if not named.names:
+        return {"notice": "the text names no packages: it has no imports, and is no error message"}
+    own = {name: package for name, package in found.items() if package is not None}
+    versions = {f"{each.name} {each.version}": None for each in own.values()}
+    missing = [name for name in found if name not in own]
+    parts = [f"this project has {', '.join(versions)}"] if versions else []
+    if missing:
+        parts.append(f"not installed or locked here: {', '.join(missing)}")
+    calls = [_call(project, named, name, package) for name, package in own.items()]
+    if own and not (named.message or named.manifest) and named.language != "go":
+        arguments = {"language": named.language, "root": project.name, "code": "<this text>"}
+        calls = [{"tool": "verify_code", "arguments": arguments}, *calls]
+    return {
+        "notice": "; ".join(parts),
+        **({"missing": missing} if missing else {}),
+        **({"next": calls[:_MOST_CALLS]} if calls else {}),
+    }
+
+
+def _call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
+    """The call that shows what a package offers, or the name of it that is at fault."""
+    if package.ecosystem == "rust":
+        version = {"crate": package.name, "version": package.version}
+        return {"tool": "get_crate_summary", "arguments": version}
+    arguments: dict[str, Any] = {"package_name": package.name, "root": project.name}
+    if named.names[name] and len(named.names[name]) > 1:
+        # The last name is the one that is not there; what it was looked for in is.
+        arguments["symbol"] = ".".join((name, *named.names[name][:-1]))
+    return {"tool": "read_package", "arguments": arguments}

@@ -1,0 +1,256 @@
+"""Pages of documentation generators become the Markdown that lies beside the fixtures."""
+
+# ruff: noqa: E501 - markup in one piece is easier to read.
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docstow.formats import html as html
+from docstow.formats._readers_page import Page
+from paths import FIXTURES
+
+SITES = FIXTURES / "sites"
+EXPECTED = FIXTURES / "site_pages"
+PAGES = sorted(path.relative_to(EXPECTED).with_suffix("") for path in EXPECTED.rglob("*.md"))
+
+
+def read_fixture(path: Path) -> Page:
+    address = path.as_posix().removesuffix("index.html")
+    return html.read((SITES / path).read_bytes(), f"http://docs.example/{address}")
+
+
+def read(body: str, url: str = "https://docs.example/a/b") -> Page:
+    return html.read(body.encode(), url)
+
+
+def text(inner: str) -> str:
+    """The Markdown of a page's main part, without the title that leads it."""
+    page = read(f"<title>T</title><main>{inner}</main>")
+    assert page.text.startswith("# T\n")
+    return page.text.removeprefix("# T\n").strip("\n")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_a_page_of_a_generator(path: Path) -> None:
+    html_path = path.with_suffix(".html")
+    expected = (EXPECTED / path).with_suffix(".md").read_text(encoding="utf-8")
+    assert read_fixture(html_path).text == expected
+
+
+def test_every_site_has_expected_pages() -> None:
+    folders = {path.name for path in SITES.iterdir() if path.is_dir()}
+    assert {path.parts[0] for path in PAGES} == folders
+
+
+def test_what_a_page_says_of_itself() -> None:
+    page = read_fixture(Path("docusaurus/docs/topics/index.html"))
+    assert page.title == "Topics"
+    assert page.canonical == "http://docs.example/docusaurus/docs/topics"
+    assert page.indexable
+    assert dict(page.attributes) == {
+        "language": "en",
+        "description": "Topics, partitions and retention.",
+    }
+    assert page.links == (
+        "http://docs.example/docusaurus/docs/topics/",
+        "http://docs.example/docusaurus/docs/intro",
+        "http://docs.example/docusaurus/",
+        "https://forge.example/quillcast",
+        "http://docs.example/docusaurus/docs/topics",
+        "http://docs.example/docusaurus/docs/clients/javascript",
+        "http://docs.example/docusaurus/docs/clients/go",
+        "https://forge.example/quillcast/edit/main/docs/topics.md",
+    )
+    assert not read_fixture(Path("mkdocs/404.html")).indexable
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Install | Site</title>", "<h1>Install it <a href='#x'>¶</a></h1>", "Install it"),
+        ("<title>Install - the tool - Site</title>", "<p>x</p>", "Install - the tool"),
+        ("<meta property='og:title' content='Open'><title>t</title>", "<p>x</p>", "Open"),
+        ("", "<p>x</p>", "b"),
+    ],
+)
+def test_titles(head: str, body: str, title: str) -> None:
+    page = read(f"<head>{head}</head><main>{body}</main>")
+    assert page.title == title
+    assert page.text.startswith(f"# {title}\n")
+
+
+def test_links_are_absolute_without_fragment_and_once() -> None:
+    page = read(
+        '<base href="/docs/v2/"><nav><a href="x#part">x</a><a href="x">again</a></nav>'
+        '<main><a href="//cdn.example/y z">y</a><a href="mailto:a@b">m</a>'
+        '<a href="http://[bad">bad</a><a rel="nofollow" href="/no">no</a><a href=" q?a=1&amp;b=2 ">q</a>'
+    )
+    assert page.links == (
+        "https://docs.example/docs/v2/x",
+        "https://cdn.example/y%20z",
+        "https://docs.example/docs/v2/q?a=1&b=2",
+    )
+    assert "[q](https://docs.example/docs/v2/q?a=1&b=2)" in page.text
+    nofollow = "<meta name=robots content='noindex, nofollow'><a href=/x>x</a>"
+    assert html.links(nofollow.encode(), "https://docs.example/") == ()
+    frames = "<frameset><frame src='left.html'></frameset>"
+    assert html.links(frames.encode(), "https://docs.example/") == (
+        "https://docs.example/left.html",
+    )
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (
+            '<pre><code class="language-py">a\n\n  b &lt; c\n</code></pre>',
+            "```python\na\n\n  b < c\n```",
+        ),
+        ('<pre class="brush: js;">x()</pre>', "```js\nx()\n```"),
+        (
+            '<div class="sourceCode"><pre class="sourceCode bash"><code>ls</code></pre></div>',
+            "```bash\nls\n```",
+        ),
+        (
+            '<div class="highlight highlight-source-rust"><pre>fn a() {}</pre></div>',
+            "```rust\nfn a() {}\n```",
+        ),
+        ("<pre>\n\n  first\n</pre>", "```\n\n  first\n```"),
+        ("<pre>a ``` b</pre>", "````\na ``` b\n````"),
+        ("<pre><div class=l>a</div><div class=l>b</div></pre>", "```\na\nb\n```"),
+        ("<pre>a<button>Copy</button><br>\tb\u00a0c</pre>", "```\na\n\tb\u00a0c\n```"),
+        ("<p>before <b>bold</b><pre>x</pre>", "before **bold**\n\n```\nx\n```"),
+        ("<a href='/x'><pre>one</pre></a>", "```\none\n```"),
+        ("<ul><li><pre>a\n\nb</pre></li></ul>", "- ```\n  a\n\n  b\n  ```"),
+        ("<blockquote><pre>a\n\nb</pre></blockquote>", "> ```\n> a\n>\n> b\n> ```"),
+        (
+            "<table><tr><th>h</th></tr><tr><td><pre>a | b\nc</pre></td></tr></table>",
+            "| h |\n| --- |\n| `a \\| b`<br>`c` |",
+        ),
+    ],
+)
+def test_code_blocks_are_exact(markup: str, expected: str) -> None:
+    found = text(markup)
+    if markup.startswith("<a"):
+        assert expected in found
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (
+            "<div class='admonition warning'><p class='admonition-title'>Warning</p><p>Hot.</p></div>",
+            "> **Warning:** Hot.",
+        ),
+        ("<div class='note'><p>Plain.</p></div>", "> **Note:** Plain."),
+        ("<div role='alert'>Bare.</div>", "> **Note:** Bare."),
+        (
+            "<p class='warning'>Do <b>not</b> <code>rm</code>.</p>",
+            "> **Warning:** Do **not** `rm`.",
+        ),
+        ("<blockquote class='important'><p>Read.</p></blockquote>", "> **Important:** Read."),
+        (
+            "<div class='px-4 hint info rounded-md'><div><svg class='gb-icon'></svg></div><div class='flex-1'><p>Mind.</p></div></div>",
+            "> **Info:** Mind.",
+        ),
+        (
+            "<div class='nextra-callout x:flex x:border-yellow-100'><div class='x:select-none'>\u26a0\ufe0f</div><div class='x:w-full'><p>Deep.</p></div></div>",
+            "> **Warning:** Deep.",
+        ),
+        (
+            "<div class='nextra-callout x:border-blue-200'><div><svg></svg></div><div><p>Known.</p></div></div>",
+            "> **Info:** Known.",
+        ),
+        (
+            "<aside class='starlight-aside starlight-aside--tip'><p class='starlight-aside__title' aria-hidden='true'>Tip</p><div class='starlight-aside__content'><p>Try.</p></div></aside>",
+            "> **Tip:** Try.",
+        ),
+        (
+            "<div class='warning custom-block'><p class='custom-block-title'>Mind</p><p>Gap.</p></div>",
+            "> **Warning: Mind**\n>\n> Gap.",
+        ),
+        ("<details><summary>More</summary><p>Inside.</p></details>", "**More**\n\nInside."),
+        (
+            "<p>H<sub>2</sub>O, 2<sup>10</sup>, <kbd>Esc</kbd><br>next</p>",
+            "H_2O, 2^10, `Esc`\\\nnext",
+        ),
+        ("<p>see <img src=a.png alt='the wheel'> there</p>", "see the wheel there"),
+        (
+            "<p><span class=katex><math><annotation encoding='application/x-tex'>a^2_i</annotation></math><span class=katex-html aria-hidden=true>a2</span></span></p>",
+            "$a^2_i$",
+        ),
+        ("<p hidden>a</p><p style='display: none'>b</p><p aria-hidden=true>c</p><p>d</p>", "d"),
+        ("<ol start=3><li>a<ol><li>b</li></ol></li></ol>", "3. a\n   1. b"),
+        ("<dl><dt>t</dt><dd>d</dd></dl>", "**t**\n\nd"),
+        (
+            "<table><tr><th>a</th><th>b</th></tr><tr><td>x|y</td><td>1<br>2</td></tr></table>",
+            "| a | b |\n| --- | --- |\n| x\\|y | 1<br>2 |",
+        ),
+    ],
+)
+def test_blocks(markup: str, expected: str) -> None:
+    assert text(markup) == expected
+
+
+def test_the_text_of_a_page_that_does_not_mark_it() -> None:
+    sentence = (
+        "The wheel turns when the load is low, and rests while it is high, as the tide does. "
+    )
+    menu = "".join(f"<li><a href='/p{n}'>Page {n}</a></li>" for n in range(30))
+    page = read(
+        f"<title>Wheel</title><body><div class='leftcol'><ul>{menu}</ul></div><div class='txt'>"
+        f"<h2>Turning</h2><p>{sentence * 6}</p><pre class='language-sh'>turn --slowly\n\n  now</pre>"
+        f"<p>{sentence * 6}</p><p>{sentence * 6}</p></div><div class='bottom'>© A company</div></body>"
+    )
+    words = (sentence * 6).strip()
+    assert page.text == (
+        f"# Wheel\n\n## Turning\n\n{words}\n\n```sh\nturn --slowly\n\n  now\n```\n\n{words}\n\n{words}\n"
+    )
+    assert len(page.links) == 30
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        '<div class="nextra-breadcrumb flex">Docs</div>',
+        '<a class="td-rss-button" href="/x.xml">RSS</a>',
+        '<h2 class="feedback--title">Feedback</h2><p class="feedback--question">Useful?</p>',
+        '<div class="td-page-meta__lastmod">Last modified by A</div>',
+        "<p>Last updated on May 3, 2026</p>",
+        "<div><p>Was this page helpful?</p></div>",
+    ],
+)
+def test_furniture_of_themes_is_no_text(furniture: str) -> None:
+    assert text(f"<p>Kept.</p>{furniture}") == "Kept."
+
+
+@pytest.mark.parametrize(
+    "kept", ["Last modified is a header of 3 kinds. It is sent.", "Was this helpful is a question."]
+)
+def test_sentences_that_look_like_furniture_are_text(kept: str) -> None:
+    assert text(f"<p>{kept}</p>") == kept
+
+
+def test_groups_of_code_have_their_names_and_no_language_as_text() -> None:
+    blocks = "".join(
+        f'<div class="language-sh"><button></button><span class="lang">sh</span><pre><code>{each}'
+        " add auk</code></pre></div>"
+        for each in ("npm", "pnpm")
+    )
+    labels = '<input type="radio"><label>npm</label><input type="radio"><label>pnpm</label>'
+    group = f'<div class="tabs">{labels}</div><div class="blocks">{blocks}</div>'
+    assert text(f'<div class="vp-code-group vp-adaptive-theme">{group}</div>') == (
+        "**npm**\n\n```sh\nnpm add auk\n```\n\n**pnpm**\n\n```sh\npnpm add auk\n```"
+    )
+
+
+def test_tabs_in_a_box_of_their_own_name_their_panels() -> None:
+    tabs = '<ul role="tablist"><li><a role="tab">One</a></li><li><a role="tab">Two</a></li></ul>'
+    panels = '<div role="tabpanel"><p>First.</p></div><div role="tabpanel" hidden><p>Second.</p>'
+    markup = f"<starlight-tabs><div>{tabs}</div>{panels}</div></starlight-tabs>"
+    assert text(markup) == "**One**\n\nFirst.\n\n**Two**\n\nSecond."

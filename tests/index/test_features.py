@@ -1,0 +1,71 @@
+"""What ranking knows of candidates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from docstow.index.ranking import Item, Match, features, twin_word, weights, worth
+
+ITEM = Item(
+    kind="method",
+    path="stowage::Hold::try_stow",
+    title="try_stow",
+    summary="Stows cargo if there is room.",
+    in_degree=3,
+    members=0,
+    length=120,
+    deprecated=False,
+    twin="try",
+    of_trait=False,
+)
+MATCH = Match(
+    keyword=4.0,
+    keyword_best=8.0,
+    keyword_rank=2,
+    cosine=0.5,
+    cosine_best=0.7,
+    vector_rank=0,
+    named=0.0,
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "neighbours", "word"),
+    [
+        ("get_mut", {"get", "set"}, "mut"),
+        ("try_send", {"send"}, "try"),
+        ("try_send", {"recv"}, ""),
+        ("commute", {"com"}, ""),
+        ("get", {"get_mut"}, ""),
+    ],
+)
+def test_a_twin_has_a_plainer_neighbour(title: str, neighbours: set[str], word: str) -> None:
+    assert twin_word(title, neighbours) == word
+
+
+def test_features_say_how_an_item_meets_a_query() -> None:
+    values = features(ITEM, MATCH, ["stow", "cargo"])
+    assert values["keyword_share"] == 0.5
+    assert values["fusion"] == pytest.approx(60 / 62)
+    assert values["keyword_place"] == pytest.approx(10 / 12)
+    assert values["vector_place"] == 0
+    assert values["cosine_gap"] == pytest.approx(-0.2)
+    assert values["is_method"] == 1
+    assert values["twin"] == 1
+
+
+def test_a_query_that_asks_for_the_variant_does_not_count_against_it() -> None:
+    assert features(ITEM, MATCH, ["try", "stow"])["twin"] == 0
+
+
+def test_weights_are_of_features_that_exist() -> None:
+    assert set(weights()) <= set(features(ITEM, MATCH, []))
+
+
+def test_what_is_deprecated_or_a_twin_comes_after_its_like() -> None:
+    asked = ["stow"]
+    plain = worth(features(replace(ITEM, twin=""), MATCH, asked))
+    assert worth(features(ITEM, MATCH, asked)) < plain
+    assert worth(features(replace(ITEM, twin="", deprecated=True), MATCH, asked)) < plain

@@ -1,0 +1,125 @@
+"""Pages as Markdown, whole and cut."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docstow.core.model import Document
+from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Traits, bounded, page
+from docstow.index.render__manifest import Package
+
+DOCUMENT = Document(
+    path="stowage::Hold",
+    kind="struct",
+    title="Hold",
+    signature="pub struct Hold { /* private fields */ }",
+    text="A ship's hold.\n\n```\n# hidden();\nlet hold = 1;\n```",
+    url="https://docs.rs/stowage/0.1.0/stowage/struct.Hold.html",
+    parent="stowage",
+    attributes={
+        "deprecated": {"since": "0.2.0", "note": "use Bay"},
+        "features": ["ships"],
+        "aliases": ["stowage::prelude::Hold"],
+        "source": "src/hold.rs:15",
+        "must_use": "or the cargo is lost",
+        "non_exhaustive": True,
+        "stability": {"level": "stable", "since": "1.2.0"},
+    },
+)
+
+TRAITS = Traits(("core::clone::Clone", "!core::marker::Send"), 12, ("str",))
+
+PAGE = """\
+# struct `stowage::Hold`
+
+*stowage 0.1.0*
+
+```rust
+pub struct Hold { /* private fields */ }
+```
+
+**Deprecated since 0.2.0**: use Bay
+
+Requires features: `ships`
+
+Must be used: or the cargo is lost
+
+Non-exhaustive: more may be added in a compatible version
+
+Stable since 1.2.0
+
+Also at: `stowage::prelude::Hold`
+
+Source: `src/hold.rs:15`
+
+A ship's hold.
+
+```rust
+let hold = 1;
+```
+
+## Fields
+
+- **weight**: `pub weight: f64`
+
+## Methods
+
+- **stow**: `pub fn stow<T>(&mut self, cargo: T) …` — Puts it in.
+
+## Implements
+
+`core::clone::Clone`, `!core::marker::Send`
+
+12 more, auto and blanket: find_implementations
+
+By `Deref` it has the methods of `str` too
+"""
+
+
+def test_a_page_has_header_facts_docs_and_members() -> None:
+    members = [
+        Member(
+            "stowage::Hold::stow",
+            "method",
+            "pub fn stow<T>(&mut self, cargo: T)\nwhere\n    T: Stowable,",
+            "Puts it in.",
+        ),
+        Member("stowage::Hold::weight", "field", "pub weight: f64", ""),
+    ]
+    assert page(DOCUMENT, "*stowage 0.1.0*", members, TRAITS) == PAGE
+
+
+def test_a_page_that_fits_is_left_alone() -> None:
+    assert bounded(PAGE, 1000) == PAGE
+
+
+BLOCKS = st.lists(
+    st.sampled_from(
+        ["word " * 30, "```rust\nlet a = 1;\n\nlet b = 2;\n```", "- x\n- y", "# Title"]
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(BLOCKS, st.integers(20, 200))
+def test_a_cut_is_between_blocks_and_says_so(blocks: list[str], tokens: int) -> None:
+    text = "\n\n".join(blocks)
+    cut = bounded(text, tokens)
+    if cut == text:
+        assert len(text) <= tokens * CHARACTERS_PER_TOKEN
+        return
+    kept, _, note = cut.rpartition("\n\n*Cut here: ")
+    assert "max_tokens=" in note
+    assert text.startswith(kept)
+    assert kept.count("```") % 2 == 0
+    assert len(kept) <= max(tokens * CHARACTERS_PER_TOKEN, len(blocks[0]))
+
+
+def test_required_features_come_with_the_line_that_turns_them_on() -> None:
+    package = Package("stowage", "0.1.0", {"ships": [], "default": []}, "1.85")
+    shown = page(DOCUMENT, "*stowage 0.1.0*", [], Traits(), package=package)
+    line = '`stowage = { version = "0.1", features = ["ships"] }`'
+    assert f"Requires features: `ships` ({line})\n\n" in shown
+    assert "Needs Rust 1.85 or newer\n\nA ship's hold." in shown

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docstow.index.ranking__rank import reciprocal_rank_fusion, top
+
+small_scores = st.lists(st.integers(-4, 4), max_size=30)
+
+
+@given(small_scores, st.integers(-1, 40))
+def test_top_is_the_head_of_a_full_stable_sort(scores: list[int], k: int) -> None:
+    expected = sorted(range(len(scores)), key=lambda row: (-scores[row], row))[: max(k, 0)]
+    assert top(np.array(scores, dtype=np.float32), k).tolist() == expected
+
+
+def test_fusion_adds_reciprocal_ranks() -> None:
+    fused = reciprocal_rank_fusion([np.array([7, 2, 9]), np.array([2, 5])])
+    assert fused == [(2, 1 / 62 + 1 / 61), (7, 1 / 61), (5, 1 / 62), (9, 1 / 63)]
+
+
+def test_fusion_with_weights_and_k() -> None:
+    fused = reciprocal_rank_fusion([np.array([1]), np.array([3])], k=9, weights=[1.0, 2.0])
+    assert fused == [(3, 0.2), (1, 0.1)]
+
+
+rankings = st.lists(
+    st.lists(st.integers(0, 20), unique=True, max_size=12).map(
+        lambda rows: np.array(rows, dtype=np.int64)
+    ),
+    max_size=4,
+)
+
+
+@given(rankings, st.integers(1, 100))
+def test_fusion_ranks_every_row_once_and_falls(lists: list[np.ndarray], k: int) -> None:
+    fused = reciprocal_rank_fusion(lists, k=k)
+    assert sorted(row for row, _ in fused) == sorted(
+        {row for rows in lists for row in rows.tolist()}
+    )
+    assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
+
+
+@given(rankings, st.permutations(range(21)))
+def test_fused_scores_do_not_depend_on_how_rows_are_numbered(
+    lists: list[np.ndarray], numbers: list[int]
+) -> None:
+    renamed = [np.array([numbers[row] for row in rows.tolist()], dtype=np.int64) for rows in lists]
+    expected = {numbers[row]: value for row, value in reciprocal_rank_fusion(lists)}
+    assert dict(reciprocal_rank_fusion(renamed)) == expected

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from docstow.core.model import FOLDER, SITE, Document, File, Relation
+from docstow.ingest.changes import LINKS_TO, Former, Harvest
+from docstow.sources.protocol import LIMITS, Event, Failed, Found, Known, Same, Skipped
+
+ROOT = "https://docs.example/"
+NAMES = "abcdefg"
+names = st.sampled_from(NAMES)
+
+
+def file(path: str, text: str) -> File:
+    return File(path, path, "text/markdown", f"# T\n\n{text}\n".encode())
+
+
+def stowed(kind: str, path: str, text: str, links: tuple[str, ...] = ()) -> Former:
+    """What a sync of one page leaves behind."""
+    harvest = Harvest(Former(), kind=kind, full=True)
+    harvest.add(Found(file(path, text), "v", links))
+    harvest.close()
+    return Former(harvest.documents, harvest.visits)
+
+
+@st.composite
+def formers(draw: st.DrawFn) -> Former:
+    documents: dict[str, Document] = {}
+    visits: dict[str, Known] = {}
+    for name in draw(st.sets(names)):
+        links = tuple(ROOT + each for each in draw(st.sets(names, max_size=3)))
+        one = stowed(SITE, ROOT + name, draw(st.sampled_from(["old", "same"])), links)
+        documents |= one.documents
+        visits |= one.visits
+    return Former(documents, visits)
+
+
+@st.composite
+def events(draw: st.DrawFn) -> list[Event]:
+    """At most one event of each page."""
+    made: list[Event] = []
+    for name in draw(st.permutations(NAMES)):
+        path = ROOT + name
+        kinds: list[Event | None] = [
+            None,
+            Found(file(path, draw(st.sampled_from(["same", "new"]))), "w"),
+            Same(path),
+            Skipped(path, "noindex"),
+            Skipped(path, min(LIMITS)),
+            Failed(path, "upstream_timeout", "slow"),
+        ]
+        if (event := draw(st.sampled_from(kinds))) is not None:
+            made.append(event)
+    return made
+
+
+@given(formers(), events(), st.booleans())
+@hypothesis_settings(max_examples=300, deadline=None)
+def test_nothing_is_lost_by_accident_nor_kept_against_the_source(
+    former: Former, met: list[Event], full: bool
+) -> None:
+    if full:
+        met = [event for event in met if not isinstance(event, Same)]
+    harvest = Harvest(former, kind=SITE, full=full)
+    for event in met:
+        harvest.add(event)
+    harvest.close()
+    counts = harvest.counts()
+    found = {event.file.path for event in met if isinstance(event, Found)}
+    same = {event.path for event in met if isinstance(event, Same)} & former.documents.keys()
+    failed = {event.ref for event in met if isinstance(event, Failed)}
+    limited = {e.ref for e in met if isinstance(e, Skipped) and e.reason in LIMITS}
+    omitted = {e.ref for e in met if isinstance(e, Skipped)} - limited
+    missed = (failed if full else failed | limited) & former.documents.keys()
+    # What could be had is there, what could not keeps its former page, what is left out goes.
+    assert found | same | missed <= harvest.documents.keys()
+    assert not omitted & harvest.documents.keys()
+    others = harvest.documents.keys() - found - same - missed
+    assert all(harvest.documents[path] == former.documents[path] for path in missed | others)
+    assert not others or missed
+    if not missed:
+        assert harvest.documents.keys() == found | same
+    # Every page is counted once.
+    assert counts["fetched"] == len(found)
+    assert counts["failed"] == len(failed)
+    assert counts["documents"] == len(harvest.documents)
+    assert counts["new"] + counts["changed"] + counts["unchanged"] == len(found | same)
+    assert counts["gone"] == len(former.documents.keys() - harvest.documents.keys())
+    assert harvest.visits.keys() == harvest.documents.keys()
+
+
+def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
+    documents: dict[str, Document] = {}
+    visits: dict[str, Known] = {}
+    for path in ("docs/a.md", "docs/b/c.md", "docsy.md", "d.md"):
+        one = stowed(FOLDER, path, "text")
+        documents |= one.documents
+        visits |= one.visits
+    for ref, kept in (("docs", {"docs/a.md", "docs/b/c.md"}), (".", set(documents))):
+        harvest = Harvest(Former(documents, visits), kind=FOLDER, full=False)
+        harvest.add(Failed(ref, "unreadable_input", "cannot be read"))
+        harvest.close()
+        assert set(harvest.documents) == kept
+
+
+def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
+    harvest = Harvest(Former(), kind=SITE, full=True)
+    for url, text in ((f"{ROOT}a?print=1", "paper"), (f"{ROOT}a/", "own"), (f"{ROOT}a", "late")):
+        harvest.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
+    harvest.close()
+    assert harvest.documents[f"{ROOT}a"].text.split() == ["#", "A", "own"]
+    assert harvest.visits[f"{ROOT}a"].url == f"{ROOT}a/"
+    assert harvest.skipped == {"duplicate": 2}
+
+
+def test_links_lead_to_documents_by_path_and_by_address() -> None:
+    harvest = Harvest(Former(), kind=FOLDER, full=True)
+    shown = "https://forge.example/acme/docs/blob/main/"
+    for path, links in (
+        ("a.md", (f"{shown}b.md", f"{shown}b.md", f"{shown}a.md", "https://elsewhere.example")),
+        ("b.md", (f"{shown}c.md",)),
+    ):
+        body = b"# T\n\nText.\n"
+        harvest.add(Found(File(path, f"{shown}{path}", "text/markdown", body), "", links))
+    harvest.close()
+    assert harvest.relations() == [Relation("a.md", LINKS_TO, "b.md")]

@@ -1,0 +1,228 @@
+"""The rules of Python's names, one small module each."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docstow.languages.python import source as python_source
+from docstow.languages.shared.surface import Openness
+from python_environment import Surfaces
+
+
+def surfaces(folder: Path, files: dict[str, str]) -> Surfaces:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    return Surfaces(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "there", "certain"),
+    [
+        ("import sys\nif sys.version_info >= (3, 99):\n    def f(): ...\nelse:\n    g = 1\n", "f", True, True),
+        ("try:\n    from fast import x\nexcept ImportError:\n    def x(): ...\n", "x", True, True),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import B\n", "B", True, True),
+        ("from unknown_thing import *\n", "x", False, False),
+        ("def __getattr__(name): return name\n", "x", False, False),
+        ("def __getattr__(name):\n    if name == 'old':\n        return 1\n    raise AttributeError(name)\n", "old", True, True),
+        ("T = {'old': 1}\ndef __getattr__(n):\n    if n in T:\n        return T[n]\n    raise AttributeError\n", "old", True, True),
+        ("def __getattr__(n):\n    global late\n    if n in ('old',):\n        return 1\n    raise AttributeError\n", "old", True, True),
+        ("def __getattr__(n):\n    try:\n        return globals()[n]\n    except KeyError:\n        raise AttributeError\n", "old", False, True),
+        ("def __getattr__(n):\n    if n in dir(old):\n        raise errors.RemovedError\n    raise AttributeError\n", "old", False, True),
+        ("import lazy_loader as lazy\n__getattr__, __dir__, __all__ = lazy.attach(__name__, ['sub'], {'m': ['f']})\n", "f", True, True),
+        ("globals().update(x=1)\n", "x", False, False),
+        ("globals()['x'] = 1\n", "x", False, False),
+        ("y = globals()['z'] if 'z' in globals() else 0\n", "x", False, True),
+        ("import sys\nsys.modules[__name__] = object()\n", "x", False, False),
+        ("import sys\nif 'numpy' in sys.modules: ...\n", "x", False, True),
+        ("def start():\n    global late\n    late = 1\n", "late", True, True),
+        ("for a, (b, *c) in []: ...\n", "c", True, True),
+        ("with open('x') as handle: ...\n", "handle", True, True),
+        ("match 1:\n    case 1:\n        inner = 2\n", "inner", True, True),
+        ("if (n := 10) > 5: ...\n", "n", True, True),
+        ("x: int\n", "x", True, True),
+        ("__path__ = []\n", "x", False, False),
+        ("replace(__name__)\n", "x", False, False),
+        ("log = getLogger(__name__)\n", "x", False, True),
+        ("def broken(:\n", "x", False, False),
+        ("x = 1\n", "__name__", True, True),
+    ],
+)  # fmt: skip
+def test_what_a_module_has(
+    tmp_path: Path, text: str, name: str, *, there: bool, certain: bool
+) -> None:
+    surface = surfaces(tmp_path, {"mod.py": text}).of("mod")
+    assert (surface.symbol(f"mod.{name}") is not None, surface.certain("mod")) == (there, certain)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("class A:\n    def __init__(self, a, *, b=1): ...\n", ["a", "b"]),
+        ("class A: ...\n", []),
+        ("class B:\n    def __init__(self, b): ...\nclass A(B): ...\n", ["b"]),
+        ("class A(Unknown): ...\n", None),
+        ("class A(metaclass=Made): ...\n", None),
+        ("class A(Exception): ...\n", None),
+        ("import enum\nclass A(enum.Enum):\n    X = 1\n", None),
+        ("@register\nclass A:\n    def __init__(self, a): ...\n", None),
+        ("class A:\n    @wrapped\n    def __init__(self, a): ...\n", None),
+        ("class A:\n    def __new__(cls, a): ...\n    def __init__(self, a): ...\n", None),
+        ("from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n    y: int = 0\n", ["x", "y"]),
+        ("from dataclasses import dataclass, field\n@dataclass\nclass A:\n    x: int = field(init=False)\n    y: int = field(default=0)\n", ["y"]),
+        ("from dataclasses import dataclass, KW_ONLY\n@dataclass\nclass B:\n    k: int\n@dataclass\nclass A(B):\n    _: KW_ONLY\n    x: int\n", ["k", "x"]),
+        ("from other import dataclass\n@dataclass\nclass A:\n    x: int\n", None),
+        ("from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int = 0\n", ["x", "y"]),
+        ("from typing import TypedDict\nclass A(TypedDict):\n    x: int\n", ["values", "x"]),
+        ("from typing import TypedDict, Unpack\nclass K(TypedDict):\n    x: int\nclass A:\n    def __init__(self, **k: Unpack[K]): ...\n", ["x"]),
+        ("class B:\n    def __init__(self, b): ...\nclass A(B):\n    def __init__(self, a, **k):\n        k.setdefault('c', 1)\n        super().__init__(**k)\n", ["a", "b", "c"]),
+        ("class B:\n    def __init__(self, b): ...\nclass M:\n    def __init__(self, a, **k):\n        super().__init__(**k)\nclass A(M, B): ...\n", ["a", "b"]),
+        ("def A(a, **k):\n    return f(a, **k)\ndef f(a, b=1, *, c=2): ...\n", ["a", "b", "c"]),
+        ("class B:\n    def f(self, b): ...\ndef A(a, **k):\n    with B() as it:\n        return it.f(a, **k)\n", ["a", "b"]),
+        ("def A(a, **k):\n    if a:\n        return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    change(k)\n    return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    f = a\n    return f(**k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    return f(**k)\ndef f(b, **k): ...\n", ["a", "k"]),
+        ("def A(**k):\n    return A(**k)\n", ["k"]),
+        ("from typing import overload\n@overload\ndef A(a): ...\n@overload\ndef A(*, b): ...\ndef A(*a, **k): ...\n", ["a", "b"]),
+        ("from typing import overload\n@overload\ndef A(a): ...\n@overload\ndef A(**b): ...\ndef A(*a, **k): ...\n", ["a", "k"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(x):\n    def e(f):\n        @wraps(f)\n        def w(*a, **k):\n            return f(*a, **k)\n        return w\n    return e\n@d(1)\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        k.pop('b')\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
+        ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
+    ],
+)  # fmt: skip
+def test_how_it_is_called(tmp_path: Path, text: str, parameters: list[str] | None) -> None:
+    symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    given = symbol.parameters
+    assert (None if given is None else [each.name for each in given]) == parameters
+
+
+def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> None:
+    """As in a package whose module is compiled, or was left out."""
+    text = (
+        "from .missing import *\nfrom .gone import *\nfrom pkg.missing import *\nfrom .a import *\n"
+    )
+    surface = surfaces(tmp_path, {"pkg/__init__.py": text, "pkg/a.py": "y = 1\n"}).of("pkg")
+    assert surface.symbol("pkg.x") is None
+    assert surface.symbol("pkg.missing.x") is None
+    assert surface.symbol("pkg.y") is not None
+    assert not surface.certain("pkg")
+
+
+@pytest.mark.parametrize(
+    ("text", "degree"),
+    [
+        ("class A: ...\n", Openness.CLOSED),
+        ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): return 1\n", Openness.ITEMS),
+        ("class A:\n    def __getattr__(self, n): return self[n]\n", Openness.ITEMS),
+        ("class A(dict):\n    def __getattr__(self, n): return self[n]\n", Openness.ANY),
+        ("class A:\n    def __getattr__(self, n): raise AttributeError(n)\n", Openness.CLOSED),
+        ("class M(type): ...\nclass A(metaclass=M): ...\n", Openness.DATA),
+        ("class A:\n    def put(self, n, v): setattr(self, n, v)\n", Openness.FEW),
+        ("class A:\n    def __setattr__(self, n, v): object.__setattr__(self, n, v)\n", Openness.CLOSED),
+        ("class B: ...\nclass C: ...\nclass A(B.made_of(C)): ...\n", Openness.FEW),
+        ("from typing import TypeVar\nT = TypeVar('T')\ndef mark(c: type[T]) -> type[T]: return c\n@mark\nclass A: ...\n", Openness.CLOSED),
+        ("from typing import TypeVar\nT = TypeVar('T')\ndef mark(c: T) -> T: return c\n@mark\nclass A: ...\n", Openness.CLOSED),
+        ("@unknown\nclass A: ...\n", Openness.FEW),
+        ("class A(Unknown): ...\n", Openness.ANY),
+    ],
+)  # fmt: skip
+def test_what_else_a_class_may_have(tmp_path: Path, text: str, degree: Openness) -> None:
+    assert surfaces(tmp_path, {"mod.py": text}).of("mod").openness("mod.A") is degree
+
+
+def test_derived_classes_may_have_more_names(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from .base import Index\n",
+            "pkg/base.py": "class Index:\n    def size(self): ...\n",
+            "pkg/dates.py": "from .base import Index\nclass Inner(Index): ...\n"
+            "class Dates(Inner):\n    def year(self): ...\n",
+            "pkg/more.py": "from . import base\n@given('month')\nclass More(base.Index): ...\n",
+        },
+    ).of("pkg")
+    may_have = [
+        each for each in ("year", "month", "size_") if made.heirs_may_have("pkg.Index", each)
+    ]
+    assert may_have == ["year", "month"]
+
+
+def test_a_class_may_give_a_module_names_by_decorating(tmp_path: Path) -> None:
+    text = "class Backend:\n    @staticmethod\n    def export(cls): return cls\n"
+    files = {"pkg/__init__.py": "", "pkg/bases.py": text}
+    files["pkg/agg.py"] = "from .bases import Backend\n@Backend.export\nclass Agg(Backend): ...\n"
+    made = surfaces(tmp_path, files).of("pkg")
+    assert made.certain("pkg.bases")
+    assert not made.certain("pkg.agg")
+
+
+def test_a_stub_tells_types_and_the_source_what_is_there(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {
+            "mod.py": 'def f(a, b=1):\n    """Do it."""\n\ndef only(): ...\n',
+            "mod.pyi": "def f(a: int, b: int = ...) -> str: ...\n",
+        },
+    ).of("mod")
+    symbol = made.symbol("mod.f")
+    assert symbol is not None
+    assert (symbol.signature, symbol.docstring, symbol.file) == (
+        "def f(a: int, b: int = ...) -> str",
+        "Do it.",
+        "mod.py",
+    )
+    assert made.symbol("mod.only") is not None
+
+
+def test_packages_that_import_each_other_end(tmp_path: Path) -> None:
+    made = surfaces(
+        tmp_path,
+        {"a/__init__.py": "from b import x, y\n", "b/__init__.py": "from a import x\ny = 1\n"},
+    )
+    assert made.of("a").symbol("a.y") is not None
+    looped = made.of("a").symbol("a.x")
+    assert looped is None or looped.kind == "re-export"
+
+
+def test_overloads_that_alone_say_how_something_is_called(tmp_path: Path) -> None:
+    text = (
+        "from typing import overload\nclass A:\n    @overload\n    def f(self, a): ...\n"
+        "    @overload\n    def f(self, *, b): ...\n"
+    )
+    files = {"mod.pyi": text, "own.py": text, "compiled.py": "", "compiled.pyi": text}
+    made = surfaces(tmp_path, files)
+    told = {name: made.of(name).symbol(f"{name}.A.f") for name in ("mod", "own", "compiled")}
+    overloads = {name: symbol.overloads for name, symbol in told.items() if symbol is not None}
+    assert [[each.name for each in one] for one in overloads["mod"]] == [["a"], ["b"]]
+    # What a source has from elsewhere was compiled, and may take more than its stub says.
+    loose = [[(each.name, each.required) for each in one] for one in overloads["compiled"]]
+    assert loose == [[("a", False), ("rest", False)], [("b", False), ("rest", False)]]
+    assert overloads["own"] == ()
+
+
+@pytest.mark.parametrize(
+    ("test", "older", "newer"),
+    [
+        ("sys.version_info >= (3, 12)", "else", "if"),
+        ("sys.version_info < (3, 12)", "if", "else"),
+        ('sys.version_info >= (3, 12) and sys.platform == "linux"', "else", "both"),
+        ('not (sys.version_info >= (3, 12)) or sys.platform == "linux"', "if", "both"),
+        ("sys.version_info >= (3,)", "both", "both"),
+        ("sys.version_info >= (3, 12, 1)", "both", "both"),
+        ('sys.platform == "linux"', "both", "both"),
+    ],
+)
+def test_branches_that_ask_for_a_version_are_decided(test: str, older: str, newer: str) -> None:
+    body = f"import sys\nif {test}:\n    def a(): ...\nelse:\n    def b(): ...\n".encode()
+    for version, holds in (((3, 11), older), ((3, 12), newer)):
+        facts = python_source.read(body, "m", package=False, version=version)
+        wanted = {"if": {"sys", "a"}, "else": {"sys", "b"}, "both": {"sys", "a", "b"}}[holds]
+        assert facts.names.keys() == wanted
+        assert any(each.conditional for (each,) in facts.names.values()) == (holds == "both")

@@ -1,0 +1,44 @@
+"""Trees of Python texts, asked for by many threads at once."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import docstow
+from docstow.text import python_ast as python_tree
+
+LIB = Path(docstow.__file__).parent
+
+
+def test_many_threads_read_large_texts_at_once() -> None:
+    """Where all threads share one count of how deep a tree is, they spoil it for each other."""
+    texts = [inspect.getsource(each) for each in (ast, inspect, warnings)]
+    plain = [ast.dump(ast.parse(each)) for each in texts]
+    with ThreadPoolExecutor(16) as pool:
+        read = list(pool.map(python_tree.module, texts * 20))
+    assert [ast.dump(each) for each in read[-3:]] == plain
+    assert len(read) == 60
+
+
+@pytest.mark.parametrize("text", ["def", "\0", "(" * 300, "-" * 100_000 + "1"])
+def test_what_is_no_python_says_so_and_the_next_has_its_turn(text: str) -> None:
+    with pytest.raises(python_tree.UNREADABLE):
+        python_tree.module(text)
+    assert ast.unparse(python_tree.expression("a | b")) == "a | b"
+
+
+def test_a_texts_own_escapes_warn_nobody() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        python_tree.module(r"'\d'")
+
+
+def test_nobody_parses_out_of_turn() -> None:
+    alone = [each for each in LIB.rglob("*.py") if "ast.parse(" in each.read_text("utf-8")]
+    assert [each.name for each in alone] == ["python_tree.py"]

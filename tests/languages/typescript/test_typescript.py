@@ -1,0 +1,235 @@
+"""TypeScript and JavaScript files, read: what they declare, and where."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from docstow.languages.typescript import source as typescript
+from docstow.languages.typescript.source import (
+    declarations__readers_typescript_doc as typescript_doc,
+)
+from docstow.languages.typescript.source.declarations import detail
+from docstow.languages.typescript.source.grammar import parse, patched
+from docstow.languages.typescript.source.model import DEFAULT, Reference, Scope, Source
+from docstow.languages.typescript.source.types__readers_typescript_shapes import Argument, Shape
+
+
+def read(text: str, path: str = "index.d.ts") -> Source:
+    return typescript.read(path, text.encode())
+
+
+def exports(text: str, path: str = "index.d.ts") -> dict[str, tuple[str, tuple[str, ...]]]:
+    found = read(text, path).scope.exports
+    return {name: (each.module, each.path) for name, each in found.items()}
+
+
+def test_every_form_of_export() -> None:
+    source = read(
+        "export declare const a: 1, b: 2;\n"
+        'export * from "./q";\nexport type * from "./w";\nexport * as ns from "./q";\n'
+        'export type { A as B, type C, D as default } from "./m";\n'
+        "export default _value;\nexport as namespace Lib;\n"
+        'import X = require("x");\nimport Y = A.B.C;\nexport import Z = A.B;\n'
+        'export import V = require("v");\n'
+        'import D, { E as F, type G } from "e";\nimport * as H from "h";\n'
+        'export { a as "some name" };\nexport = whole;\n'
+    )
+    scope = source.scope
+    assert {name: (each.module, each.path) for name, each in scope.exports.items()} == {
+        "a": ("", ("a",)),
+        "b": ("", ("b",)),
+        "ns": ("./q", ()),
+        "B": ("./m", ("A",)),
+        "C": ("./m", ("C",)),
+        "default": ("", ("_value",)),
+        "Z": ("", ("Z",)),
+        "V": ("", ("V",)),
+        "some name": ("", ("a",)),
+    }
+    assert scope.stars == ["./q", "./w"]
+    assert scope.equals == [Reference("", ("whole",))]
+    assert scope.imports == {
+        "X": Reference("x", (), whole=True),
+        "Y": Reference("", ("A", "B", "C")),
+        "Z": Reference("", ("A", "B")),
+        "V": Reference("v", (), whole=True),
+        "D": Reference("e", ("default",)),
+        "F": Reference("e", ("E",)),
+        "G": Reference("e", ("G",)),
+        "H": Reference("h"),
+    }
+    assert (source.module, scope.explicit, scope.dynamic) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "explicit"),
+    [
+        ("export declare const a: 1;\ndeclare const b: 2;", "x.d.ts", False),
+        ("export declare const a: 1;\ndeclare const b: 2;\nexport {};", "x.d.ts", True),
+        ("export const a = 1;\nconst b = 2;", "x.ts", True),
+    ],
+)
+def test_declarations_are_exported_unless_something_says_otherwise(
+    text: str, path: str, *, explicit: bool
+) -> None:
+    assert read(text, path).scope.explicit == explicit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export default function (a: string): { b: 1 };",
+        "export default function(a: string): { b: 1 };",
+        "export default async function (a: string): Promise<void>;",
+    ],
+)
+def test_a_default_function_without_a_name(text: str) -> None:
+    source = read(text)
+    assert source.scope.exports == {"default": Reference("", (DEFAULT,))}
+    (declaration,) = source.scope.names[DEFAULT]
+    found = detail(source, declaration).type
+    assert isinstance(found, Shape)
+    assert found.calls == ((Argument("a", required=True),),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'export declare const a: import("./x").Foo<string>;',
+        'export declare const a: typeof import("./x");',
+        'export type * from "./x";',
+        "export interface X<in out T, out U extends string = string, in V> { a: T }",
+        "export interface X</** why */ out T extends {} = {}> { a: T }",
+        'declare module "x" {\n    global {\n        var y: 1;\n    }\n}',
+        'export import a = require("x");',
+        "export default function (): void;",
+    ],
+)
+def test_what_the_grammar_does_not_know_is_read_all_the_same(text: str) -> None:
+    body = text.encode()
+    assert len(patched(body)) == len(body)
+    assert not parse(body).has_error
+
+
+def test_namespaces_modules_and_globals() -> None:
+    source = read(
+        "declare namespace A.B { const one: 1; }\n"
+        "declare namespace A { function two(): void; namespace C { } }\n"
+        'declare module "other" { export const three: 3; }\n'
+        'declare module "any";\n'
+        "declare global { interface Window { four: 4 } }\n"
+    )
+    (first, second) = source.scope.names["A"]
+    assert first.scope is second.scope
+    assert first.scope is not None
+    assert set(first.scope.names) == {"B", "two", "C"}
+    assert set(source.ambient["other"].names) == {"three"}
+    assert source.ambient["any"].dynamic
+    assert set(source.ambient_globals.names) == {"Window"}
+    assert not source.module
+
+
+def test_a_class_in_full() -> None:
+    source = read(
+        "export declare abstract class K<T> extends B.C<T> implements I {\n"
+        "  /** How many. */\n  static s: number;\n  private p: string;\n  #h: 1;\n"
+        "  constructor(public readonly x: number, y?: T, ...rest: T[]);\n"
+        "  get g(): 1;\n  set g(v: 1);\n  abstract m(this: K<T>, a: void): void;\n"
+        '  "quoted name": 1;\n  [Symbol.iterator](): X;\n}'
+    )
+    (declaration,) = source.scope.names["K"]
+    found = detail(source, declaration)
+    assert found.signature == "abstract class K<T> extends B.C<T> implements I"
+    assert isinstance(found.type, Shape)
+    told = [(m.name, m.kind, m.static, m.hidden, m.span.line) for m in found.type.members]
+    assert told == [
+        ("s", "property", True, False, 3),
+        ("p", "property", False, True, 4),
+        ("x", "property", False, False, 6),
+        ("g", "property", False, False, 7),
+        ("g", "property", False, False, 8),
+        ("m", "method", False, False, 9),
+        ("quoted name", "property", False, False, 10),
+    ]
+    assert found.type.members[0].doc == "/** How many. */"
+    assert found.type.members[5].call == (Argument("a", required=False),)
+    assert found.type.constructs == (
+        (
+            Argument("x", required=True),
+            Argument("y", required=False),
+            Argument("rest", required=False, rest=True),
+        ),
+    )
+    assert found.type.certain
+
+
+def test_commonjs() -> None:
+    text = (
+        'const { a } = require("./a");\nconst b = require("./b");\n'
+        "module.exports = { a, b, c: 1, d() {} };\nmodule.exports.e = function () {};\n"
+    )
+    source = read(text, "index.js")
+    assert list(source.scope.exports) == ["a", "b", "c", "d", "e"]
+    assert not source.scope.dynamic
+    assert source.scope.imports["b"] == Reference("./b", (), whole=True)
+    assert read(text + "Object.assign(exports, more);\n", "index.js").scope.dynamic
+    assert read("export { a as 'module.exports' };", "index.mjs").scope.equals
+
+
+def test_documentation() -> None:
+    doc = typescript_doc.read(
+        "/**\n * Adds {@link other|two} numbers.\n *\n * More.\n * @param a - the first\n"
+        " *   one\n * @param [b=1] the second\n * @returns their sum\n * @deprecated Use `plus`.\n"
+        " * @example <caption>Small</caption>\n * add(1,\n *   2)\n * @internal\n */"
+    )
+    assert doc == typescript_doc.Doc(
+        "Adds `two` numbers.\n\nMore.\n\n- `a`: the first one\n- `[b=1]`: the second\n\n"
+        "Returns: their sum\n\n**Deprecated** Use `plus`.\n\n"
+        "Example: Small\n\n```ts\nadd(1,\n  2)\n```",
+        "Use `plus`.",
+        internal=True,
+    )
+    assert typescript_doc.read("// no documentation") == typescript_doc.Doc()
+    assert typescript_doc.read("/** @deprecated */").deprecated == "deprecated"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export declare const a: " + "(" * 20_000 + "b" + ")" * 20_000,
+        "export default " + "(" * 20_000 + "b" + ")" * 20_000,
+        "export default a" + ".b" * 20_000,
+        "namespace A {" * 5_000 + "}" * 5_000,
+        "export type T = " + "A | " * 20_000 + "B;",
+    ],
+)
+@pytest.mark.parametrize("path", ["x.d.ts", "x.js"])
+def test_the_deepest_nesting_is_no_fault(text: str, path: str) -> None:
+    source = read(text, path)
+    for declarations in source.scope.names.values():
+        for each in declarations:
+            detail(source, each)
+
+
+FRAGMENTS = st.sampled_from(
+    ["export ", "declare ", "class X ", "interface Y ", "{", "}", "(", ")", "<T>", ": ", "=> ",
+     "import ", 'from "x"', "* ", "= ", ";", "\n", "a", "?", "namespace N ", "module.exports",
+     "type Z ", "[k: string]", "/** d */", "// c\n", "extends ", "default ", "function ", "é", "\0",
+     'import("x")', "global "]
+)  # fmt: skip
+
+
+@given(st.lists(FRAGMENTS, max_size=40).map("".join), st.sampled_from(["x.d.ts", "x.ts", "x.js"]))
+@settings(max_examples=200, deadline=None)
+def test_whatever_is_written_is_read(text: str, path: str) -> None:
+    body = text.encode()
+    assert len(patched(body)) == len(body)
+    source = typescript.read(path, body)
+    for declarations in source.scope.names.values():
+        for each in declarations:
+            assert 0 <= each.span.start < each.span.end <= len(body)
+            assert 1 <= each.span.line <= each.span.end_line <= text.count("\n") + 1
+            detail(source, each)
+    assert isinstance(source.scope, Scope)

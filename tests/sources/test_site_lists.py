@@ -1,0 +1,181 @@
+"""What a site says of itself: sitemaps in all their forms, llms.txt and llms-full.txt."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from docstow.core.errors import TooLarge, UnreadableInput
+from docstow.core.model import Registration
+from docstow.net import Fetcher
+from docstow.sources.protocol import Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.site import SiteOrigin
+from docstow.sources.site import discovery as site_sitemap
+from docstow.sources.site import discovery__origins_site_llms as site_llms
+from servers.loopback import content, status
+from servers.site import Site, sitemap, sitemap_index
+
+FULL = """# Install
+Source: {0}/docs/install
+
+Run `pip install it`.
+
+```md
+# Not a page
+Source: {0}/docs/not-a-page
+```
+
+## On Windows
+
+Source: it is built from source.
+
+# Elsewhere
+URL: https://elsewhere.example/a
+
+Not ours.
+
+# Use
+URL: <{0}/docs/use?utm_source=llms>
+
+Use it.
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as running:
+        running.page("/docs", "Start", "", "/docs/linked")
+        for name in ("a", "b", "c", "linked"):
+            running.page(f"/docs/{name}", name.upper())
+        yield running
+
+
+def crawl(
+    site: Site, fetcher: Fetcher, known: Mapping[str, Known] | None = None, **options: Any
+) -> list[Event]:
+    registration = Registration(
+        "0" * 64, "site", f"{site.url}/docs", "Docs", {"delay_s": 0, **options},
+        datetime(2026, 11, 22, tzinfo=UTC),
+    )  # fmt: skip
+    return list(SiteOrigin(registration, fetcher).files(known or {}))
+
+
+def found(site: Site, events: list[Event]) -> list[str]:
+    return [e.file.path.removeprefix(site.url) for e in events if isinstance(e, Found)]
+
+
+def test_pages_of_the_sitemap_come_before_links(site: Site, fetcher: Fetcher) -> None:
+    pages = [f"{site.url}/docs/{name}" for name in ("b", "a")]
+    site.put("/sitemap.xml", sitemap(*pages, f"{site.url}/blog"), "application/xml")
+    events = crawl(site, fetcher)
+    assert found(site, events) == ["/docs", "/docs/b", "/docs/a", "/docs/linked"]
+    assert Skipped(f"{site.url}/blog", "out of scope") in events
+    assert found(site, crawl(site, fetcher, sitemap=False)) == ["/docs", "/docs/linked"]
+
+
+def test_the_sitemaps_that_robots_txt_names_lead_on_to_others(site: Site, fetcher: Fetcher) -> None:
+    robots = f"User-agent: *\nDisallow: /docs/b\nSitemap: {site.url}/maps/index.xml\n"
+    site.put("/robots.txt", robots, "text/plain")
+    inner = [f"{site.url}/maps/1.xml.gz", f"{site.url}/maps/2.txt", f"{site.url}/maps/gone.xml"]
+    site.put("/maps/index.xml", sitemap_index(*inner, f"{site.url}/maps/index.xml"))
+    packed = gzip.compress(sitemap(f"{site.url}/docs/a", f"{site.url}/docs/b"))
+    site.put("/maps/1.xml.gz", packed, "application/gzip")
+    site.put("/maps/2.txt", f"{site.url}/docs/c\n{site.url}/docs/a\n", "text/plain")
+    events = crawl(site, fetcher)
+    assert found(site, events) == ["/docs", "/docs/a", "/docs/c", "/docs/linked"]
+    assert Skipped(f"{site.url}/docs/b", "forbidden by robots.txt") in events
+    assert not site.paths("sitemap.xml")
+
+
+def test_a_sitemap_that_fails_once_makes_no_page_vanish(site: Site, fetcher: Fetcher) -> None:
+    site.put("/sitemap.xml", sitemap(f"{site.url}/docs/a"))
+    known = {
+        e.file.path: Known(e.file.path, e.file.url, e.validator, e.links)
+        for e in crawl(site, fetcher)
+        if isinstance(e, Found)
+    }
+    assert f"{site.url}/docs/a" in known
+    site.at("/sitemap.xml", status(400))
+    assert Same(f"{site.url}/docs/a") not in crawl(site, fetcher, known)
+    site.at("/sitemap.xml", content(b"<urlset><url>"))
+    events = crawl(site, fetcher, known)
+    assert Same(f"{site.url}/docs/a") in events
+    assert [e.kind for e in events if isinstance(e, Failed)] == ["unreadable_input"]
+
+
+def test_sitemaps_that_are_no_sitemaps_are_refused() -> None:
+    bomb = (
+        b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+        b"<urlset><url><loc>&b;</loc></url></urlset>"
+    )
+    for body in (bomb, bomb.decode().replace('1.0"', '1.0" encoding="utf-16"').encode("utf-16")):
+        with pytest.raises(UnreadableInput, match="declares a document type"):
+            site_sitemap.parse(body, "sitemap.xml")
+    for body in (b"", b"<rss></rss>", b"<urlset><url></urlset>", b"nothing"):
+        with pytest.raises(UnreadableInput, match="is no sitemap"):
+            site_sitemap.parse(body, "sitemap.xml")
+    huge = gzip.compress(b"<urlset>" + b" " * site_sitemap.MOST_BYTES)
+    with pytest.raises(TooLarge):
+        site_sitemap.parse(huge, "sitemap.xml.gz")
+
+
+def test_a_sitemap_gives_pages_and_no_pictures_up_to_a_limit() -> None:
+    body = (
+        b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="urn:images"><url>'
+        b"<loc>\n https://x.example/a?b=1&amp;c=2 </loc><lastmod>2026-01-01</lastmod>"
+        b"<i:image><i:loc>https://x.example/a.png</i:loc></i:image></url></urlset>"
+    )
+    assert site_sitemap.parse(body, "").pages == ["https://x.example/a?b=1&c=2"]
+    many = sitemap(*(f"https://x.example/{number}" for number in range(50_001)))
+    assert len(site_sitemap.parse(many, "").pages) == 50_000
+
+
+def test_llms_txt_lists_pages(site: Site, fetcher: Fetcher) -> None:
+    text = (
+        "# It\n\n- [A](/docs/a): first\n- [B](docs/b 'title')\n- [Other](https://other.example/x)\n"
+    )
+    site.put("/llms.txt", text, "text/plain")
+    events = crawl(site, fetcher)
+    assert found(site, events) == ["/docs", "/docs/a", "/docs/b", "/docs/linked"]
+    assert found(site, crawl(site, fetcher, llms="off")) == ["/docs", "/docs/linked"]
+
+
+def test_llms_full_txt_gives_whole_pages_where_it_names_them(site: Site, fetcher: Fetcher) -> None:
+    site.put("/llms-full.txt", FULL.format(site.url), "text/plain")
+    site.put("/sitemap.xml", sitemap(f"{site.url}/docs/install", f"{site.url}/docs/a"))
+    site.put("/robots.txt", "User-agent: *\nDisallow: /docs/use", "text/plain")
+    events = crawl(site, fetcher)
+    assert found(site, events) == ["/docs/install", "/docs", "/docs/a", "/docs/linked"]
+    install = events[0]
+    assert isinstance(install, Found)
+    assert install.file.media_type == "text/markdown; charset=utf-8"
+    assert install.file.body.startswith(b"# Install\n\nRun `pip install it`.")
+    assert b"built from source" in install.file.body
+    assert not site.paths("/docs/install")
+
+
+def test_a_page_in_the_place_of_llms_txt_is_none(site: Site, fetcher: Fetcher) -> None:
+    site.page("/llms.txt", "Not found", "", "/docs/a")
+    site.put("/llms-full.txt", "\n<html># A\nSource: https://x.example/</html>", "text/plain")
+    assert found(site, crawl(site, fetcher)) == ["/docs", "/docs/linked"]
+
+
+def test_a_text_that_does_not_name_its_pages_is_not_divided() -> None:
+    assert site_llms.sections("# A\n\nText\n\n# B\n\nMore\n") == {}
+    pages = site_llms.sections("# A\n\n**URL:** https://x.example/a\n\nText\n# B\nInner\n")
+    assert pages == {"https://x.example/a": "# A\n\n\nText\n# B\nInner\n"}
+
+
+@pytest.mark.parametrize("unit", ["[", "[a](x", "[a]( ", "[a](x y"])
+def test_links_that_never_close_are_read_in_bounded_time(unit: str) -> None:
+    started = time.monotonic()
+    assert site_llms.links(unit * 50_000 + " [b](/c)", "https://x.example/") == [
+        "https://x.example/c"
+    ]
+    assert site_llms.links("[a](" + "x" * 50_000, "https://x.example/") == []
+    assert time.monotonic() - started < 10

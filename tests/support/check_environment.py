@@ -1,0 +1,70 @@
+"""What the suite checks against: crates of the corpus, and real installed packages."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docstow.core.settings import load
+from docstow.languages.projects import Projects
+from docstow.languages.projects.resolver import NodeResolver, PythonResolver
+from docstow.languages.shared.project import Scan
+from docstow.runtime import Runtime
+from docstow.tools.verify_code__tools_packages_crates import StowedCrates
+from servers.docs_rs import DocsRs
+
+#: The crates that the snippets use; each is stowed in its newest version.
+CRATES = (
+    *("anyhow", "base64", "bytes", "chrono", "clap", "crossbeam-channel", "csv", "flate2"),
+    *("futures", "hex", "http", "indexmap", "itertools", "num-bigint", "once_cell"),
+    *("parking_lot", "rand", "rayon", "regex", "reqwest", "semver", "serde", "serde_json"),
+    *("sha2", "smallvec", "tempfile", "thiserror", "time", "tokio", "tracing"),
+    *("tracing-subscriber", "url", "uuid", "walkdir"),
+    *("bitflags", "crossbeam", "either", "env_logger", "fastrand", "futures-util", "hashbrown"),
+    *("http-body-util", "hyper", "hyper-util", "lazy_static", "log", "memchr", "num-traits"),
+    *("lock_api", "proc-macro2", "quote", "syn", "tar", "tokio-util"),
+)
+
+
+@pytest.fixture(scope="session")
+def rust_runtime(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
+    """A server that has the newest versions of :data:`CRATES`, and tokio 1.43.1."""
+    folder = tmp_path_factory.mktemp("crates")
+    with DocsRs(corpus) as upstream:
+        flags = {
+            "store": str(folder / "store"),
+            "cache": str(folder / "cache"),
+            "docs_rs_url": upstream.url,
+            "crates_index_url": upstream.index_url,
+            "upstream_interval_s": 0,
+            "wait_s": 120,
+        }
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            for name in CRATES:
+                runtime.library.ensure(name)
+            runtime.library.ensure("tokio", "=1.43.1")
+            yield runtime
+
+
+@pytest.fixture(scope="session")
+def crates(rust_runtime: Runtime) -> StowedCrates:
+    return StowedCrates(rust_runtime.library, rust_runtime.snapshots, {}, "", None)
+
+
+def scanned(root: Path, cache: Path) -> Scan:
+    return Projects([root], cache, local=True).scan()[1]
+
+
+@pytest.fixture(scope="session")
+def python_resolver(
+    python_project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> PythonResolver:
+    return PythonResolver(scanned(python_project, tmp_path_factory.mktemp("python-index")))
+
+
+@pytest.fixture(scope="session")
+def node_resolver(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> NodeResolver:
+    return NodeResolver(scanned(npm_root, tmp_path_factory.mktemp("node-index")))

@@ -1,0 +1,175 @@
+"""A project with real packages, installed once per session by npm, and one by pnpm."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.typescript.surface import NodeSurface
+from settled import settle
+
+#: Exact, so that what is known of them stays true.
+PINNED = {
+    "@tanstack/react-query": "5.108.0",
+    "@types/express": "5.0.6",
+    "@types/lodash": "4.17.27",
+    "@types/react": "19.3.0",
+    "@types/three": "0.187.0",
+    "@types/yargs": "17.0.35",
+    "axios": "1.21.1",
+    "chalk": "6.0.1",
+    "commander": "15.1.0",
+    "date-fns": "4.4.0",
+    "express": "5.3.0",
+    "fastify": "5.12.8",
+    "lodash": "4.18.1",
+    "react": "19.3.1",
+    "rxjs": "7.8.2",
+    "svelte": "5.57.3",
+    "three": "0.187.0",
+    "typescript": "5.9.3",
+    "vue": "3.5.45",
+    "yargs": "18.2.0",
+    "zod": "4.6.7",
+}
+PNPM = "pnpm@10.34.9"
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+
+
+def _install(folder: Path, *command: str) -> None:
+    if (folder / "installed").exists():
+        return
+    path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
+    try:
+        done = subprocess.run(
+            [str(SCRIPTS / command[0]), *command[1:]],
+            cwd=folder,
+            env={**os.environ, "PATH": path, "npm_config_update_notifier": "false"},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.skip(f"{command[0]} cannot be run: {error}")
+    if done.returncode:
+        pytest.skip(f"{command[0]} reaches no registry: {done.stderr[-300:]}")
+    (folder / "installed").touch()
+
+
+def _shared(factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder that all workers of a run share."""
+    base = factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose packages npm has installed."""
+    folder = _shared(tmp_path_factory, "npm")
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "package.json").exists():
+            (folder / "package.json").write_text(json.dumps({"dependencies": PINNED}))
+        _install(folder, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
+        settle(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pnpm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace whose packages pnpm has linked: only what each asks for is in its sight."""
+    folder = _shared(tmp_path_factory, "pnpm")
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "package.json").exists():
+            _write_workspace(folder)
+        _install(folder, "npx", "-y", PNPM, "install", "--ignore-scripts")
+    return folder
+
+
+def _write_workspace(folder: Path) -> None:
+    files = {
+        "package.json": {"name": "workspace", "private": True},
+        "packages/shared/package.json": {
+            "name": "@acme/shared",
+            "version": "1.0.0",
+            "types": "./index.d.ts",
+            "dependencies": {"zod": PINNED["zod"]},
+        },
+        "packages/web/package.json": {
+            "name": "@acme/web",
+            "version": "1.0.0",
+            "dependencies": {
+                "@acme/shared": "workspace:*",
+                "@tanstack/react-query": PINNED["@tanstack/react-query"],
+                "react": PINNED["react"],
+            },
+            "devDependencies": {"@types/react": PINNED["@types/react"]},
+        },
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(content))
+    (folder / "pnpm-workspace.yaml").write_text("packages:\n  - packages/*\n")
+    (folder / "packages/shared/index.d.ts").write_text(
+        'import { z } from "zod";\n'
+        "/** Says hello. */\n"
+        "export declare function greet(name: string, loud?: boolean): string;\n"
+        "export declare const Name: z.ZodString;\n"
+    )
+
+
+def surfaces(root: Path, modules: str = "node_modules") -> Callable[[str], NodeSurface | None]:
+    """The surfaces of a project's packages, each made once."""
+    boundary = Boundary(root)
+    made: dict[str, NodeSurface | None] = {}
+
+    def surface(name: str) -> NodeSurface | None:
+        if name not in made:
+            folder = root / modules / name
+            made[name] = None
+            if folder.is_dir():
+                made[name] = NodeSurface(package(name, folder, root), boundary, surface)
+        return made[name]
+
+    return surface
+
+
+def package(name: str, folder: Path, root: Path) -> Package:
+    """A package as a scan finds it."""
+    return Package(
+        "node",
+        name,
+        "",
+        folder.relative_to(root).as_posix(),
+        (name,),
+        direct=True,
+        language="typescript",
+        summary="",
+        installed=True,
+        editable=False,
+        files_root=folder,
+    )
+
+
+@pytest.fixture(scope="session")
+def npm(npm_root: Path) -> Callable[[str], NodeSurface]:
+    """The surface of one of the packages that npm has installed."""
+    found = surfaces(npm_root)
+
+    def surface(name: str) -> NodeSurface:
+        known = found(name)
+        assert known is not None
+        return known
+
+    return surface

@@ -1,0 +1,101 @@
+"""A store with registered sources whose pages are given, for tests of what reads them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from docstow.core.model import (
+    COLLECTION,
+    Document,
+    Recipe,
+    Registration,
+    Revision,
+    Snapshot,
+    Source,
+)
+from docstow.embedding._embed import Embedder, bundled
+from docstow.index.loaded__page_index import PageIndex
+from docstow.index.parquet import write_table
+from docstow.index.schema import Columns
+from docstow.index.schema__page_tables import PAGE_LAYOUT, tabulate
+from docstow.library.prose import Prose
+from docstow.sources.registry import Registry
+from docstow.store.objects import DirectoryStore
+from docstow.store.snapshots import BlobCache, Snapshots
+from docstow.text.bm25 import PROSE_WORDS
+from docstow.text.chunking import CHUNKER
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def page(path: str, text: str, title: str = "", **attributes: object) -> Document:
+    """A page whose title is its first heading unless one is given."""
+    first = text.partition("\n")[0].removeprefix("# ")
+    return Document(path, "page", title or first, text=text, attributes=attributes)
+
+
+class ProseStore:
+    """A store in a directory.
+
+    Args:
+        root: where it is.
+        embedder: what pages and questions are embedded with.
+    """
+
+    def __init__(self, root: Path, embedder: Embedder | None = None) -> None:
+        store = DirectoryStore(root / "store")
+        self.embedder = embedder or bundled()
+        self.snapshots = Snapshots(store, BlobCache(root / "cache", 1 << 30), freshness_s=0)
+        self.registry = Registry(store)
+        self.prose = Prose(self.snapshots, self.registry, lambda: self.embedder, 1 << 30)
+
+    def stow(
+        self,
+        name: str,
+        documents: Sequence[Document],
+        *,
+        kind: str = COLLECTION,
+        known: Mapping[str, bytes] | None = None,
+    ) -> tuple[Registration, Snapshot]:
+        """Publish pages as the newest snapshot of a source, which is registered if need be."""
+        registration, _ = self.registry.create(kind, name)
+        documents = sorted(documents, key=lambda each: each.path)
+        with tempfile.TemporaryDirectory() as folder:
+            tables = tabulate(registration.id, documents, {}, [], self.embedder, known or {})
+            snapshot = self.snapshots.publish(
+                Revision(registration.source, "", origin=kind),
+                recipe(self.embedder),
+                written(tables.columns, Path(folder)),
+                [document.digest() for document in documents],
+                {"documents": len(documents)},
+                {},
+                NOW,
+                keep=registration.keep,
+            )
+        return registration, snapshot
+
+
+def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = ()) -> PageIndex:
+    """The tables of pages in a folder, without a store; those that are named, or all."""
+    documents = sorted(documents, key=lambda each: each.path)
+    source = Source(COLLECTION, "f" * 64)
+    columns = tabulate(source.name, documents, {}, [], bundled(), {}).columns
+    files = written({name: columns[name] for name in names or columns}, folder)
+    snapshot = Snapshot("0" * 64, Revision(source, ""), recipe(bundled()), {}, {}, {}, {}, NOW)
+    return PageIndex(snapshot, files.__getitem__)
+
+
+def recipe(embedder: Embedder) -> Recipe:
+    """What pages are made into tables with."""
+    return Recipe("prose/1", CHUNKER, PROSE_WORDS, embedder.id, PAGE_LAYOUT)
+
+
+def written(columns: Mapping[str, Columns], folder: Path) -> dict[str, Path]:
+    """Files of tables by name."""
+    files = {table: folder / f"{table}.parquet" for table in columns}
+    for table, file in files.items():
+        write_table(columns[table], file)
+    return files

@@ -1,0 +1,229 @@
+"""Buckets for tests, a proxy that meddles with their server, and a server that ignores conditions.
+
+Tests that need S3 take a :func:`bucket`: on moto's server, or on the one that
+``DOCSTOW_TEST_S3_ENDPOINT`` names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import pytest
+
+from docstow.store.objects import connect
+
+
+@dataclass
+class Request:
+    """What a client sent."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Answer:
+    """What it gets back; ``cut`` breaks the connection after so many bytes of the body."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    cut: int | None = None
+
+
+class Lost(Exception):
+    """The connection breaks without an answer."""
+
+
+Respond = Callable[[Request], Answer]
+
+#: The server that tests use instead of moto's.
+NAMED = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT", "")
+
+
+@contextlib.contextmanager
+def moto() -> Iterator[str]:
+    """The address of moto's own server."""
+    from moto.server import ThreadedMotoServer  # a second, which most tests need not wait for
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket of the tests' own.
+
+    Attributes:
+        name: of the bucket.
+        endpoint: of its server.
+        queues: address of a server of SQS: moto's, whoever has the bucket.
+    """
+
+    name: str
+    endpoint: str
+    queues: str
+
+    def at(self, prefix: str = "") -> str:
+        """The setting of a store in a part of it, or in the whole."""
+        return f"s3://{self.name}/{prefix}".rstrip("/")
+
+
+@contextlib.contextmanager
+def bucket() -> Iterator[Bucket]:
+    """A new, empty bucket, which is removed afterwards.
+
+    It is on moto's server. Where ``DOCSTOW_TEST_S3_ENDPOINT`` names another one it is there, and
+    the credentials are those of the environment.
+    """
+    with moto() as own, pytest.MonkeyPatch.context() as patch:
+        if not NAMED:
+            patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+            patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        with created(NAMED or own) as name:
+            yield Bucket(name, NAMED or own, own)
+
+
+@contextlib.contextmanager
+def created(endpoint: str) -> Iterator[str]:
+    """The name of a new bucket on a server, which is removed with all that it holds."""
+    client, name = connect(endpoint=endpoint), f"docstow-test-{uuid.uuid4().hex}"
+    client.create_bucket(Bucket=name)
+    try:
+        yield name
+    finally:
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=name):
+            for entry in page.get("Contents", ()):
+                client.delete_object(Bucket=name, Key=entry["Key"])
+        client.delete_bucket(Bucket=name)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no fault of ours."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextlib.contextmanager
+def serve(respond: Respond) -> Iterator[str]:
+    """The address of a server that answers with what ``respond`` returns."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or a body waits 40 ms for its headers' receipt
+
+        def answer(self) -> None:
+            size = int(self.headers.get("Content-Length", 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            if headers.get("expect") == "100-continue":
+                self.send_response_only(100)
+                self.end_headers()
+            request = Request(self.command, self.path, headers, self.rfile.read(size))
+            try:
+                answer = respond(request)
+            except Lost:
+                self.close_connection = True
+                return
+            self.send_response_only(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            if "content-length" not in {name.lower() for name in answer.headers}:
+                self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(answer.body[: answer.cut])
+            self.close_connection = self.close_connection or answer.cut is not None
+
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+
+        def handle_expect_100(self) -> bool:
+            return True
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    server = _Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def forward(upstream: str, queues: str = "") -> Respond:
+    """Pass a request on to ``upstream``, or to ``queues`` what is for SQS, and the answer back."""
+
+    def respond(request: Request) -> Answer:
+        target = urlsplit(queues if "x-amz-target" in request.headers else upstream)
+        secure = target.scheme == "https"
+        connect_to = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = connect_to(target.netloc, timeout=30)
+        headers = {n: v for n, v in request.headers.items() if n not in ("expect", "connection")}
+        try:
+            connection.request(request.method, request.path, request.body, headers)
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        hop = ("transfer-encoding", "connection")
+        return Answer(
+            answer.status, {n: v for n, v in answer.getheaders() if n.lower() not in hop}, body
+        )
+
+    return respond
+
+
+def fault(status: int, code: str) -> Answer:
+    """An S3 error."""
+    body = f"<Error><Code>{code}</Code><Message>{code} by the test server</Message></Error>"
+    return Answer(status, {"Content-Type": "application/xml"}, body.encode())
+
+
+class Careless:
+    """An S3 server as some are: it accepts every conditional write and never looks at it."""
+
+    ignored: ClassVar[tuple[str, ...]] = ("if-none-match", "if-match")
+
+    def __init__(self, *, honoured: tuple[str, ...] = ()) -> None:
+        self.honoured = honoured
+        self.objects: dict[str, bytes] = {}
+
+    def __call__(self, request: Request) -> Answer:
+        path = urlsplit(request.path).path
+        held = self.objects.get(path)
+        etag = "" if held is None else f'"{hashlib.md5(held).hexdigest()}"'
+        if request.method == "PUT":
+            if "if-none-match" in self.honoured and "if-none-match" in request.headers and etag:
+                return fault(412, "PreconditionFailed")
+            self.objects[path] = request.body
+            return Answer(200, {"ETag": f'"{hashlib.md5(request.body).hexdigest()}"'})
+        if request.method == "DELETE":
+            self.objects.pop(path, None)
+            return Answer(204)
+        if held is None:
+            return fault(404, "NoSuchKey")
+        return Answer(200, {"ETag": etag}, held)

@@ -1,0 +1,80 @@
+"""Rustdoc's Markdown as a reader sees it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docstow.text.chunking__chunk import examples
+from docstow.text.markdown__chunk_shown import shown
+
+TEXT = """\
+Stows it.
+
+```no_run
+# use stowage::Hold;
+let hold = Hold::new(3);
+## [derive(Debug)]
+#
+# drop(hold);
+```
+
+- in a list
+
+  ~~~compile_fail,E0382
+  # hidden();
+  let moved = hold;
+  ~~~
+
+> ```toml
+> # a comment stays
+> [dependencies]
+> ```
+
+    indented # stays
+    # so does this
+"""
+
+SHOWN = """\
+Stows it.
+
+```rust
+let hold = Hold::new(3);
+# [derive(Debug)]
+```
+
+- in a list
+
+  ~~~rust,compile_fail
+  let moved = hold;
+  ~~~
+
+> ```toml
+> # a comment stays
+> [dependencies]
+> ```
+
+    indented # stays
+    # so does this
+"""
+
+
+def test_blocks_name_their_language_and_lose_hidden_lines() -> None:
+    assert shown(TEXT) == SHOWN
+
+
+def test_a_block_that_never_ends_is_shown_to_the_end() -> None:
+    assert shown("```\n# a\nb") == "```rust\nb"
+    assert shown("text only") == "text only"
+
+
+LINES = st.lists(
+    st.sampled_from(["a", "# a", "#", "", "```", "```rust", "~~~toml", "- x", "  y"]), max_size=12
+)
+
+
+@given(LINES)
+def test_what_is_shown_has_the_same_examples(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    fields = [(block.language, block.code) for block in examples(text)]
+    assert [(block.language, block.code) for block in examples(shown(text))] == fields

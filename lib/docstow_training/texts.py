@@ -17,7 +17,7 @@ from docstow.core.model import Document
 from docstow.core.versions import Version
 from docstow.languages.rust import rustdoc as rustdoc
 from docstow.text import python_ast as python_tree
-from docstow.text.chunking__chunk import plain
+from docstow.text.chunking import plain
 from docstow.text.sentences import sentences
 
 REST_WORDS = 120

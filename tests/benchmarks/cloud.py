@@ -32,8 +32,7 @@ from docstow.core.model import STANDARD
 from docstow.core.settings import load
 from docstow.ingest.jobs.store import SUCCESS, Job
 from docstow.ops.audit import Verified
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from paths import REPOSITORY as ROOT
 from paths import SHARED
 from servers.docs_rs import DocsRs

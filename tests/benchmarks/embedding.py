@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from benchmarks.measure import each, ms, quantile, table, timed
-from docstow.embedding._embed import Embedder
+from docstow.embedding import Embedder
 from docstow.index.loaded import Index
 
 BASELINE = "MiniLM fp32"

@@ -19,15 +19,15 @@ import griffe
 from benchmarks.measure import Taken, fresh, mib, ms, table, timed
 from docstow.core.errors import DocstowError
 from docstow.languages.projects import Projects
-from docstow.languages.projects.resolver__packages_opened import Opened
+from docstow.languages.projects.resolver import Opened
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared import package_files as contents
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.scan_cache import Memory
 from docstow.library import Library
 from docstow.store.snapshots import Snapshots
-from docstow.tools import verify_code__tools_packages as packages
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
+from docstow.tools import verify_code as packages
 
 PROJECT = Path(sys.prefix).parent
 
@@ -73,7 +73,7 @@ _READ = """
 from pathlib import Path
 from docstow.languages.projects import Projects
 from docstow.tools.read_package import read_package_tool
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 projects = Projects([Path({root!r})], Path({cache!r}), local=True)
 box = Toolbox([read_package_tool(projects)])
 for name in {names!r}:

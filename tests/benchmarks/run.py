@@ -19,11 +19,10 @@ from benchmarks import embedding, packages, starting
 from benchmarks.measure import each, ms, quantile, table, timed
 from docstow.core.model import Snapshot
 from docstow.core.settings import load
-from docstow.embedding._embed import Embedder, bundled
+from docstow.embedding import Embedder, bundled
 from docstow.embedding.model_folder import open_folder
 from docstow.embedding.transformer import TransformerEmbedder
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.sources.crates import read_file
 from paths import SHARED
 

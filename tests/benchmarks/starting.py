@@ -29,7 +29,7 @@ from servers.lambda_runtime import LambdaRuntime
 
 PACKED = ROOT / "build" / "image"
 
-BUNDLED = "from docstow.embedding._embed import bundled; bundled().embed_query('spawn a task')"
+BUNDLED = "from docstow.embedding import bundled; bundled().embed_query('spawn a task')"
 
 _BARE = "def handler(event, context):\n    return {}\n"
 

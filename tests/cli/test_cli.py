@@ -18,7 +18,7 @@ import httpx
 import pytest
 import zstandard
 
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE
 from servers.docs_rs import DocsRs
 
 

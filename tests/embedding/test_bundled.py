@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstow.embedding._embed import OnnxEmbedder
+from docstow.embedding import OnnxEmbedder
 from docstow_training.contrast import FIELDS, Ragged, batches, lesson
 from docstow_training.export import PAD, UNKNOWN, quantised, tokenizer, write
 from docstow_training.gather import gather, load, save

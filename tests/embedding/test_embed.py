@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docstow import embedding as embed
 from docstow.core.errors import ConfigurationError
-from docstow.embedding import _embed as embed
-from docstow.embedding._embed import FILES, OnnxEmbedder, bundled
+from docstow.embedding import FILES, OnnxEmbedder, bundled
 
 BUNDLED = Path(embed.__file__).parent / "bundled"
 
@@ -157,7 +157,7 @@ def test_a_folder_without_a_manifest_is_refused(tmp_path: Path, manifest: str) -
 def test_libraries_are_imported_with_the_first_text() -> None:
     script = """
 import sys
-from docstow.embedding._embed import bundled
+from docstow.embedding import bundled
 embedder = bundled()
 embedder.id, embedder.dimensions, embedder.embed([])
 assert not {"onnxruntime", "tokenizers"} & set(sys.modules)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import minilm
-from docstow.index import ranking__rank as rank
-from docstow.index.search__search import Filters, candidates, search
+from docstow.index import ranking as rank
+from docstow.index.search import Filters, candidates, search
 from evaluation.crates import Crates
 from evaluation.fit import CACHE, HERE, REPOSITORY
 from evaluation.measures import Score, score, table

@@ -12,7 +12,7 @@ from pathlib import Path
 from docstow.core.model import Hit
 from docstow.index import cross_crate as federate
 from docstow.index.loaded import Index
-from docstow.index.search__search import Filters, search
+from docstow.index.search import Filters, search
 from evaluation.crates import Crates
 from evaluation.fit import CACHE
 from evaluation.measures import Score, score, table

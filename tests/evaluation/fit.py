@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.index.ranking import ITEM_FEATURES, WEIGHTS
-from docstow.index.search__search import Filters, candidates
+from docstow.index.search import Filters, candidates
 from docstow_training.questions import is_held_out
 from evaluation.crates import Crates
 from evaluation.measures import Score, score, table

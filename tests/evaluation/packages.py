@@ -24,7 +24,7 @@ from docstow.core.language_names import LANGUAGES, PYTHON
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.index.ranking import WEIGHTS
-from docstow.index.search__search import Filters, candidates
+from docstow.index.search import Filters, candidates
 from docstow.runtime import Runtime
 from evaluation.fit import AGAINST, Case, fit, judge
 from evaluation.measures import Score, table

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstow.index.signatures._signatures import search_by_signature
+from docstow.index.signatures.search import search_by_signature
 from evaluation.crates import Crates
 from evaluation.fit import CACHE, HERE, REPOSITORY
 

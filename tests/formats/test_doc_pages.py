@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import ExternalCrate, Summary
-from docstow.languages.rust.rustdoc.links__readers_doc_pages import (
+from docstow.languages.rust.rustdoc.format import ExternalCrate, Summary
+from docstow.languages.rust.rustdoc.links import (
     External,
     anchor,
     crate_root,

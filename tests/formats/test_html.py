@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from docstow.formats import Page
 from docstow.formats import html as html
-from docstow.formats._readers_page import Page
 from paths import FIXTURES
 
 SITES = FIXTURES / "sites"

@@ -8,7 +8,7 @@ import pytest
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import File
-from docstow.formats._readers_page import read, readable
+from docstow.formats import read, readable
 from prose_texts import URL, page
 
 MARKDOWN = """\

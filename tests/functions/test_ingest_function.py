@@ -15,8 +15,7 @@ from docstow.cli import main
 from docstow.core.model import Source
 from docstow.core.settings import load
 from docstow.ingest.jobs.store import STOW, subject
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from paths import REPOSITORY
 from servers import loopback

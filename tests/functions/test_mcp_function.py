@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.auth import token_digest
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE
 from paths import REPOSITORY
 from servers.docs_rs import DocsRs
 from servers.gateway import TOKEN, body_of, event

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE
 from docstow.store.objects import open_store
 from paths import REPOSITORY
 from servers import s3

@@ -19,8 +19,7 @@ from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
 from docstow.index.cards import Card, card_key, make
 from docstow.index.catalog import SHARDS, Catalog
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
 from docstow.store.records import encode_head, head_key
 from servers.clock import Clock

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.model import COLLECTION, SITE, Document
-from docstow.embedding._embed import bundled
-from docstow.index.loaded__page_index import PageIndex
-from docstow.index.search import ChunkHit, Mode, PageFilters, search, search_examples
+from docstow.embedding import bundled
+from docstow.index.loaded import PageIndex
+from docstow.index.search import ChunkHit, Mode, PageFilters
+from docstow.index.search import search_page_examples as search_examples
+from docstow.index.search import search_pages as search
 from fictional_docs import PAGES, QUESTIONS
 from prose_store import ProseStore, indexed, page
 

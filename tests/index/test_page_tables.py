@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.core.model import Document, Relation, document_id
-from docstow.embedding._embed import bundled
-from docstow.index.loaded__page_index import PageIndex
-from docstow.index.schema__page_tables import Tables, tabulate
-from docstow.sources.protocol import Known
+from docstow.core.model import Document, Known, Relation, document_id
+from docstow.embedding import bundled
+from docstow.index.loaded import PageIndex
+from docstow.index.schema import Tables
+from docstow.index.schema import tabulate_pages as tabulate
 from fictional_docs import PAGES
 from prose_store import indexed, page, written
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.model import Document
-from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Traits, bounded, page
-from docstow.index.render__manifest import Package
+from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Package, Traits, bounded, page
 
 DOCUMENT = Document(
     path="stowage::Hold",

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.index.ranking__rank import reciprocal_rank_fusion, top
+from docstow.index.ranking import reciprocal_rank_fusion, top
 
 small_scores = st.lists(st.integers(-4, 4), max_size=30)
 

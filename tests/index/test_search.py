@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from docstow.core.model import LOCAL, Hit, Source
 from docstow.core.settings import load
 from docstow.index.loaded import Index
-from docstow.index.search__search import OF_ONE_OWNER, Filters, search
+from docstow.index.search import OF_ONE_OWNER, Filters, search
 from docstow.runtime import Runtime
 
 

@@ -15,9 +15,9 @@ from docstow.core.errors import InvalidParameter
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
 from docstow.index.loaded import Index
-from docstow.index.search__search import Filters
+from docstow.index.search import Filters
 from docstow.index.signatures import BadSignature, query
-from docstow.index.signatures._signatures import search_by_signature
+from docstow.index.signatures.search import search_by_signature
 from docstow.runtime import Runtime
 
 CRATES = ("serde_json", "itertools", "bytes")

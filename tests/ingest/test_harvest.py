@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from docstow.core.model import FOLDER, SITE, Document, File, Relation
+from docstow.core.model import FOLDER, SITE, Document, File, Known, Relation
 from docstow.ingest.changes import LINKS_TO, Former, Harvest
-from docstow.sources.protocol import LIMITS, Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 
 ROOT = "https://docs.example/"
 NAMES = "abcdefg"

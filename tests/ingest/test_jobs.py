@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter, JobNotFound
-from docstow.ingest.jobs import store__ended as ended
+from docstow.ingest.jobs import store as ended
 from docstow.ingest.jobs.store import (
     ABANDONED,
     COUNTS,

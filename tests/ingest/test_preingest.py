@@ -17,8 +17,7 @@ from docstow.core.errors import ConfigurationError, CrateNotFound
 from docstow.core.model import Source
 from docstow.core.settings import load
 from docstow.ingest.preload import POPULAR, PreIngest, chosen, read_list
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.usage import PRE_INGESTED, Pins
 from servers import loopback
 from servers.docs_rs import DocsRs

@@ -16,10 +16,9 @@ from bert import tiny_model
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Snapshot, Source
 from docstow.core.settings import load
-from docstow.embedding._embed import Embedder, bundled
+from docstow.embedding import Embedder, bundled
 from docstow.index.parquet import read_table
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import Conflict
 
 WORDS = ["hold", "parcel", "stow", "ship", "pieces", "the", "a", "of", "into", "put"]

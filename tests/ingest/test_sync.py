@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import SourceNotFound, UpstreamError
-from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, File, Registration, Snapshot
+from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, File, Known, Registration, Snapshot
 from docstow.core.settings import load
-from docstow.embedding._embed import bundled
-from docstow.index.loaded__page_index import PageIndex
+from docstow.embedding import bundled
+from docstow.index.loaded import PageIndex
 from docstow.ingest.jobs.dispatch import Dispatch
 from docstow.ingest.jobs.queue import Busy, Message
 from docstow.ingest.jobs.store import (
@@ -30,10 +30,10 @@ from docstow.ingest.jobs.store import (
     lease_key,
 )
 from docstow.ingest.jobs.worker import Work
-from docstow.ingest.sync__sync import Sync
+from docstow.ingest.sync import Sync
 from docstow.library.prose import Prose
 from docstow.runtime import Runtime
-from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Same, Skipped
 from docstow.sources.registry import Registry
 from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store
@@ -292,7 +292,7 @@ def test_other_options_and_a_full_sync_take_nothing_for_unchanged(
     ("part", "constant", "read_anew", "embedded_anew"),
     [
         ("reader", "docstow.ingest.sync.PROSE_READER", True, False),
-        ("layout", "docstow.index.schema__page_tables.PAGE_LAYOUT", True, True),
+        ("layout", "docstow.index.schema.PAGE_LAYOUT", True, True),
         ("chunker", "docstow.ingest.sync.CHUNKER", False, False),
         ("words", "docstow.ingest.sync.PROSE_WORDS", False, False),
         ("model", "", False, True),

@@ -29,8 +29,7 @@ from docstow.core.model import Source
 from docstow.core.settings import Settings, load
 from docstow.ingest.jobs.dispatch import Dispatch
 from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.sqs import LEAST_S, Deliveries
-from docstow.ingest.jobs.sqs__sqs import SqsQueue
+from docstow.ingest.jobs.sqs import LEAST_S, Deliveries, SqsQueue
 from docstow.ingest.jobs.store import (
     ABANDONED,
     FAILED,
@@ -46,8 +45,7 @@ from docstow.ingest.jobs.store import (
     subject,
 )
 from docstow.ingest.jobs.worker import OUT_OF_TIME, Work
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from docstow.store.objects import DirectoryStore
 from paths import REPOSITORY

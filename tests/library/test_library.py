@@ -14,8 +14,7 @@ import pytest
 
 from docstow.core.errors import CrateNotFound, Ingesting, UpstreamError
 from docstow.core.settings import load
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from docstow.store.objects import open_store
 from servers import loopback

@@ -37,8 +37,7 @@ from docstow.ops import bundle as bundle
 from docstow.ops.bundle import archive as archive
 from docstow.ops.bundle.read import BundleImport, Imported
 from docstow.ops.bundle.write import BundleExport
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.sources import collection as pushed
 from docstow.sources.registry import REGISTERED
 from docstow.store.heads import Heads, fenced, moved

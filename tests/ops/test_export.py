@@ -23,10 +23,8 @@ from docstow.index.loaded import Index
 from docstow.languages.rust import rustdoc as rustdoc
 from docstow.net.decompress import Limits
 from docstow.ops.export import FORMS, Export, json_line, paged
-from docstow.ops.export.markdown import Tree
-from docstow.ops.export.markdown__export_markdown import fitted
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.ops.export.markdown import Tree, fitted
+from docstow.runtime import SAMPLE, Runtime
 from docstow.sources.crates import read_file
 
 

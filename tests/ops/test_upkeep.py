@@ -26,17 +26,14 @@ from docstow.ingest.jobs.queue import Message
 from docstow.ingest.jobs.store import FAILED, SUCCESS, Jobs
 from docstow.ops import audit as audit
 from docstow.ops.sweep import sweep
-from docstow.ops.upkeep import Upkeep
-from docstow.ops.upkeep__refresh import LOST_S, Refresh, Sent
-from docstow.ops.upkeep__tidy import drop_cards, tidy
+from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, drop_cards, tidy
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
 from docstow.store import listing as inventory
 from docstow.store.objects import DirectoryStore, ObjectStore, connect, open_store
 from docstow.store.objects.s3 import S3Store
 from docstow.store.snapshots import BlobCache, Snapshots
-from docstow.store.usage import PRE_INGESTED, Pins
-from docstow.store.usage__touched import Touched
+from docstow.store.usage import PRE_INGESTED, Pins, Touched
 from servers import s3
 from servers.s3 import Bucket
 

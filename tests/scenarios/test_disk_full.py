@@ -20,8 +20,7 @@ from docstow.core.settings import load
 from docstow.index import parquet as tables
 from docstow.net.ranges import PartFile
 from docstow.ops.audit import verify
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 
 if sys.platform == "win32":
     pytest.skip("limits of POSIX stand for a full disk", allow_module_level=True)

@@ -14,8 +14,7 @@ import zstandard
 
 from docstow.core.settings import load
 from docstow.ops.audit import verify
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import DirectoryStore
 from servers import loopback
 from servers.docs_rs import DocsRs
@@ -46,7 +45,7 @@ STEPS = [
     ("docstow.sources.crates:fetch", 1),
     ("docstow.languages.rust.rustdoc:read", 1),
     ("docstow.index.schema:tabulate", 1),
-    ("docstow.embedding._embed:embed", 1),
+    ("docstow.embedding:embed", 1),
     *(("docstow.index.loaded.parquet:write_table", number) for number in range(1, 6)),
     ("docstow.index.catalog:add", 1),
     ("docstow.store.snapshots:publish", 1),
@@ -116,8 +115,7 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
 # of the store, until one lives: the n-th is killed at its n-th write, before or after that.
 FORKS = """
 import itertools, os, shutil, signal, sys
-from docstow import cli, runtime
-from docstow.embedding import _embed
+from docstow import cli, embedding, runtime
 from docstow.index import parquet, schema
 from docstow.ingest import publish
 from docstow.store.objects import DirectoryStore

@@ -20,8 +20,7 @@ from docstow.core.settings import load
 from docstow.ingest.jobs.queue import Busy, Message
 from docstow.ingest.jobs.store import STOW, SUCCESS, SYNC, subject
 from docstow.ops.audit import verify
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import DirectoryStore
 from servers.docs_rs import DocsRs
 

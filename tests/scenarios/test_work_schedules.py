@@ -19,11 +19,10 @@ from docstow.core.errors import StoreError, UpstreamError
 from docstow.core.model import Source
 from docstow.ingest.jobs.dispatch import Dispatch
 from docstow.ingest.jobs.queue import Message
-from docstow.ingest.jobs.sqs import FIRST_PAUSE_S, LEAST_S, Deliveries
-from docstow.ingest.jobs.sqs__sqs import SqsQueue
+from docstow.ingest.jobs.sqs import FIRST_PAUSE_S, LEAST_S, Deliveries, SqsQueue
 from docstow.ingest.jobs.store import STOW, SUCCESS, Job, Jobs, subject
 from docstow.ingest.jobs.worker import Work
-from docstow.ops.upkeep__refresh import LOST_S
+from docstow.ops.upkeep import LOST_S
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, Stored, Unchanged
 from schedules import Actor, Memory

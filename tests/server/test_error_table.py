@@ -17,8 +17,7 @@ import pytest
 import zstandard
 
 from docstow.core.settings import load
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from servers import loopback
 from servers.docs_rs import DocsRs
 from servers.web import serve

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
-from docstow.core.model import FOLDER, File, Registration, source_id
+from docstow.core.model import FOLDER, File, Known, Registration, source_id
 from docstow.sources import folder as folder
 from docstow.sources import globs as selection
 from docstow.sources.folder import FolderOrigin, canonical, options
-from docstow.sources.protocol import Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
 
 SECRET = "outside.md"
 

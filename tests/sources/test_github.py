@@ -23,14 +23,14 @@ from docstow.core.errors import (
     UnreadableInput,
     UpstreamError,
 )
-from docstow.core.model import GITHUB, File, Registration, source_id
+from docstow.core.model import GITHUB, File, Known, Registration, source_id
 from docstow.net import Fetcher
 from docstow.sources.git import Caps, GithubOrigin, options
-from docstow.sources.git import refs__origins_git_refs as git_refs
+from docstow.sources.git import refs as git_refs
 from docstow.sources.git import tarball as tarball
 from docstow.sources.git.refs import Address, canonical, parse
 from docstow.sources.globs import matches
-from docstow.sources.protocol import Event, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Found, Same, Skipped
 from servers.forge import Forge, Repository, advertisement, bomb, commit, packed, pkt_line
 from servers.loopback import cut, redirect, status
 

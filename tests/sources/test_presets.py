@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import ConfigurationError, SourceNotFound
-from docstow.sources._kinds import canonical, options
+from docstow.sources import canonical, options
 from docstow.sources.presets import Preset, Presets
 from paths import LIB
 

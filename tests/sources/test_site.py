@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
-from docstow.core.model import Registration, source_id
+from docstow.core.model import Known, Registration, source_id
 from docstow.core.urls import canonical_url
 from docstow.net import Fetcher
 from docstow.net.errors import Patience
-from docstow.sources.protocol import Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
 from docstow.sources.site import SiteOrigin
 from docstow.sources.site.fetch import Render, SitePages
 from paths import FIXTURES

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import TooLarge, UnreadableInput
-from docstow.core.model import Registration
+from docstow.core.model import Known, Registration
 from docstow.net import Fetcher
-from docstow.sources.protocol import Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
 from docstow.sources.site import SiteOrigin
+from docstow.sources.site import discovery as site_llms
 from docstow.sources.site import discovery as site_sitemap
-from docstow.sources.site import discovery__origins_site_llms as site_llms
 from servers.loopback import content, status
 from servers.site import Site, sitemap, sitemap_index
 

@@ -13,7 +13,7 @@ from docstow.languages.projects import Projects
 from docstow.languages.projects.resolver import NodeResolver, PythonResolver
 from docstow.languages.shared.project import Scan
 from docstow.runtime import Runtime
-from docstow.tools.verify_code__tools_packages_crates import StowedCrates
+from docstow.tools.verify_code import StowedCrates
 from servers.docs_rs import DocsRs
 
 #: The crates that the snippets use; each is stowed in its newest version.

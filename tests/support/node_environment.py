@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.typescript.surface import NodeSurface
 from settled import settle

@@ -16,17 +16,17 @@ from docstow.core.model import (
     Snapshot,
     Source,
 )
-from docstow.embedding._embed import Embedder, bundled
-from docstow.index.loaded__page_index import PageIndex
+from docstow.embedding import Embedder, bundled
+from docstow.index.loaded import PageIndex
 from docstow.index.parquet import write_table
-from docstow.index.schema import Columns
-from docstow.index.schema__page_tables import PAGE_LAYOUT, tabulate
+from docstow.index.schema import PAGE_LAYOUT, Columns
+from docstow.index.schema import tabulate_pages as tabulate
 from docstow.library.prose import Prose
 from docstow.sources.registry import Registry
 from docstow.store.objects import DirectoryStore
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.text.bm25 import PROSE_WORDS
-from docstow.text.chunking import CHUNKER
+from docstow.text.chunking import PROSE_CHUNKER as CHUNKER
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from docstow.core.model import File
-from docstow.formats._readers_page import Page, read
+from docstow.formats import Page, read
 
 URL = "https://github.com/owner/repo/blob/main/docs/page"
 

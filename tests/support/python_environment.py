@@ -8,7 +8,7 @@ import venv
 from pathlib import Path
 
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
 WANTED = Path(__file__).with_name("python-packages.txt")

@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.text.chunking__chunk import Block, examples, first_sentence, plain, snippet, split
+from docstow.text.chunking import Block, examples, first_sentence, plain, snippet, split
 from docstow.text.markdown import parsed, pieces
 
 GUIDE = """\

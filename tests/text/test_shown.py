@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.text.chunking__chunk import examples
-from docstow.text.markdown__chunk_shown import shown
+from docstow.text.chunking import examples
+from docstow.text.markdown import shown
 
 TEXT = """\
 Stows it.

@@ -13,8 +13,7 @@ import pytest
 
 from docstow.core.errors import CrateNotFound, InvalidParameter
 from docstow.core.settings import load
-from docstow.runtime import Runtime
-from docstow.runtime__stocking import SAMPLE
+from docstow.runtime import SAMPLE, Runtime
 from paths import CRATES as FIXTURES
 from servers.docs_rs import DocsRs
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.text.chunking__chunk import examples
+from docstow.text.chunking import examples
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
             runtime.pre_ingest(crates)
         run_stdio(runtime.protocol)
         return 0
-    from docstow.server._server import listen, run
+    from docstow.server import listen, run
 
     settings = runtime.settings
     listener = listen(settings.host, settings.port)

@@ -1,1 +1,1 @@
-"""To be said."""
+"""Words that every package shares: model, errors, settings, versions, URLs, relations. No I/O."""

@@ -5,15 +5,40 @@ This room knows threads. It does not know what is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import TypeVar
+
+# Whether what is remembered will do, or the store is to be asked now.
+
+
+_consistent: ContextVar[bool] = ContextVar("consistent", default=False)
+
+
+@contextlib.contextmanager
+def consistently() -> Iterator[None]:
+    """Have everything within see what was published before it began, by any process."""
+    token = _consistent.set(True)
+    try:
+        yield
+    finally:
+        _consistent.reset(token)
+
+
+def wanted() -> bool:
+    """Whether the caller of the moment wants the store to be asked now."""
+    return _consistent.get()
+
 
 #: So many things are waited for at once, unless said otherwise.
 PARALLEL = 8
 
+
 _T = TypeVar("_T")
+
+
 _R = TypeVar("_R")
 
 

@@ -332,3 +332,20 @@ def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
 def in_epoch(content: str, epoch: int) -> str:
     """The id of a snapshot of that content in that epoch of its head."""
     return hashlib.sha256(f"{content}\n{epoch}".encode()).hexdigest() if epoch else content
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the last sync learned of a file, for asking whether it has changed.
+
+    Attributes:
+        path: the document's path: a canonical URL, or a path relative to the source.
+        url: where it was fetched.
+        validator: what the origin gave with it: a digest, or ETag and date, in its own spelling.
+        links: addresses that it links to, so that a crawl goes on from a page that is unchanged.
+    """
+
+    path: str
+    url: str
+    validator: str = ""
+    links: tuple[str, ...] = ()

@@ -10,7 +10,35 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from docstow.core.model import Relation
-from docstow.core.relations__readers_predicates import DEFINES
+
+# The words for who implements what, and where it is defined, between reader and whoever asks.
+
+
+#: Written by hand; derived; and for a bare type parameter (``impl<T: Display> Loud for T``).
+WRITTEN, DERIVED, BLANKET = "implements", "derives", "implements-blanket"
+
+
+#: One relation a type: what it gets automatically, and through blanket implementations.
+AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
+
+
+#: From a type to the type whose methods it has by ``Deref``.
+DEREFS_TO = "derefs-to"
+
+
+#: From a module that users cannot write to the place where what it defines is documented.
+DEFINES = "defines"
+
+
+SINGLE = frozenset({WRITTEN, DERIVED, BLANKET})
+
+
+PACKED = frozenset({AUTO_TRAITS, BLANKET_TRAITS})
+
+
+def unpack_implementations(traits: str, headers: str) -> list[tuple[str, str]]:
+    """The pairs of trait and header in a relation of :data:`PACKED`; ``!`` marks a negative one."""
+    return list(zip(traits.split(" "), headers.split("\n"), strict=True))
 
 
 def packed(definitions: Mapping[str, str], aliases: Iterable[str]) -> list[Relation]:
@@ -35,7 +63,7 @@ def packed(definitions: Mapping[str, str], aliases: Iterable[str]) -> list[Relat
     ]
 
 
-def unpacked(module: str, parent: str, names: str) -> dict[str, str]:
+def unpack_definitions(module: str, parent: str, names: str) -> dict[str, str]:
     """The definition paths in one such relation, with the paths of their documents."""
     found: dict[str, str] = {}
     for each in names.split(" "):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError, UpstreamError
-from docstow.embedding._embed import bundled
+from docstow.embedding import bundled
 
 if TYPE_CHECKING:
     from docstow.net import Fetcher
@@ -34,7 +34,7 @@ _REFUSED_KEY = (401, 403)
 
 
 class EndpointEmbedder:
-    """An :class:`docstow.embedding._embed.Embedder` behind ``POST {url}/embeddings``.
+    """An :class:`docstow.embedding.Embedder` behind ``POST {url}/embeddings``.
 
     Nothing tells when a provider changes a model, so the id can hold no digest: it has the host,
     the model's name and the length of its vectors, which is asked for once.
@@ -78,7 +78,7 @@ class EndpointEmbedder:
         return f"openai:{self._model}@{place}{parts.path}/{self.dimensions}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed passages; see :meth:`docstow.embedding._embed.Embedder.embed`."""
+        """Embed passages; see :meth:`docstow.embedding.Embedder.embed`."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         rows = [row for row, text in enumerate(texts) if text.strip()]
         for first in range(0, len(rows), _TEXTS_AT_ONCE):
@@ -89,7 +89,7 @@ class EndpointEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question; see :meth:`docstow.embedding._embed.Embedder.embed_query`."""
+        """Embed a question; see :meth:`docstow.embedding.Embedder.embed_query`."""
         return self._question(text)
 
     def count(self, text: str) -> int:

@@ -41,7 +41,7 @@ class _Loaded:
 
 
 class TransformerEmbedder:
-    """An :class:`docstow.embedding._embed.Embedder` from a transformer's folder.
+    """An :class:`docstow.embedding.Embedder` from a transformer's folder.
 
     The model takes ``input_ids``, ``attention_mask`` and, if it wants them, ``token_type_ids``, and
     gives a vector a token, ``[batch, length, dimensions]``, or a vector a text. Both libraries are
@@ -72,7 +72,7 @@ class TransformerEmbedder:
         return f"{folder.name}/{model}+{tokenizer}/{way}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed passages; see :meth:`docstow.embedding._embed.Embedder.embed`."""
+        """Embed passages; see :meth:`docstow.embedding.Embedder.embed`."""
         return self._embed([self._folder.passage_prefix + text for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from docstow.core.model import File
-from docstow.formats._readers_page import Page
+from docstow.formats import Page
+from docstow.formats import markdown as markdown
 from docstow.formats.admonitions import NAMES, Line, label, quoted
-from docstow.formats.markdown import _readers_markdown as markdown
 from docstow.formats.notebook import fenced
 
 _DEEPEST = 8

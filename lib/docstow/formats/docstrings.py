@@ -12,23 +12,74 @@ import re
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 
-from docstow.formats.docstrings__readers_docstring_roles import inline
 from docstow.text import python_ast as python_tree
 
+# reStructuredText's marks within a line of a docstring.
+
+
+_ROLE = re.compile(r"(?<![\w`]):[\w:+-]{1,40}:`([^`\n]+(?:\n[^`\n]+)?)`")
+
+
+_LINK = re.compile(r"`([^`<>]+?)\s*<(https?://[^<>\s]+)>`__?")
+
+
+_TITLED = re.compile(r"(.*?)\s*<[^<>]*>", re.DOTALL)
+
+
+def inline(text: str) -> str:
+    """A line without reStructuredText's roles: what they name is code."""
+    if ":`" in text:
+        text = _ROLE.sub(_role, text)
+    return _LINK.sub(r"[\1](\2)", text) if "`_" in text else text
+
+
+def _role(found: re.Match[str]) -> str:
+    text = " ".join(found[1].split())
+    kind = found[0][1:].partition(":`")[0].rpartition(":")[2]
+    titled = _TITLED.fullmatch(text)
+    if titled and titled[1]:
+        return titled[1] if kind in {"ref", "doc", "term"} else f"`{titled[1]}`"
+    if kind in {"ref", "doc", "term"}:
+        return text
+    name = text.lstrip("!")
+    # ``~`` asks for the last name alone; a first name with an underscore is the package's own.
+    name = name[1:].rpartition(".")[2] if name.startswith("~") else re.sub(r"^_\w*\.", "", name)
+    return f"`{name.lstrip('.')}`"
+
+
 _DIRECTIVE = re.compile(r"\.\. ([\w:-]+)::\s*(.*)")
+
+
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+.*?)??(?:\s+\"(.*)\")?\s*")
+
+
 _FIELD = re.compile(r":([A-Za-z]+)(?:\s+([^:\n]+?))?:(?:\s+(.*)|$)")
+
+
 _FENCE = re.compile(r"(`{3,}|~{3,})")
+
+
 _UNDERLINE = re.compile(r"([-=~^])\1{2,}\s*")
+
+
 _NAMED = re.compile(r"(\*{0,2}[\w.]+)\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?\s*:(?:\s+(.*)|$)")
+
+
 _CALL = re.compile(r"\w\(")
+
+
 _GOOGLE = re.compile(r"([A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)\s*:\s*")
 
+
 _CODE = frozenset({"code-block", "sourcecode", "code", "ipython", "plot", "testcode", "jupyter"})
+
+
 _ADMONITIONS = {
     *("note", "warning", "tip", "hint", "important", "caution", "danger", "attention", "seealso"),
     *("deprecated", "versionadded", "versionchanged", "versionremoved", "admonition", "todo"),
 }
+
+
 _SAID = {
     "seealso": "See also",
     "versionadded": "Added in",
@@ -36,6 +87,8 @@ _SAID = {
     "versionremoved": "Removed in",
     "deprecated": "Deprecated since",
 }
+
+
 #: Sections of names, each with what it is.
 _LISTS = frozenset(
     {
@@ -44,15 +97,33 @@ _LISTS = frozenset(
         *("Methods", "See Also", "Exceptions", "Receives"),
     }
 )
+
+
 _EXAMPLES = frozenset({"Example", "Examples", "Usage", "Sample"})
+
+
 _REMARKS = frozenset({"Note", "Notes", "Warning", "Warnings", "Tip", "Important", "Caution"})
+
+
 _RESULTS = {"return": "Returns", "returns": "Returns", "yield": "Yields", "yields": "Yields"}
+
+
 _RAISES = frozenset({"raises", "raise", "except", "exception"})
+
+
 _GIVEN = frozenset({"param", "parameter", "arg", "argument", "key", "keyword", "kwarg"})
+
+
 _GIVEN_TOO = frozenset({"var", "ivar", "cvar", "attr"})
+
+
 _TYPES = frozenset({"type", "vartype", "meta"})
+
+
 #: What begins a block of Markdown, which cannot stand behind a title.
 _BEGINNINGS = ("- ", "* ", "```", "> ", "1.")
+
+
 _DEEPEST = 5
 
 

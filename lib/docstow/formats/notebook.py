@@ -12,8 +12,8 @@ from typing import Any
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import File
-from docstow.formats._readers_page import Page
-from docstow.formats.markdown import _readers_markdown as markdown
+from docstow.formats import Page
+from docstow.formats import markdown as markdown
 from docstow.formats.markdown.front_matter import kept
 
 _LONGEST_OUTPUT = 4000

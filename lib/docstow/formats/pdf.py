@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, UnreadableInput
 from docstow.core.model import File
-from docstow.formats._readers_page import Page, name_of
+from docstow.formats import Page, name_of
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from docstow.core.model import File
-from docstow.formats._readers_page import Page, name_of
-from docstow.formats.markdown.inline__readers_addresses import page_address
+from docstow.formats import Page, name_of
+from docstow.formats.markdown.inline import page_address
 
 _UNDERLINE = re.compile(r"([=~*-])\1{2,}\s*$")
 _ADDRESS = re.compile(r"https?://[^\s<>\[\]()\"'`]{1,2000}")

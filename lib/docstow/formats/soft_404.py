@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from docstow.formats._readers_page import Page
+from docstow.formats import Page
 
 #: A title or a heading that says nothing else.
 _SAYS_SO = re.compile(

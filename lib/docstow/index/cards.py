@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from docstow.core.model import LOCAL, Source
 from docstow.core.versions import choose
-from docstow.index import ranking__rank as rank
+from docstow.index import ranking as rank
 from docstow.text import bm25 as words
 
 #: The keyword fields of a card with their BM25F weight and length normalisation b.

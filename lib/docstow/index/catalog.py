@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from docstow.core import concurrency__freshness as freshness
+from docstow.core import concurrency as freshness
 from docstow.core.errors import StoreError, TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands

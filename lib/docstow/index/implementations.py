@@ -12,15 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.core.errors import ItemNotFound
-from docstow.core.relations__readers_predicates import (
-    AUTO_TRAITS,
-    BLANKET,
-    BLANKET_TRAITS,
-    DERIVED,
-    PACKED,
-    SINGLE,
-    unpacked,
-)
+from docstow.core.relations import AUTO_TRAITS, BLANKET, BLANKET_TRAITS, DERIVED, PACKED, SINGLE
+from docstow.core.relations import unpack_implementations as unpacked
 from docstow.index import lookup as lookup
 from docstow.index.loaded import Index
 

@@ -1,1 +1,1 @@
-"""To be said."""
+"""The one write path: publish, sync, jobs."""

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from docstow import formats as page
 from docstow.core.errors import DocstowError, InternalError
-from docstow.core.model import SITE, Document, File, Relation
+from docstow.core.model import SITE, Document, File, Known, Relation
 from docstow.core.urls import canonical_url
-from docstow.formats import _readers_page as page
 from docstow.ingest.jobs.store import ERRORS_KEPT, JobError
 from docstow.sources import collection as pushed
-from docstow.sources.protocol import LIMITS, Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 
 log = logging.getLogger(__name__)
 

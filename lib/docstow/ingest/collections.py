@@ -36,7 +36,7 @@ from docstow.sources.collection import Text
 from docstow.store.objects import AlreadyThere, Conflict
 
 if TYPE_CHECKING:
-    from docstow.ingest.sync__sync import Sync
+    from docstow.ingest.sync import Sync
     from docstow.sources.registry import Registry
     from docstow.store.objects import ObjectStore
 

@@ -21,19 +21,19 @@ from docstow.core.errors import (
 )
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
 from docstow.core.versions import Version, choose
-from docstow.index.loaded__indexes import IndexCache
+from docstow.index.loaded import IndexCache
 from docstow.ingest.jobs.queue import Busy
-from docstow.ingest.publish__renewal import renewed
+from docstow.ingest.publish import renewed
 
 if TYPE_CHECKING:
     from docstow.core.language_names import Language
-    from docstow.embedding._embed import Embedder
+    from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
-    from docstow.index.cross_crate__shortlist import Shortlist
+    from docstow.index.cross_crate import Shortlist
     from docstow.index.loaded import Index
-    from docstow.index.search__search import Filters
+    from docstow.index.search import Filters
     from docstow.ingest.crates import Stowing
-    from docstow.ingest.publish__renewal import Renewals
+    from docstow.ingest.publish import Renewals
     from docstow.library.packages import Installed
     from docstow.sources.crates import CrateOrigin
     from docstow.sources.crates.index import Release
@@ -193,7 +193,7 @@ class Library:
         return [(each, score(each.snapshot)) for each in stowed]
 
     def _shortlist(self, query: str) -> Shortlist:
-        from docstow.index.cross_crate__shortlist import Shortlist
+        from docstow.index.cross_crate import Shortlist
 
         return Shortlist(self._catalog(), self._snapshots, self.embedder(), self._target, query)
 

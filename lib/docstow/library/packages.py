@@ -24,8 +24,8 @@ from docstow.languages.shared.version_requests import fitting, newness
 if TYPE_CHECKING:
     from docstow.ingest.publish import Ingest
     from docstow.languages.projects import Projects
-    from docstow.languages.projects.resolver__packages_opened import Opened
-    from docstow.languages.shared.project__packages_model import Package
+    from docstow.languages.projects.resolver import Opened
+    from docstow.languages.shared.project import Package
     from docstow.store.snapshots import Snapshots
 
 #: What readers of packages are called in a recipe; a change of one makes new snapshots.
@@ -183,7 +183,7 @@ class Installed:
             EnvironmentNotFound: nothing is installed or locked.
             PackageNotFound: one that is named is not installed.
         """
-        from docstow.languages.projects.resolver__packages_opened import Opened
+        from docstow.languages.projects.resolver import Opened
 
         opened = Opened(self._projects.scan(name)[1])
         if names := list(wanted):
@@ -195,7 +195,7 @@ class Installed:
 
     def _installed(self, language: Language, name: str) -> Iterator[At]:
         """Where the projects have a package of that name, or one that is imported by it."""
-        from docstow.languages.projects.resolver__packages_opened import Opened
+        from docstow.languages.projects.resolver import Opened
 
         for project in self._projects.names:
             try:

@@ -17,13 +17,13 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import COLLECTION, PROSE, Document, Registration, Snapshot
 from docstow.core.urls import canonical_url
-from docstow.index.loaded__indexes import IndexCache
+from docstow.index.loaded import IndexCache
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from docstow.embedding._embed import Embedder
-    from docstow.index.loaded__page_index import PageChunk, PageIndex
+    from docstow.embedding import Embedder
+    from docstow.index.loaded import PageChunk, PageIndex
     from docstow.index.search import ChunkHit, ExampleHit, Mode, PageFilters
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
@@ -113,7 +113,7 @@ class Prose:
             SourceNotFound: a named source is unknown.
             SnapshotNotFound: the snapshot is not kept, or a named source was never synced.
         """
-        from docstow.index.search import search
+        from docstow.index.search import search_pages as search
 
         answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
         indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
@@ -132,7 +132,7 @@ class Prose:
         filters: PageFilters | None = None,
     ) -> tuple[list[ExampleHit], list[Answered]]:
         """The best whole code blocks for a query; arguments and errors as for :meth:`search`."""
-        from docstow.index.search import search_examples
+        from docstow.index.search import search_page_examples as search_examples
 
         answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
         indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
@@ -223,7 +223,7 @@ class Prose:
         return self._indexes.get(snapshot.id, lambda: self._load(snapshot))
 
     def _load(self, snapshot: Snapshot) -> PageIndex:
-        from docstow.index.loaded__page_index import PageIndex
+        from docstow.index.loaded import PageIndex
 
         self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
         return PageIndex(snapshot, lambda name: self._snapshots.fetch(snapshot, [name])[name])
@@ -307,7 +307,7 @@ class Prose:
         self, ref: str, answered: Sequence[Answered], pages: Sequence[tuple[Snapshot, int]]
     ) -> DocumentNotFound:
         """Why a page or chunk cannot be given, with the pages that may be meant."""
-        from docstow.index.lookup__page_lookup import MOST_SUGGESTIONS, near, suggestion
+        from docstow.index.lookup import MOST_SUGGESTIONS, near, suggestion
 
         short = repr(ref[:200])
         if pages:

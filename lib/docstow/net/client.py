@@ -19,8 +19,16 @@ import httpx
 from docstow import __version__
 from docstow.core.errors import InvalidParameter, UpstreamError
 from docstow.net.decompress import Limits, unpack
-from docstow.net.errors import Patience, backoff, retry_after
-from docstow.net.errors__net_faults import Fault, host_of, timed_out, unable, unreachable
+from docstow.net.errors import (
+    Fault,
+    Patience,
+    backoff,
+    host_of,
+    retry_after,
+    timed_out,
+    unable,
+    unreachable,
+)
 from docstow.net.ranges import PartFile
 from docstow.net.redirects import followed
 from docstow.net.ssrf import GuardedTransport

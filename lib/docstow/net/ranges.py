@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 
 from docstow.core.errors import StoreError, TooLarge, UpstreamError
-from docstow.net.errors__net_faults import Fault, host_of
+from docstow.net.errors import Fault, host_of
 
 
 class PartFile:

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 import httpx
 
 from docstow.core.errors import UpstreamError
-from docstow.net.errors__net_faults import host_of
+from docstow.net.errors import host_of
 
 
 def followed(here: httpx.URL, there: httpx.URL) -> httpx.URL:

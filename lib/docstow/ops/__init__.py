@@ -1,1 +1,1 @@
-"""To be said."""
+"""What operators do: upkeep, sweep, evict, audit, bundles, exports."""

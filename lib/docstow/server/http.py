@@ -19,7 +19,7 @@ from docstow.core.auth import Policy
 from docstow.core.errors import DocstowError, InvalidParameter, TooLarge
 from docstow.server.mcp import Pending, Protocol, Reply, Selection
 from docstow.server.mcp.jsonrpc import RpcError, parse
-from docstow.server.mcp.protocol__mcp_results import describe
+from docstow.server.mcp.protocol import describe
 from docstow.server.mcp.versions import HANDSHAKE, STATELESS
 from docstow.server.middleware import LOOPBACK_HOSTS, Gate, error_response
 from docstow.server.openapi import document

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from docstow import formats as page
 from docstow.core.errors import StoreError, UnreadableInput
-from docstow.core.model import NO_ATTRIBUTES, File
-from docstow.formats import _readers_page as page
-from docstow.sources.protocol import Event, Found, Known, Same
+from docstow.core.model import NO_ATTRIBUTES, File, Known
+from docstow.sources.protocol import Event, Found, Same
 from docstow.store.objects import ObjectStore, Unchanged
 
 PREFIX = "pushed/"

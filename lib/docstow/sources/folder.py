@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
-from docstow.core.model import File, Registration
+from docstow.core.model import File, Known, Registration
 from docstow.sources import globs as selection
-from docstow.sources.protocol import Event, Failed, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
 
 SUFFIXES = selection.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
 _MOST_ENTRIES = 500_000

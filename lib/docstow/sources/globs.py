@@ -19,8 +19,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from docstow import formats as page
 from docstow.core.errors import InvalidParameter
-from docstow.formats import _readers_page as page
 from docstow.sources.protocol import MORE_BYTES, MORE_FILES
 
 _MIB = 1024 * 1024

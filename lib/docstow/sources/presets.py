@@ -16,7 +16,7 @@ from typing import Any
 
 from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
 from docstow.core.model import GITHUB, SITE
-from docstow.sources._kinds import canonical, options
+from docstow.sources import canonical, options
 
 _KINDS = (SITE, GITHUB)
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]{0,39}")

@@ -9,24 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstow.core.model import File
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the last sync learned of a file, for asking whether it has changed.
-
-    Attributes:
-        path: the document's path: a canonical URL, or a path relative to the source.
-        url: where it was fetched.
-        validator: what the origin gave with it: a digest, or ETag and date, in its own spelling.
-        links: addresses that it links to, so that a crawl goes on from a page that is unchanged.
-    """
-
-    path: str
-    url: str
-    validator: str = ""
-    links: tuple[str, ...] = ()
+from docstow.core.model import File, Known
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from docstow.core import concurrency__freshness as freshness
+from docstow import sources as kinds
+from docstow.core import concurrency as freshness
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, Head, Registration, Source, source_id
-from docstow.sources import _kinds as kinds
 from docstow.sources import collection as pushed
 from docstow.store.heads import Heads, moved
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore

@@ -1,1 +1,1 @@
-"""To be said."""
+"""The bucket: objects, blobs, heads, records, snapshots, leases, usage; all conditional writes."""

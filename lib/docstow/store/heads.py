@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from docstow.core import concurrency__freshness as freshness
+from docstow.core import concurrency as freshness
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Source
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, Unchanged, escape

@@ -21,8 +21,7 @@ from typing import Any
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
-from docstow.store.blobs import BlobCache
-from docstow.store.blobs__blobs import Blobs
+from docstow.store.blobs import BlobCache, Blobs
 from docstow.store.heads import Fenced, Heads, fenced, moved
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.store.records import decode_snapshot, encode_snapshot, head_key, place_of, snapshot_key

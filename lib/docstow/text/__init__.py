@@ -1,1 +1,1 @@
-"""To be said."""
+"""Text without its origin: Markdown to chunks, sentences, tokens and BM25 weights. Pure."""

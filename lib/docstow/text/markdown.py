@@ -6,7 +6,7 @@ Knows markup, and nothing of passages, sentences or what code is written in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,14 +15,62 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+
+# Code blocks by rustdoc's conventions
+
+
+# Words of rustdoc's info strings that say how to test a block, not what language it is in.
+RUSTDOC_WORD = re.compile(
+    r"ignore(-.*)?|should_panic|no_run|compile_fail|test_harness|standalone(_crate)?|allow_fail"
+    r"|edition\d{4}|E\d{4}|custom|[{.].*|.*}"
+)
+
+
+_LANGUAGE_ALIASES = {"rs": "rust", "none": "text", "plain": "text", "plaintext": "text"}
+
+
+def language(info: str, default: str) -> str:
+    """The language that an info string names, in lower case."""
+    words = [word for word in re.split(r"[\s,]+", info.strip()) if word]
+    names = [word for word in words if not RUSTDOC_WORD.fullmatch(word)]
+    if names:
+        name = names[0].lower()
+        return _LANGUAGE_ALIASES.get(name, name)
+    return "rust" if words else default
+
+
+def visible(lines: Iterable[str]) -> list[str]:
+    """Leave out what rustdoc compiles but does not show: ``# use x;``; ``##`` stands for ``#``."""
+    kept = []
+    for line in lines:
+        bare = line.strip()
+        if bare.startswith("##"):
+            kept.append(line.replace("##", "#", 1))
+        elif bare != "#" and not bare.startswith("# "):
+            kept.append(line)
+    return kept
+
+
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
+
+
 # Texts that need no parser, which are most of an API's: paragraphs whose lines begin with a word,
 # with no markup but simple code spans and links.
 _CODE = r"`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
+
+
 _WORDS = r"[^`\\*_\[\]<>&!|~\t\r\n\0\f\v]"
+
+
 _LINK = rf"\[({_CODE}|{_WORDS}+)\]\((?:https?://|#)[^\s()<>\\`]*\)"
+
+
 _LINE = rf"(?:[A-Za-z(\"']|{_CODE}|{_LINK})(?:{_WORDS}|!(?!\[)|{_CODE}|{_LINK})*+"
+
+
 _SIMPLE = re.compile(rf"{_LINE}(?:\n+{_LINE})*+\n*")
+
+
 _CODE_OR_LINK = re.compile(rf"({_CODE})|{_LINK}")
 
 
@@ -112,3 +160,37 @@ def inline_text(children: Sequence[Token]) -> str:
         elif token.type in ("link_open", "link_close"):
             links += token.nesting
     return " ".join("".join(parts).split())
+
+
+# Markdown of rustdoc as rustdoc shows it
+
+
+# What a reader of the code must know; the other words concern rustdoc's tests alone.
+_WORTH_KNOWING = {"compile_fail", "should_panic"}
+
+
+def shown(text: str, *, default_language: str = "rust") -> str:
+    """Rewrite the fenced code blocks of a Markdown text.
+
+    Args:
+        text: Markdown with rustdoc's info strings and hidden lines.
+        default_language: of blocks that name none.
+    """
+    if "```" not in text and "~~~" not in text:
+        return text
+    lines = text.split("\n")
+    # From the end, so that the places of earlier blocks stay valid.
+    for token in reversed(parse(text)):
+        if token.type != "fence" or token.map is None:
+            continue
+        begin, end = token.map
+        named = language(token.info, default_language)
+        words = re.split(r"[\s,]+", token.info)
+        notes = [word for word in words if word in _WORTH_KNOWING and RUSTDOC_WORD.fullmatch(word)]
+        opening = lines[begin]
+        fence = opening[: opening.index(token.markup) + len(token.markup)]
+        last = end - 1 if lines[end - 1].strip(" >\t").startswith(token.markup) else end
+        if named == "rust":
+            lines[begin + 1 : last] = visible(lines[begin + 1 : last])
+        lines[begin] = fence + ",".join([named, *notes])
+    return "\n".join(lines)

@@ -4,7 +4,235 @@ This room's front door knows what a tool is. Each toolset has a module of its ow
 which this front door must not import.
 """
 
-from docstow.tools._tools_registry import Answer, Tool, Toolbox
-from docstow.tools.parameters import Parameter
+from __future__ import annotations
+
+import difflib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from docstow.core import auth as access
+from docstow.core import concurrency as freshness
+from docstow.core.errors import (
+    DocstowError,
+    InternalError,
+    InvalidParameter,
+    SnapshotGone,
+    StoreError,
+    ToolNotFound,
+    internal_error,
+)
+from docstow.tools.parameters import Parameter, schema, validate
 
 __all__ = ["Answer", "Parameter", "Tool", "Toolbox"]
+
+
+# What a tool is, and the one registry that every face serves.
+
+
+log = logging.getLogger(__name__)
+
+
+#: Has heads, catalogue and registry asked of the store, whatever is remembered of them.
+CONSISTENT = Parameter("consistent", "boolean", "See what was published just now", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool returns: exactly one of a structured value, a text or raw content blocks.
+
+    Attributes:
+        structured: a complete JSON object; faces send it as it is.
+        text: Markdown, for answers that are a page.
+        content: MCP content blocks, for what is neither (images and the like).
+    """
+
+    structured: Mapping[str, Any] | None = None
+    text: str = ""
+    content: Sequence[Mapping[str, Any]] | None = None
+
+    def render(self) -> str:
+        """The answer as text: compact JSON of what is structured, else the text itself."""
+        value = self.content if self.structured is None else self.structured
+        if value is None:
+            return self.text
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: unique; ``[a-z_]``.
+        toolset: the set a client selects it by.
+        title: for people.
+        description: for models; at most 200 tokens, ending in a short worked example.
+        parameters: in the order in which they are shown.
+        run: gets the checked arguments, every parameter present (its default where it was left
+            out); raises :class:`DocstowError`. It is called from worker threads.
+        output_schema: JSON Schema of :attr:`Answer.structured`; None for answers that are text.
+        read_only: changes nothing.
+        destructive: may delete or overwrite.
+        idempotent: a second call with the same arguments changes nothing further.
+        open_world: reaches beyond this server, say to an upstream.
+        client_capabilities: MCP client capabilities without which it cannot run.
+        admin: what may lose others' work, so that a scope to write is not enough.
+    """
+
+    name: str
+    toolset: str
+    title: str
+    description: str
+    parameters: Sequence[Parameter]
+    run: Callable[[Mapping[str, Any]], Answer]
+    output_schema: Mapping[str, Any] | None = None
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = True
+    client_capabilities: Sequence[str] = ()
+    admin: bool = False
+
+    @property
+    def scope(self) -> str:
+        """What a caller's credential must allow."""
+        if self.admin:
+            return access.ADMIN
+        return access.READ if self.read_only else access.WRITE
+
+
+class Toolbox:
+    """All tools of a server.
+
+    Args:
+        tools: in the order in which they are listed.
+        default_toolsets: what a client gets that selects none; all of them when empty.
+        observe: told of each call of a tool: its name, the seconds it took, and the code of the
+            error that it ended in or nothing.
+
+    Raises:
+        ValueError: two tools have one name, or a default toolset has no tools.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        default_toolsets: Sequence[str] = (),
+        observe: Callable[[str, float, str], None] = lambda *_: None,
+    ) -> None:
+        self.tools = tuple(tools)
+        self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))
+        self.default_toolsets = tuple(default_toolsets) or self.toolsets
+        self._observe = observe
+        self._by_name = {tool.name: tool for tool in self.tools}
+        if len(self._by_name) < len(self.tools):
+            raise ValueError("two tools have the same name")
+        if missing := set(self.default_toolsets) - set(self.toolsets):
+            raise ValueError(f"default toolsets without tools: {', '.join(sorted(missing))}")
+
+    def get(self, name: str) -> Tool:
+        """The tool of that name.
+
+        Raises:
+            ToolNotFound: there is none; near names are suggested.
+        """
+        if tool := self._by_name.get(name):
+            return tool
+        near = difflib.get_close_matches(name, self._by_name, n=3)
+        scores = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
+        raise ToolNotFound(
+            f"There is no tool {name!r}; there are {', '.join(self._by_name)}.",
+            suggestions=[
+                {"name": each, "score": round(score, 3)}
+                for each, score in zip(near, scores, strict=True)
+            ],
+        )
+
+    def select(self, toolsets: Iterable[str] = ()) -> tuple[Tool, ...]:
+        """The tools of the named toolsets, in listing order; the default ones for no names.
+
+        Raises:
+            InvalidParameter: a toolset is not known.
+        """
+        chosen = tuple(toolsets) or self.default_toolsets
+        for name in chosen:
+            if name not in self.toolsets:
+                known = ", ".join(self.toolsets)
+                raise InvalidParameter("toolsets", f"unknown toolset {name!r}; known are {known}")
+        return tuple(tool for tool in self.tools if tool.toolset in chosen)
+
+    def schema(self, tool: Tool, *, plain: bool = False, brief: bool = False) -> dict[str, Any]:
+        """JSON Schema 2020-12 of the tool's arguments.
+
+        Args:
+            tool: one of these tools.
+            plain: single types, no anyOf.
+            brief: only what a model needs to make a call; so without :data:`CONSISTENT`.
+        """
+        common = () if brief else (CONSISTENT,)
+        return schema((*tool.parameters, *common), plain=plain, brief=brief)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """Check the arguments and run the tool.
+
+        Raises:
+            ToolNotFound: no such tool.
+            Unauthorized, Forbidden: the caller's credential does not allow it.
+            InvalidParameter: an argument is missing, unknown, of the wrong type or out of range.
+            DocstowError: whatever the tool says.
+        """
+        tool = self.get(name)
+        access.require(tool.scope)
+        begun, error = time.perf_counter(), InternalError.code
+        try:
+            answer = _run(tool, arguments)
+            # An answer that cannot be written as JSON is the tool's fault, so it shows here.
+            answer.render()
+            error = ""
+        except DocstowError as refused:
+            error = refused.code
+            raise
+        finally:
+            self._observe(name, time.perf_counter() - begun, error)
+        return answer
+
+    def attempt(
+        self, name: str, arguments: Mapping[str, Any], request_id: str
+    ) -> Answer | DocstowError:
+        """Like :meth:`call`, for a face's outermost boundary: errors are returned.
+
+        A fault nobody foresaw is logged with its trace under the request's id, and the caller
+        learns that id alone.
+        """
+        try:
+            return self.call(name, arguments)
+        except StoreError:
+            # Its advice is for the operator, and names places that are no caller's business.
+            log.exception("tool %s failed, request %s", name, request_id)
+            return internal_error(request_id)
+        except DocstowError as error:
+            return error
+        except Exception:
+            log.exception("tool %s failed, request %s", name, request_id)
+            return internal_error(request_id)
+
+
+def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    """Run a tool; every one of them takes :data:`CONSISTENT` beside its own arguments."""
+    rest = {name: value for name, value in arguments.items() if name != CONSISTENT.name}
+    checked = validate(tool.parameters, rest)
+    wish = {CONSISTENT.name: arguments[CONSISTENT.name]} if len(rest) < len(arguments) else {}
+    if not validate((CONSISTENT,), wish)[CONSISTENT.name]:
+        try:
+            return tool.run(checked)
+        except SnapshotGone:
+            # What it read was given up long ago: it begins again with what answers by now.
+            if not tool.read_only:
+                raise
+    with freshness.consistently():
+        return tool.run(checked)

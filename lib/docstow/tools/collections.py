@@ -15,9 +15,9 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import PROSE
 from docstow.ingest.jobs.store import FAILED, QUEUED, RUNNING, SUCCESS
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
-from docstow.tools.docs__tools_prose_common import CURSOR
+from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
 from docstow.tools.sources import describe, described
 

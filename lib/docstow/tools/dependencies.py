@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import CrateNotFound, InvalidParameter
 from docstow.core.model import STANDARD
 from docstow.languages.rust.cargo_lock import Lock, parse
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import TEXT, list_schema, paged, result_schema
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION
 from docstow.tools.parameters import Parameter

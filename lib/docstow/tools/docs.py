@@ -14,26 +14,66 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import PROSE, document_id
 from docstow.index import render as pages
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, cursor_at, list_schema, offset, paged, result_schema
-from docstow.tools.docs__tools_prose_common import (
-    CURSOR,
-    SNAPSHOT,
-    SOURCE,
-    answered,
-    provenance_line,
-)
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
-    from docstow.index.loaded__page_index import PageChunk
+    from docstow.core.model import Registration, Snapshot
+    from docstow.index.loaded import PageChunk
     from docstow.index.search import ChunkHit, PageFilters
     from docstow.library.prose import Answered, Prose
 
+
+# What the tools for prose have in common
+
+
+SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
+
+
+CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
+
+
+SNAPSHOT = Parameter("snapshot_id", "string", "", default="", max_length=64)
+
+
+def answered(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
+    """Which snapshot of which source an answer is from."""
+    members = {
+        "source_id": registration.id,
+        "source": registration.title,
+        "kind": registration.kind,
+        "uri": registration.uri,
+        "snapshot": snapshot.id,
+        "created_at": snapshot.created_at.isoformat(),
+    }
+    version = snapshot.revision.validator or snapshot.revision.version
+    return members | ({"version": version} if version else {})
+
+
+def provenance_line(registration: Registration, snapshot: Snapshot, url: str) -> str:
+    """The same for a page: one line of Markdown."""
+    version = snapshot.revision.validator or snapshot.revision.version
+    parts = [
+        f"{registration.title} ({registration.kind})",
+        f"version {version[:40]}" if version else "",
+        f"<{url}>" if url else "",
+        f"snapshot {snapshot.id[:12]} of {snapshot.created_at:%Y-%m-%d}",
+        "third-party text",
+    ]
+    return f"*{' · '.join(filter(None, parts))}*"
+
+
 MODES = ("hybrid", "vector", "keyword")
+
+
 MOST_NEIGHBOURS = 5
+
+
 #: Sources that are named where nothing was found in them.
 MOST_TITLES = 5
+
+
 #: What filters there are, each with the types of its values.
 FILTERS: Mapping[str, tuple[type, ...]] = {
     "path": (str,),
@@ -41,6 +81,8 @@ FILTERS: Mapping[str, tuple[type, ...]] = {
     "language": (str,),
     "metadata": (dict,),
 }
+
+
 _SHAPES: Mapping[tuple[type, ...], str] = {
     (str,): "a string",
     (str, list): "an array of strings",

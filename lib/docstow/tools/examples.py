@@ -19,14 +19,14 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.language_names import LANGUAGES
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
-    from docstow.index.search__example_search import Found
+    from docstow.index.search import Found
     from docstow.library import Library, Stowed
 
 #: What code blocks of a language are marked with.
@@ -77,7 +77,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.search__example_search import search_examples
+    from docstow.index.search import search_examples
 
     query = arguments["query"].strip()
     if not query:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, SnapshotNotFound
 from docstow.core.model import PROSE
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import provenance, provenance_line
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
-from docstow.tools.docs__tools_prose_common import SNAPSHOT, SOURCE, answered
-from docstow.tools.docs__tools_prose_common import provenance_line as prose_line
+from docstow.tools.docs import SNAPSHOT, SOURCE, answered
+from docstow.tools.docs import provenance_line as prose_line
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:

@@ -6,22 +6,21 @@ crate is found, stowed or ranked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.language_names import RUST
-from docstow.index.render import HEADINGS
-from docstow.index.render__manifest import Package
+from docstow.core.language_names import RUST, Language
+from docstow.index.render import HEADINGS, Package
+from docstow.library import ALL
+from docstow.tools import Answer, Tool
 from docstow.tools import dependencies as rust_dependencies
 from docstow.tools import diff as rust_diff
 from docstow.tools import examples as rust_examples
 from docstow.tools import implementations as rust_implementations
-from docstow.tools import items__tools_across as across
-from docstow.tools import items__tools_rust_tree as rust_tree
 from docstow.tools import versions as rust_versions
-from docstow.tools._tools_registry import Answer, Tool
 from docstow.tools.answers import (
     COUNT,
     TEXT,
@@ -39,7 +38,10 @@ from docstow.tools.crate_arguments import (
     LOCKFILE,
     SPOKEN,
     VERSION,
+    locked,
     spoken_in,
+    stowed,
+    told,
 )
 from docstow.tools.crate_arguments import stowed as stowed_crate
 from docstow.tools.parameters import Parameter
@@ -47,14 +49,184 @@ from docstow.tools.parameters import Parameter
 if TYPE_CHECKING:
     from docstow.core.model import Hit
     from docstow.index.loaded import Index
-    from docstow.index.search__search import Filters
-    from docstow.library import Library
+    from docstow.index.search import Filters
+    from docstow.library import Library, Stowed
+
+
+# A search over several crates
+
+
+#: JSON Schema of ``answered``: a version, or the crates of a search over several.
+ANSWERED = {
+    "type": ["string", "array"],
+    "items": {
+        "type": "object",
+        "properties": {"crate": TEXT, "version": TEXT, "snapshot": TEXT},
+    },
+}
+
+
+def search_across(
+    library: Library,
+    arguments: Mapping[str, Any],
+    query: str,
+    filters: Filters,
+    result: Callable[[Index, Hit], dict[str, Any]],
+    *,
+    signature: str = "",
+) -> Answer:
+    """Search the crates that are named, or else the stowed ones that suit best; one list.
+
+    Args:
+        library: has their indexes.
+        arguments: the call's, without a crate.
+        query: what is looked for.
+        filters: what may be in the list.
+        result: shows a hit.
+        signature: the shape of the functions that are looked for; the query may be empty then.
+    """
+    from docstow.index import cross_crate as federate
+    from docstow.index.signatures import search as signatures
+
+    chosen = _chosen(library, arguments, query or signature, filters)
+    current = [library.current(stowed) for stowed, _ in chosen]
+    stowed = [each for each, _ in current]
+    indexes = library.indexes([each.snapshot for each in stowed])
+    parts = [
+        federate.Part(index, embedder, score)
+        for index, (_, embedder), (_, score) in zip(indexes, current, chosen, strict=True)
+    ]
+    scope = _scope(stowed)
+    limit = offset(arguments["cursor"], scope) + arguments["k"] + 1
+    if signature:
+        hits = signatures.across(parts, signature, query, limit=limit, filters=filters)
+    else:
+        hits = federate.across(parts, query, limit=limit, filters=filters)
+    rows = [
+        {"crate": stowed[found.part].name, "version": stowed[found.part].version}
+        | result(indexes[found.part], found.hit)
+        for found in hits
+    ]
+    named = stowed if arguments["crates"] else []
+    answer: dict[str, Any] = {
+        "asked": ", ".join(f"{each.name} {each.asked}" for each in named) or ALL,
+        "answered": [
+            {"crate": each.name, "version": each.version, "snapshot": each.snapshot.id}
+            for each in stowed
+        ],
+        "substituted": any(each.substituted for each in stowed),
+    }
+    notices = [f"{each.name}: {each.notice}" for each in stowed if each.notice]
+    if not hits:
+        notices.append(_across_nothing(stowed, filters))
+    if notices:
+        answer["notice"] = "; ".join(notices)
+    return Answer(answer | paged(rows, arguments["cursor"], scope, arguments["k"]))
+
+
+def _chosen(
+    library: Library, arguments: Mapping[str, Any], query: str, filters: Filters
+) -> list[tuple[Stowed, float]]:
+    if arguments["version"]:
+        raise InvalidParameter("version", "belongs to one crate; name it in crate")
+    if (language := spoken_in(arguments)) is not RUST:
+        return _packages(library, language, arguments["crates"] or (), query)
+    names, lockfile = arguments["crates"] or (), arguments["lockfile"]
+    if names:
+        once = {name.replace("-", "_"): name for name in names}.values()
+        locks = {name: locked(lockfile, name) for name in once}
+        wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
+        found = library.several(query, wanted)
+        return [
+            (told(stowed, lock), score)
+            for (stowed, score), lock in zip(found, locks.values(), strict=True)
+        ]
+    if lockfile:
+        raise InvalidParameter("lockfile", "name the crates that are wanted of it in crates")
+    return library.across(query, filters)
+
+
+def _packages(
+    library: Library, language: Language, names: Sequence[str], query: str
+) -> list[tuple[Stowed, float]]:
+    """Packages that are named, or those that are stowed; their hits are weighed alike."""
+    if names:
+        return [(library.package(language, name), 0.0) for name in dict.fromkeys(names)]
+    found = library.packages(language, query)
+    if not found:
+        raise InvalidParameter("crate", f"no {language.name} package is stowed yet; name one")
+    return [(each, 0.0) for each in found]
+
+
+def _scope(stowed: Sequence[Stowed]) -> str:
+    """What a cursor belongs to: these snapshots in this order."""
+    identities = " ".join(each.snapshot.id for each in stowed)
+    return hashlib.sha256(identities.encode()).hexdigest()[:16]
+
+
+def _across_nothing(stowed: Sequence[Stowed], filters: Filters) -> str:
+    searched = ", ".join(each.name for each in stowed)
+    if searched:
+        return f"nothing passes the filters in {searched}; leave out type_filter or module"
+    wanted = [f"items of the kinds {', '.join(filters.kinds)}"] if filters.kinds else []
+    wanted += [f"the module {filters.module}"] if filters.module else []
+    return f"no stowed crate has {' in '.join(wanted)}; name the crate, and it is stowed first"
+
+
+# The tool ``get_module_tree``
+
+
+PER_PAGE = 100
+
+
+def tree_tools(library: Library) -> list[Tool]:
+    """The tool, bound to a library."""
+    counts = {"type": "object", "additionalProperties": COUNT}
+    node = result_schema({"path": TEXT, "depth": COUNT, "summary": TEXT, "items": counts})
+    return [
+        Tool(
+            name="get_module_tree",
+            toolset="rust",
+            title="Module tree",
+            description=(
+                "A crate's modules, each with its first sentence and item counts: where things "
+                "are. Not for finding an item (search_items). "
+                'Example: {"crate": "tokio", "module": "tokio::sync"}.'
+            ),
+            parameters=(
+                CRATE,
+                SPOKEN,
+                VERSION,
+                LOCKFILE,
+                Parameter("module", "string", "", default=""),
+                Parameter("depth", "integer", "", default=3, minimum=1, maximum=20),
+                CURSOR,
+            ),
+            run=partial(_tree, library),
+            output_schema=list_schema(node, total=COUNT),
+        )
+    ]
+
+
+def _tree(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index import modules as outline
+
+    found = stowed(library, arguments["crate"], arguments)
+    index = library.index(found.snapshot)
+    nodes = outline.tree(index, arguments["module"], arguments["depth"])
+    page = paged(nodes, arguments["cursor"], found.snapshot.id, PER_PAGE)
+    return Answer(provenance(found) | {"total": len(nodes)} | page)
+
 
 Arguments = Mapping[str, Any]
 
+
 #: Longest header in a list, in characters; the page has the whole.
 HEADER = 400
+
+
 MODULES_PER_PAGE = 100
+
 
 KINDS = tuple(HEADINGS)
 
@@ -66,7 +238,7 @@ def tools(library: Library) -> list[Tool]:
         _search_items(library),
         _get_item_doc(library),
         *rust_versions.tools(library),
-        *rust_tree.tools(library),
+        *tree_tools(library),
         *rust_examples.tools(library),
         *rust_dependencies.tools(library),
         *rust_implementations.tools(library),
@@ -157,7 +329,7 @@ def _search_items(library: Library) -> Tool:
             Parameter("explain", "boolean", "", default=False),
         ),
         run=partial(_search, library),
-        output_schema=list_schema(item, answered=across.ANSWERED),
+        output_schema=list_schema(item, answered=ANSWERED),
     )
 
 
@@ -215,8 +387,8 @@ def _summarise(library: Library, arguments: Arguments) -> Answer:
 
 
 def _search(library: Library, arguments: Arguments) -> Answer:
-    from docstow.index.search__search import Filters, search
-    from docstow.index.signatures._signatures import search_by_signature
+    from docstow.index.search import Filters, search
+    from docstow.index.signatures.search import search_by_signature
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
     if not query and not signature:
@@ -232,7 +404,7 @@ def _search(library: Library, arguments: Arguments) -> Answer:
         raise InvalidParameter("signature", "is for Rust; say what it does in query")
     if not arguments["crate"]:
         show = partial(_result, explain=arguments["explain"])
-        return across.search(library, arguments, query, filters, show, signature=signature)
+        return search_across(library, arguments, query, filters, show, signature=signature)
     if arguments["crates"]:
         raise InvalidParameter("crates", "give either crate or crates, not both")
     stowed, embedder = library.current(stowed_crate(library, arguments["crate"], arguments))

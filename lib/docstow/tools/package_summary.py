@@ -24,7 +24,7 @@ def summary(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list
         depth: how many levels are listed.
     """
     from docstow.index import modules as outline
-    from docstow.text.chunking__chunk import first_sentence
+    from docstow.text.chunking import first_sentence
 
     kinds, paths = index.columns["kind"], index.columns["path"]
     tops = index.rows_by_parent.get("", [])

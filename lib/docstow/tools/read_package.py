@@ -20,15 +20,15 @@ from docstow.core.errors import (
     PackageNotFound,
 )
 from docstow.index import render as pages
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import cursor_at, offset
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
-    from docstow.languages.projects.resolver__packages_opened import Opened
+    from docstow.languages.projects.resolver import Opened
     from docstow.languages.python.surface import PythonSurface
-    from docstow.languages.shared.project__packages_model import Package
+    from docstow.languages.shared.project import Package
     from docstow.languages.shared.surface import Symbol
     from docstow.languages.typescript.surface import NodeSurface
 
@@ -96,7 +96,7 @@ def read_package_tool(projects: Projects) -> Tool:
 
 
 def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.languages.projects.resolver__packages_opened import Opened
+    from docstow.languages.projects.resolver import Opened
 
     asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
     if sum(map(bool, asked.values())) > 1:

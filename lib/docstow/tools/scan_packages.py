@@ -10,15 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.tools._tools_registry import Answer, Tool
+from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, CURSOR, TEXT, cursor_at, offset, result_schema
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
-    from docstow.languages.projects.mentions__verify_mentions import Mentions
-    from docstow.languages.shared.project import Environment, Scan
-    from docstow.languages.shared.project__packages_model import Package
+    from docstow.languages.projects.mentions import Mentions
+    from docstow.languages.shared.project import Environment, Package, Scan
 
 ECOSYSTEMS = ("python", "node", "rust", "go")
 PER_PAGE = 50
@@ -95,9 +94,9 @@ def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     ]
     extra: dict[str, Any] = {}
     if arguments["text"].strip():
-        from docstow.languages.projects import mentions__verify_mentions as mentions
+        from docstow.languages.projects import mentions as mentions
 
-        named = mentions.read(arguments["text"])
+        named = mentions.read_mentions(arguments["text"])
         found = {name: _package(scan, named, name) for name in named.names}
         chosen = [each for each in found.values() if each is not None]
         rows = [row for row in rows if any(row[1] is each for each in chosen)]

@@ -15,18 +15,18 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter, JobNotFound
 from docstow.core.model import PROSE
 from docstow.ingest.jobs.store import INCREMENTAL, MODES
-from docstow.sources._kinds import KINDS
+from docstow.sources import KINDS
 from docstow.sources.registry import SELDOM_H
+from docstow.tools import Answer, Tool
 from docstow.tools import export as source_export
-from docstow.tools._tools_registry import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
-from docstow.tools.docs__tools_prose_common import CURSOR
+from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
     from docstow.ingest.jobs.store import Job, Jobs
-    from docstow.ingest.sync__sync import Sync
+    from docstow.ingest.sync import Sync
     from docstow.library import Library
     from docstow.library.prose import Prose
     from docstow.sources.presets import Preset

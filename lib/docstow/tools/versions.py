@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import InvalidParameter
 from docstow.core.language_names import RUST
 from docstow.core.versions import Version, choose
+from docstow.tools import Answer, Tool
 from docstow.tools import package_summary as packages_about
-from docstow.tools._tools_registry import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, SPOKEN, spoken_in
 from docstow.tools.crate_arguments import locked as locked_in

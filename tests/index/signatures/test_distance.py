@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.index.signatures import Function, Type, Variable, query
-from docstow.index.signatures.catalogue import Catalogue
-from docstow.index.signatures.catalogue__shapes_crate import Row, Shapes
+from docstow.index.signatures.catalogue import Catalogue, Row, Shapes
 from docstow.index.signatures.tree import Tree, nodes, replaced
 
 FUNCTIONS = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.projects.mentions import Mention, read
+from docstow.languages.projects.mentions import Mention
+from docstow.languages.projects.mentions import read_message as read
 
 
 @pytest.mark.parametrize(

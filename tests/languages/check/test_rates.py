@@ -15,7 +15,7 @@ from docstow.languages.rust import check as rust_code
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.typescript import check as javascript_code
 from docstow.runtime import Runtime
-from docstow.tools.verify_code__tools_packages_crates import StowedCrates
+from docstow.tools.verify_code import StowedCrates
 from snippets import Snippet, load
 
 Verify = Callable[[str], Verdict]

@@ -13,7 +13,7 @@ from docstow.languages.projects import Projects
 from docstow.languages.projects.resolver import PythonResolver
 from docstow.languages.python import check as python_code
 from docstow.runtime import Runtime
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 from docstow.tools.verify_code import language_of, verify_code_tool
 
 LOCK = """

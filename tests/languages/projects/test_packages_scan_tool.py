@@ -15,7 +15,7 @@ import pytest
 from docstow.core.errors import ConfigurationError, DocstowError, Forbidden, InvalidParameter
 from docstow.core.settings import load
 from docstow.languages.projects import Projects
-from docstow.languages.projects import mentions__verify_mentions as mentions
+from docstow.languages.projects import mentions as mentions
 from docstow.runtime import Runtime
 
 
@@ -182,7 +182,7 @@ def test_an_error_message_leads_to_where_the_name_should_have_been(call: Any) ->
     ],
 )
 def test_imports_of_each_language(text: str, language: str, names: str) -> None:
-    found = mentions.read(text)
+    found = mentions.read_mentions(text)
     assert (found.language, " ".join(found.names), found.message) == (language, names, False)
 
 
@@ -212,13 +212,13 @@ def test_imports_of_each_language(text: str, language: str, names: str) -> None:
     ],
 )
 def test_manifests_in_an_editor(text: str, language: str, names: str) -> None:
-    found = mentions.read(text)
+    found = mentions.read_mentions(text)
     assert (found.language, " ".join(found.names), found.manifest) == (language, names, True)
 
 
 @pytest.mark.parametrize("text", ['{"dependencies": {', "[project\n", '{"cells": [{}]}', '{"a": ['])
 def test_half_a_manifest_names_nothing(text: str) -> None:
-    assert not mentions.read(text).names
+    assert not mentions.read_mentions(text).names
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_half_a_manifest_names_nothing(text: str) -> None:
 )
 def test_a_long_text_without_sense_is_read_in_one_go(part: str) -> None:
     """An expression that begins anew at each word would take minutes."""
-    assert not mentions.read(part * (200_000 // len(part)) + "!").names
+    assert not mentions.read_mentions(part * (200_000 // len(part)) + "!").names
 
 
 def test_a_manifest_is_answered_by_the_names_of_packages(call: Any) -> None:
@@ -248,7 +248,7 @@ def test_a_manifest_is_answered_by_the_names_of_packages(call: Any) -> None:
     ],
 )
 def test_messages_of_tools_name_the_package(text: str) -> None:
-    found = mentions.read(text)
+    found = mentions.read_mentions(text)
     assert (list(found.names), found.message) == (["zod"], True)
 
 

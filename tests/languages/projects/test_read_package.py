@@ -18,7 +18,7 @@ from docstow.core.errors import (
     PackageNotFound,
 )
 from docstow.languages.projects import Projects
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 from docstow.tools.read_package import read_package_tool
 from languages.projects.test_boundary import REFUSED
 

@@ -12,15 +12,15 @@ import python_environment
 from docstow.languages.projects import Projects
 from docstow.languages.projects import import_graph as import_graph
 from docstow.languages.projects.import_graph import import_graph as graph_of
-from docstow.languages.projects.resolver__packages_opened import Opened
+from docstow.languages.projects.resolver import Opened
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import files as python_files
 from docstow.languages.shared import package_files as contents
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import files as node_files
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 from docstow.tools.read_package import read_package_tool
 from docstow.tools.scan_packages import scan_packages_tool
 

@@ -15,7 +15,7 @@ import pytest
 
 from docstow.core.errors import EnvironmentNotFound
 from docstow.languages.projects.scan import scan
-from docstow.languages.python.environment__packages_import_names import import_names
+from docstow.languages.python.environment import import_names
 from docstow.languages.shared.project import Scan, folded
 from docstow.languages.shared.scan_cache import Memory
 from settled import settle

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import EnvironmentNotFound
-from docstow.languages.projects import lockfiles__packages_local_sources as local_sources
+from docstow.languages.projects import lockfiles as local_sources
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import lockfiles as locked_python
-from docstow.languages.python.lockfiles import Locked
 from docstow.languages.shared import manifests as wanted
-from docstow.languages.shared.manifests__packages_asked_for import UNREADABLE
-from docstow.languages.shared.project import Scan
+from docstow.languages.shared.manifests import UNREADABLE
+from docstow.languages.shared.project import Locked, Scan
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import lockfiles as locked_node
 

@@ -13,7 +13,7 @@ import pytest
 from docstow.core.errors import DocstowError
 from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 from languages.projects.test_boundary import REFUSED
 
 SECRET = "hunter2"

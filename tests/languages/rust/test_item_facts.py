@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.attributes__readers_item_facts import facts
+from docstow.languages.rust.rustdoc.attributes import facts
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
+from docstow.languages.rust.rustdoc.format import Item
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from docstow.core.model import Document, Relation
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.paths__readers_public_paths import Place, order
+from docstow.languages.rust.rustdoc.paths import Place, order
 
 Crates = Callable[[str], CrateDocs]
 

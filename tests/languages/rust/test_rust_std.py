@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from docstow.languages.rust import check as rust_code
-from docstow.languages.rust.check.crate_names__verify_rust_names import standard
+from docstow.languages.rust.check.crate_names import standard
 from docstow.languages.rust.check.paths import MOST_EXPLAINED
 from docstow.languages.shared.findings import Finding, Verdict
-from docstow.tools.verify_code__tools_packages_crates import StowedCrates
+from docstow.tools.verify_code import StowedCrates
 from languages.check.test_rates import alarms, measured, wrong
 from snippets import load
 

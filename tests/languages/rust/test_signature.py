@@ -8,7 +8,7 @@ import pytest
 
 from docstow.languages.rust.rustdoc import CrateDocs
 from docstow.languages.rust.rustdoc import format as types
-from docstow.languages.rust.rustdoc.signatures__readers_type_text import DEEPEST, TypePrinter
+from docstow.languages.rust.rustdoc.signatures import DEEPEST, TypePrinter
 
 Crates = Callable[[str], CrateDocs]
 

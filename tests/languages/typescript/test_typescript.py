@@ -7,13 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.languages.typescript import source as typescript
-from docstow.languages.typescript.source import (
-    declarations__readers_typescript_doc as typescript_doc,
-)
+from docstow.languages.typescript.source import declarations as typescript_doc
 from docstow.languages.typescript.source.declarations import detail
 from docstow.languages.typescript.source.grammar import parse, patched
 from docstow.languages.typescript.source.model import DEFAULT, Reference, Scope, Source
-from docstow.languages.typescript.source.types__readers_typescript_shapes import Argument, Shape
+from docstow.languages.typescript.source.types import Argument, Shape
 
 
 def read(text: str, path: str = "index.d.ts") -> Source:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from docstow.sources.git import refs__origins_git_refs as git_refs
+from docstow.sources.git import refs as git_refs
 from servers.loopback import Handler, Loopback
 
 

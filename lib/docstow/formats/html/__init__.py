@@ -11,13 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from docstow.formats._readers_page import Page
+from docstow.formats import Page
 from docstow.formats.html import convert as html_blocks
-from docstow.formats.html import convert__readers_html_code as html_code
-from docstow.formats.html.convert__readers_html_markdown import markdown
-from docstow.formats.html.extract import drop_furniture, main_of
-from docstow.formats.html.extract__readers_html_decode import page_text
-from docstow.formats.html.extract__readers_html_tree import Element, elements, make, parse, plain
+from docstow.formats.html import convert as html_code
+from docstow.formats.html.convert import markdown
+from docstow.formats.html.extract import (
+    Element,
+    drop_furniture,
+    elements,
+    main_of,
+    make,
+    page_text,
+    parse,
+    plain,
+)
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 #: What stands between a page's title and its site's.

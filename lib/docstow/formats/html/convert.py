@@ -7,16 +7,284 @@ the page it is given.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from itertools import islice
+from typing import Any
 
-from docstow.formats.html.extract__readers_html_tree import (
-    Element,
-    classes,
-    elements,
-    make,
-    plain,
-    replace,
-)
+from lxml import etree
+
+from docstow.formats.html.extract import Element, classes, descend, elements, make, plain, replace
+
+# A cleaned tree to Markdown
+
+
+#: What stands for a code block while the rest is converted; the page's text has no such letters.
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+
+
+_PLACE = re.compile(f"^(.*?){_OPEN}(\\d+){_CLOSE}[ \t]*(.*)$", re.MULTILINE)
+
+
+_LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?= )")
+
+
+#: What may lead a line that a fence begins on.
+_LEADING = re.compile(r"(?:[ \t>]|[-*+] |\d{1,9}[.)] )*")
+
+
+_FENCE = re.compile(r"`{3,}")
+
+
+_BLANKS = re.compile(r"\n{3,}")
+
+
+def place(number: int) -> str:
+    """The text that stands for code block ``number``."""
+    return f"{_OPEN}{number}{_CLOSE}"
+
+
+def markdown(top: Element, code: list[tuple[str, str]]) -> str:
+    """Write a tree as Markdown.
+
+    Args:
+        top: the tree; :func:`place` stands where code belongs.
+        code: language and text of each block.
+    """
+    from html_to_markdown import convert
+
+    source = etree.tostring(top, encoding="unicode", method="html", with_tail=False)
+    text = convert(source, _options()).content or ""
+    text = "\n".join(_spaced(text))
+    text = _BLANKS.sub("\n\n", text).strip()
+    while _OPEN in text:
+        text = _PLACE.sub(lambda match: _fenced(match, code), text)
+    return text + "\n"
+
+
+def _spaced(text: str) -> Iterator[str]:
+    """Its lines, with a blank one before each quote that would continue a paragraph."""
+    before = ""
+    for line in text.split("\n"):
+        starts = line.lstrip().startswith(">") and not before.lstrip().startswith(">")
+        if starts and before:
+            yield ""
+        before = line.rstrip()
+        yield before
+
+
+@cache
+def _options() -> Any:
+    from html_to_markdown import ConversionOptions, PreprocessingOptions
+
+    return ConversionOptions(
+        extract_metadata=False,
+        autolinks=False,
+        compact_tables=True,
+        br_in_tables=True,
+        bullets="-",
+        newline_style="backslash",
+        preprocessing=PreprocessingOptions(enabled=False),
+    )
+
+
+def _fenced(match: re.Match[str], code: list[tuple[str, str]]) -> str:
+    """A code block at its place: every line goes behind what leads the place's own line."""
+    before, number, after = match[1], int(match[2]), match[3]
+    language, text = code[number]
+    lead = _LEADING.match(before)
+    words = before[lead.end() :].strip() if lead else ""
+    before = lead[0] if lead else ""
+    rest = _LIST.sub(lambda mark: " " * len(mark[0]), before)
+    longest = max((len(each) for each in _FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    lines = [f"{before}{words}", rest.rstrip()] if words else []
+    lines.append(f"{rest if words else before}{fence}{language}")
+    lines += [f"{rest}{line}" if line else rest.rstrip() for line in text.split("\n")]
+    lines.append(f"{rest}{fence}")
+    if after.strip():
+        lines += [rest.rstrip(), f"{rest}{after}"]
+    return "\n".join(lines)
+
+
+def one_line(code: str) -> Element:
+    """Code for a cell of a table: a line of code each, with breaks between."""
+    cell = make("span")
+    for number, line in enumerate(code.split("\n")):
+        if number:
+            cell.append(make("br"))
+        cell.append(make("code", line) if line.strip() else make("span"))
+    return cell
+
+
+def stand_in(block: Element, number: int) -> None:
+    """Put the place of a code block where the block was."""
+    replace(block, make("p", place(number)))
+
+
+# Code blocks of web pages
+
+
+#: What highlighters and themes put into a block that is no code.
+_NOT_CODE = {
+    "linenos",
+    "lineno",
+    "linenodiv",
+    "linenumber",
+    "line-number",
+    "line-numbers",
+    "line-numbers-rows",
+    "ln",
+    "lnt",
+    "gutter",
+    "hljs-ln-numbers",
+    "copy",
+    "copybtn",
+    "copy-button",
+    "clipboard-copy",
+    "codeblock-button",
+    "boring",
+    "react-syntax-highlighter-line-number",
+}
+
+
+_NUMBERED = {"highlighttable", "rouge-table", "lntable", "codehilitetable"}
+
+
+_NAMED = re.compile(r"(?:language|lang|highlight-source|highlight-text|highlight)-([\w+#.-]+)$")
+
+
+_SAME = {
+    "default": "",
+    "none": "",
+    "text": "",
+    "plaintext": "",
+    "plain": "",
+    "txt": "",
+    "nohighlight": "",
+}
+
+
+_SAME |= {"ipython3": "python", "python3": "python", "py": "python", "html-basic": "html"}
+
+
+#: How far above a block its language may be written.
+_ABOVE = 4
+
+
+def without_line_numbers(root: Element) -> None:
+    """Tables that have line numbers beside the code become the code."""
+    for table in elements(root):
+        if table.tag == "table" and not _NUMBERED.isdisjoint(classes(table)):
+            blocks = table.findall(".//pre")
+            if blocks:
+                blocks[-1].tail = None
+                language = language_of(blocks[-1])
+                if language:
+                    blocks[-1].set("data-lang", language)
+                replace(table, blocks[-1])
+
+
+def set_aside(root: Element) -> list[tuple[str, str]]:
+    """Take the code blocks out of a tree, leaving their places: language and text of each."""
+    taken: list[tuple[str, str]] = []
+    for block in elements(root):
+        outer = block.getparent()
+        if block.tag != "pre" or outer is None or _within(block, "pre"):
+            continue
+        code = code_of(block)
+        if _within(block, "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"):
+            replace(block, one_line(code))
+        elif code.strip():
+            taken.append((language_of(block), code))
+            stand_in(block, len(taken) - 1)
+        else:
+            block.drop_tree()
+    return taken
+
+
+def _within(block: Element, *tags: str) -> bool:
+    return next(block.iterancestors(*tags), None) is not None
+
+
+def language_of(block: Element) -> str:
+    """The language of a code block in lower case; empty where the page does not say."""
+    code = block.find(".//code")
+    near = [each for each in (code, block) if each is not None]
+    parent = block.getparent()
+    while parent is not None and len(near) < _ABOVE + 2 and parent.tag in {"div", "figure", "td"}:
+        near.append(parent)
+        parent = parent.getparent()
+    for element in near:
+        found = _own_language(element)
+        if found is not None:
+            return found
+    return ""
+
+
+def _own_language(element: Element) -> str | None:
+    """What the element itself says; None where it says nothing."""
+    for attribute in ("data-lang", "data-language", "data-code-language"):
+        if element.get(attribute):
+            return _name(element.get(attribute))
+    names = classes(element)
+    for name in names:
+        match = _NAMED.match(name)
+        if match:
+            return _name(match[1])
+    for marker in ("sourceCode", "hljs", "brush:", "src", "code"):
+        others = [each for each in names if each != marker and each.rstrip(";").isalnum()]
+        if marker in names and element.tag in {"pre", "code"} and len(others) == 1:
+            return _name(others[0].rstrip(";").removeprefix("src"))
+    return None
+
+
+def _name(name: str) -> str:
+    name = re.sub(r"[^\w+#.-]", "", name.strip().lower().split(",")[0].split(" ")[0])
+    return _SAME.get(name, name)
+
+
+def code_of(block: Element) -> str:
+    """The block's text exactly as shown, without its last line end."""
+    parts: list[str] = []
+    dropped: Element | None = None
+    for event, element in descend(block):
+        if event == "start":
+            if dropped is None and element is not block and _is_no_code(element):
+                dropped = element
+            if dropped is None:
+                parts.append(_start(element, first=element is block))
+            continue
+        if dropped is element:
+            dropped = None
+        elif dropped is None and element.tag in {"div", "li", "p", "tr"} and _open_line(parts):
+            parts.append("\n")
+        if dropped is None and element is not block:
+            parts.append(element.tail or "")
+    return "".join(parts).removesuffix("\n")
+
+
+def _start(element: Element, *, first: bool) -> str:
+    if element.tag == "br":
+        return "\n"
+    text = element.text or ""
+    # The line end behind <pre> is no part of it.
+    return text.removeprefix("\n") if first else text
+
+
+def _open_line(parts: list[str]) -> bool:
+    last = next((part for part in reversed(parts) if part), "\n")
+    return not last.endswith("\n")
+
+
+def _is_no_code(element: Element) -> bool:
+    return (
+        element.tag in {"button", "svg", "script", "style", "template"}
+        or element.get("aria-hidden") == "true"
+        or "user-select:none" in (element.get("style") or "").replace(" ", "")
+        or not _NOT_CODE.isdisjoint(classes(element))
+    )
+
 
 _KINDS = {
     "note",
@@ -44,29 +312,49 @@ _KINDS = {
     "versionadded",
     "versionchanged",
 }
+
+
 #: What may stand before the kind in a class.
 _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"
     r"|aside|notice|admonitionblock)-{1,2}(\w+)$"
 )
+
+
 _ALONE = {"note", "tip", "warning", "important", "caution", "danger"}
+
+
 _BOXES = {"admonition", "custom-block", "markdown-alert", "callout", "hint", "admonitionblock"}
+
+
 _TITLES = re.compile(
     r"(?:admonition-title|admonition-?heading.*|markdown-alert-title|custom-block-title"
     r"|starlight-aside__title|callout-(?:title|header)|alert-heading|summary)$",
     re.IGNORECASE,
 )
+
+
 _TABS = (
     ".//*[@role='tablist'] | .//div[contains(@class, 'tabbed-labels')]"
     " | .//div[contains(@class, 'vp-code-group')]/div[@class='tabs']"
 )
+
+
 _PANELS = (
     ".//*[@role='tabpanel'] | .//div[contains(concat(' ', @class, ' '), ' tabbed-block ')]"
     " | self::div[contains(@class, 'vp-code-group')]/div[@class='blocks']/div"
 )
+
+
 _SAME_KIND = {"secondary": "note", "primary": "note", "seealso": "see also"}
+
+
 _TITLE_DEPTH = 3
+
+
 _MOST_ICON = 3
+
+
 #: Nextra tells the kinds of its callouts by icons, or by colours alone.
 _NEXTRA = {
     "warning": re.compile("\N{WARNING SIGN}|yellow"),
@@ -75,6 +363,8 @@ _NEXTRA = {
     "important": re.compile("-purple-"),
     "tip": re.compile("\N{ELECTRIC LIGHT BULB}|-green-|-orange-"),
 }
+
+
 #: One in another says nothing more, and costs the converter a pass over the text for each.
 _EMPHASIS = ("b", "strong", "i", "em")
 

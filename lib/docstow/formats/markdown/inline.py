@@ -9,13 +9,58 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urldefrag, urljoin, urlsplit
 
-from docstow.formats.markdown.inline__readers_addresses import absolute, page_address
+# Addresses in prose
+
+
+_BLOB = re.compile(r"(https?://[^/]+/[^/]+/[^/]+)/(?:-/)?(blob|raw|tree)/([^/]+)/")
+
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+
+
+_LONGEST = 4000
+
+
+def absolute(target: str, base: str, *, image: bool = False) -> str:
+    """The absolute address of a link; itself where it cannot be told.
+
+    Args:
+        target: as it is written.
+        base: the page's own address; may be empty.
+        image: on a forge an image is wanted as it is, not on a page that shows it.
+    """
+    if not base or _SCHEME.match(target) or len(target) > _LONGEST:
+        return target
+    shown = _BLOB.match(base)
+    if shown is not None and target.startswith("/") and not target.startswith("//"):
+        target = shown[0] + target[1:]
+    try:
+        url = urljoin(base, target)
+    except ValueError:
+        return target
+    if image and shown is not None and shown[2] == "blob":
+        return url.replace("/blob/", "/raw/", 1)
+    return url
+
+
+def page_address(url: str) -> str:
+    """An http(s) address without its fragment; empty for anything else."""
+    if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
+        return ""
+    try:
+        return urldefrag(url).url if urlsplit(url).hostname else ""
+    except ValueError:
+        return ""
+
 
 _DESTINATION = (
     r"\(\s{0,9}(?:<(?P<%s_angled>[^<>\n]{0,2000})>|(?P<%s_plain>(?:[^\s()<>]|\([^\s()]{0,500}\)){0,2000}+))"
     r"(?:\s{1,9}(?:\"[^\"]{0,500}\"|'[^']{0,500}'))?\s{0,9}\)"
 )
+
+
 _INLINE = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\0]{1,2000}?(?<!`)(?P=ticks)(?!`))"
     r"|(?P<escape>\\[^\n])"
@@ -31,13 +76,23 @@ _INLINE = re.compile(
     + r"|\[(?P<reference>[^\[\]]{0,200})\])?)"
     r"|(?P<bare>https?://[^\s<>\[\]()\"'`]{1,2000})"
 )
+
+
 _ATTRIBUTE = re.compile(r"([A-Za-z-]{1,30})\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+
+
 _BADGE = re.compile(r"shields\.io|badge|travis-ci|codecov\.io|coveralls\.io", re.IGNORECASE)
+
+
 _MOST_SPELT_OUT = 1024 * 1024
+
+
 _MARKS = {
     "b": "**", "strong": "**", "summary": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     "samp": "`", "tt": "`",
 }  # fmt: skip
+
+
 #: Tags that say nothing in Markdown; other names, such as ``<T>``, are left as they are.
 _DROPPED = {
     "a", "abbr", "article", "aside", "br", "center", "cite", "dd", "del", "details",

@@ -8,8 +8,7 @@ functions by unifying types and counts what had to be bent; rustdoc's search by 
 habits for Rust: arguments in any order, a receiver is an argument, a lone capital is a variable.
 """
 
-from docstow.index.signatures.parser__shapes_lexer import BadSignature
-from docstow.index.signatures.parser__shapes_parser import declarations, owner_type, query
+from docstow.index.signatures.parser import BadSignature, declarations, owner_type, query
 from docstow.index.signatures.tree import Function, Type, Variable
 
 __all__ = [

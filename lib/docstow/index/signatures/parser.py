@@ -5,10 +5,142 @@ This room knows how types are written. It does not know declarations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
 
-from docstow.index.signatures.parser__shapes_lexer import CLOSE, END, OPEN, Cursor, is_name
-from docstow.index.signatures.tree import UNIT, WILDCARD, Tree, Type, Variable
+from docstow.index.signatures.tree import UNIT, WILDCARD, Function, Tree, Type, Variable, replaced
+
+# The tokens of a signature, and a place among them.
+
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<token>->|::|==|\.\.\.?|'\w+(?!')|'(?:\\.|[^'])'"
+    r'|"[^"]*"|(?:r\#)?[^\W\d]\w*|\d\w*|…|[&*\[\]()<>,;:+=!?#{}|.\-/%^~])',
+    re.DOTALL,
+)
+
+
+OPEN, CLOSE = frozenset("(<[{"), frozenset(")>]}")
+
+
+END = ""
+
+
+"""What stands after the last token."""
+
+
+_Parsed = TypeVar("_Parsed")
+
+
+class BadSignature(ValueError):
+    """The text is no signature.
+
+    Attributes:
+        message: what is wrong.
+        offset: where, in characters from 0.
+    """
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(f"{message} at character {offset + 1}")
+        self.message = message
+        self.offset = offset
+
+
+class Cursor:
+    """A text being read token by token."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens, self._offsets = _tokens(text)
+        self._at = 0
+
+    def at(self, ahead: int = 0) -> str:
+        """The token here or further on; END beyond the last."""
+        place = self._at + ahead
+        return self._tokens[place] if place < len(self._tokens) else END
+
+    def next(self) -> str:
+        """Take the token that is here."""
+        token = self.at()
+        if token == END:
+            raise self.wrong("it ends too early")
+        self._at += 1
+        return token
+
+    def skip(self, *tokens: str) -> bool:
+        """Take the token that is here if it is one of these."""
+        if self.at() in tokens and self.at() != END:
+            self._at += 1
+            return True
+        return False
+
+    def expect(self, token: str) -> None:
+        """Take this token, or say that it is missing."""
+        if self.at() != token:
+            wanted = f"expected {token!r}" if token else "expected the end"
+            raise self.wrong(f"{wanted}, found {self.at() or 'the end'!r}")
+        if token != END:
+            self._at += 1
+
+    def name(self) -> str:
+        """Take an identifier."""
+        if not is_name(self.at()):
+            raise self.wrong(f"expected a name, found {self.at() or 'the end'!r}")
+        return self.next().removeprefix("r#")
+
+    def wrong(self, message: str) -> BadSignature:
+        """The error that something is wrong here."""
+        offsets = self._offsets
+        return BadSignature(
+            message, offsets[self._at] if self._at < len(offsets) else len(self._text)
+        )
+
+    def items(self, item: Callable[[], _Parsed], end: str) -> list[_Parsed]:
+        """Items between commas, up to and with the closing token."""
+        found = []
+        while self.at() != end:
+            found.append(item())
+            if not self.skip(","):
+                break
+        self.expect(end)
+        return found
+
+    def skip_expression(self, *ends: str) -> str:
+        """Tokens up to one of the ends outside of any bracket; what was skipped."""
+        begin, depth = self._at, 0
+        while self.at() != END and (depth or self.at() not in ends):
+            depth += (self.at() in OPEN) - (self.at() in CLOSE)
+            self._at += 1
+        return "".join(self._tokens[begin : self._at])
+
+    def after_brackets(self) -> str:
+        """The token after the bracket that is open here is closed."""
+        depth = 0
+        for ahead in range(len(self._tokens) - self._at):
+            depth += (self.at(ahead) in "([") - (self.at(ahead) in ")]")
+            if depth == 0:
+                return self.at(ahead + 1)
+        return END
+
+
+def _tokens(text: str) -> tuple[list[str], list[int]]:
+    tokens, offsets, place = [], [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise BadSignature(f"{text[place]!r} has no meaning here", place)
+        if match["token"] is not None:
+            tokens.append(match["token"])
+            offsets.append(place)
+        place = match.end()
+    return tokens, offsets
+
+
+def is_name(word: str) -> bool:
+    """Whether a token is an identifier."""
+    return word.removeprefix("r#").isidentifier() and word != "_"
+
 
 #: Deeper nesting is refused; the parser and all who walk its trees are recursive.
 DEEPEST = 80
@@ -302,3 +434,178 @@ class TypeParser(Cursor):
         self.expect(")")
         output = self.type() if self.skip("->") else UNIT
         return Type(name, (Type("()", tuple(inputs)), output))
+
+
+# From the text of a signature to its tree
+
+
+_WORDS = frozenset(("pub", "const", "async", "unsafe", "safe", "extern", "default"))
+
+
+def query(text: str) -> Function:
+    """What a person asks for.
+
+    Raises:
+        BadSignature: with the place where the text stops to make sense.
+    """
+    parser = _Parser(text, ("Self",))
+    found = parser.query()
+    parser.expect(END)
+    return found
+
+
+def declarations(
+    text: str, variables: Collection[str] = (), self_type: Tree | None = None
+) -> list[Function]:
+    """The functions that a document declares, ``Self`` replaced by what it stands for.
+
+    Args:
+        text: one declaration, or several that may stand in impl blocks.
+        variables: the generic parameters of the owner.
+        self_type: the owner; an impl block says it better.
+
+    Raises:
+        BadSignature: it is not Rust.
+    """
+    parser = _Parser(text, {*variables, "Self"})
+    found: list[Function] = []
+    while parser.at() != END:
+        if parser.at() in {"impl", "unsafe"} and parser.impl_follows():
+            found += parser.impl()
+        else:
+            function = parser.function()
+            found.append(with_self(function, self_type) if self_type is not None else function)
+            parser.skip(";", ",")
+    return found
+
+
+def owner_type(text: str) -> tuple[Type, tuple[str, ...]]:
+    """The type that ``pub struct Vec<T, A = Global> …`` declares, and all its parameters.
+
+    Parameters with defaults are left out of the type, as in what people write.
+
+    Raises:
+        BadSignature: it is no declaration of a struct, enum, union, trait or alias.
+    """
+    parser = _Parser(text, ("Self",))
+    while parser.at() not in {"struct", "enum", "union", "trait", "type", END}:
+        parser.next()
+    parser.next()
+    name = parser.name()
+    given = parser.generics()
+    args = tuple(Variable(each) for each, default in given.items() if default is None)
+    return Type(name, args), tuple(given)
+
+
+def alias(text: str) -> tuple[str, dict[str, Tree | None], Tree]:
+    """``pub type Name<T, E = Error> = Type;``: name, parameters with defaults, and the type.
+
+    Raises:
+        BadSignature: it is no type alias.
+    """
+    parser = _Parser(text, ())
+    parser.skip("pub")
+    parser.expect("type")
+    name = parser.name()
+    given = parser.generics()
+    parser.where()
+    parser.expect("=")
+    return name, given, parser.type()
+
+
+def with_self(function: Function, owner: Tree) -> Function:
+    """The function with ``Self`` replaced, in bounds as well."""
+    if owner == Variable("Self"):
+        return function
+    by = {"Self": owner}
+    bounds = {
+        name: tuple(each for b in found if isinstance(each := replaced(b, by), Type))
+        for name, found in function.bounds.items()
+    }
+    output = None if function.output is None else replaced(function.output, by)
+    inputs = tuple(replaced(each, by) for each in function.inputs)
+    return Function(inputs, output, bounds, function.name)
+
+
+class _Parser(TypeParser):
+    """Reads declarations and queries."""
+
+    def query(self) -> Function:
+        ahead = 0
+        while self.at(ahead) in _WORDS or self.at(ahead).startswith('"'):
+            ahead += 1
+        if self.at(ahead) == "fn" and (is_name(self.at(ahead + 1)) or not self._typed_inputs()):
+            return self.function()
+        inputs = self._query_inputs()
+        output = self.type() if self.skip("->") else None
+        while self.at() == "->":  # curried, as in Hoogle: all but the last are arguments
+            self.next()
+            inputs.append(output if output is not None else UNIT)
+            output = self.type()
+        self.where()
+        return Function(tuple(inputs), output, dict(self._bounds))
+
+    def _typed_inputs(self) -> bool:
+        """Whether ``fn(A) -> B`` is only an argument: an arrow or a comma follows it."""
+        place, bounds, unnamed = self._at, dict(self._bounds), self._unnamed
+        try:
+            self.type()
+            return self.at() in {",", "->"}
+        except BadSignature:
+            return False
+        finally:
+            self._at, self._bounds, self._unnamed = place, bounds, unnamed
+
+    def _query_inputs(self) -> list[Tree]:
+        if self.at() in {"->", END}:
+            return []
+        if self.at() == "(" and self.after_brackets() in {"->", "where", END}:
+            self.next()
+            return self.items(self.argument, ")")
+        found = [self.argument()]
+        while self.skip(","):
+            found.append(self.argument())
+        return found
+
+    def function(self) -> Function:
+        while self.at() in _WORDS or self.at().startswith('"'):
+            if self.next() == "pub" and self.at() == "(":
+                self.skip_expression("fn")
+        self.expect("fn")
+        outer = dict(self._bounds), set(self._variables)
+        name, owner = "", None
+        if is_name(self.at()):
+            name = self.name()
+        while self.skip("::"):
+            name, owner = self.name(), name
+        self.generics()
+        self.expect("(")
+        inputs = self.items(self.argument, ")")
+        output: Tree | None = self.type() if self.skip("->") else UNIT
+        self.where()
+        found = Function(tuple(inputs), output, dict(self._bounds), name)
+        self._bounds, self._variables = outer
+        return with_self(found, Type(owner)) if owner else found
+
+    def impl_follows(self) -> bool:
+        return "impl" in {self.at(), self.at(1)} and self.at() != "fn"
+
+    def impl(self) -> list[Function]:
+        """``impl<T> Trait for Type where … { declarations }``."""
+        self.skip("unsafe")
+        self.expect("impl")
+        outer = dict(self._bounds), set(self._variables)
+        self.generics()
+        self.skip("const")
+        self.skip("!")
+        owner = self.type()
+        if self.skip("for"):
+            owner = self.type()
+        self.where()
+        self.expect("{")
+        found = []
+        while not self.skip("}"):
+            found.append(with_self(self.function(), owner))
+            self.skip(";", ",")
+        self._bounds, self._variables = outer
+        return found

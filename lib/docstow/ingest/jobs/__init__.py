@@ -1,1 +1,1 @@
-"""To be said."""
+"""Jobs: their records, the queue, the worker and SQS events."""

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from docstow.core.errors import DocstowError, InvalidParameter, JobNotFound, UnreadableInput
 from docstow.core.model import Source
 from docstow.ingest.jobs.queue import BATCH, Message, Queue, decode
-from docstow.ingest.jobs.sqs__sqs import SqsQueue
+from docstow.ingest.jobs.sqs import SqsQueue
 from docstow.ingest.jobs.store import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
 
 #: A job that waits for longer, in seconds, is sent once more when it is asked for again: its

@@ -6,9 +6,12 @@ a job does, nor who runs it.
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -41,9 +44,8 @@ from docstow.ingest.jobs.model import (
     with_error,
     without_secrets,
 )
-from docstow.ingest.jobs.store__ended import Ended
 from docstow.store.leases import SKEW_S
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.objects import AlreadyThere, Conflict, Entry, ObjectStore
 
 __all__ = [
     "ABANDONED",
@@ -71,11 +73,84 @@ __all__ = [
     "without_secrets",
 ]
 
+
+# Which jobs have ended
+
+
+KEY = "upkeep/ended.json.gz"
+
+
+SCHEMA = 1
+
+
+class Ended:
+    """The ends of jobs, each by the key and the time stamp of its record.
+
+    Args:
+        store: where they are kept.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._etag = ""
+        self._states: dict[str, str] | None = None
+
+    def among(self, entries: Iterable[Entry]) -> dict[str, str]:
+        """Key to state of those records that are known to be of jobs that have ended."""
+        states = self._known()
+        known = {entry.key: states.get(_mark(entry), "") for entry in entries}
+        return {key: state for key, state in known.items() if state}
+
+    def note(self, entries: Iterable[Entry], states: Mapping[str, str]) -> None:
+        """Know from now on how the jobs among these records have ended, and no others."""
+        self._states = {_mark(entry): states[entry.key] for entry in entries if entry.key in states}
+
+    def keep(self) -> None:
+        """Write down what is known, for the next process; a store that fails costs only that."""
+        fields = {"schema": SCHEMA, "ended": self._known()}
+        body = gzip.compress(json.dumps(fields).encode(), mtime=0)
+        try:
+            if self._etag:
+                self._etag = self._store.swap(KEY, body, self._etag)
+            else:
+                self._etag = self._store.create(KEY, body)
+        except (AlreadyThere, Conflict, StoreError):
+            self._states = None  # another has written what it knows, which will do
+
+    def _known(self) -> dict[str, str]:
+        if self._states is None:
+            stored = self._store.get(KEY)
+            self._states = _decode(stored.body) if stored else {}
+            self._etag = stored.etag if stored else ""
+        return self._states
+
+
+def _mark(entry: Entry) -> str:
+    # A record of that key that was written anew is another one.
+    return f"{entry.key.rpartition('/')[2]} {entry.modified.timestamp():.0f}"
+
+
+def _decode(body: bytes) -> dict[str, str]:
+    try:
+        fields = json.loads(gzip.decompress(body))
+        return dict(fields["ended"]) if fields["schema"] == SCHEMA else {}
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
+        return {}
+
+
 PREFIX = "jobs/"
+
+
 ATTEMPTS = 100
+
+
 PARALLEL = 8
+
+
 #: So many jobs of a source are kept; a new one removes those that are older.
 KEPT = 100
+
+
 _ID = re.compile(r"[0-9a-f]{16}-\d{6}")
 
 

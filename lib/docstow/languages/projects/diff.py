@@ -14,8 +14,7 @@ from textwrap import indent
 
 from docstow.core.model import Document
 from docstow.languages.python import diff as packages_python
-from docstow.languages.shared.diff import BREAKING, CLASSES, COMPATIBLE, DOCS_ONLY
-from docstow.languages.shared.diff__diff_sides import Change
+from docstow.languages.shared.diff import BREAKING, CLASSES, COMPATIBLE, DOCS_ONLY, Change
 from docstow.languages.typescript import diff as packages_typescript
 
 #: What is compared of a version: pages say what they like.

@@ -13,18 +13,73 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.core.errors import DocstowError
-from docstow.languages.projects import import_graph__readers_import_lines as import_lines
 from docstow.languages.shared.package_files import files
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
+# Which modules a file imports, read from its lines alone.
+
+
+_PYTHON = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<of>\.*[\w.]*)[ \t]+import[ \t]*"
+    r"(?:\((?P<many>[^)]*)\)|(?P<some>[^#\n\\]*))"
+    r"|import[ \t]+(?P<plain>[\w., \t]+))",
+    re.MULTILINE,
+)
+
+
+# Each form begins with a plain word, which is much faster to look for than what may be before it.
+_JAVASCRIPT = re.compile(
+    r"""(?:from(?<![\w$.]from)[ \t]*|import(?<![\w$.]import)[ \t]*(?:\([ \t]*)?"""
+    r"""|require(?<![\w$.]require)[ \t]*\([ \t]*)(['"])([^'"\n]+)\1"""
+)
+
+
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+def of_python(text: str, module: str, *, package: bool) -> Iterator[str]:
+    """Dotted names of what is imported, and of names that may be modules, absolute."""
+    base = module.split(".") if package else module.split(".")[:-1]
+    for found in _PYTHON.finditer(text):
+        if found["plain"]:
+            yield from (part.split()[0] for part in found["plain"].split(",") if part.split())
+            continue
+        name = found["of"]
+        level = len(name) - len(name.lstrip("."))
+        above = base[: len(base) - level + 1] if level else []
+        source = ".".join([*above, *([name[level:]] if name[level:] else [])])
+        if source:
+            yield source
+        inner = _COMMENT.sub("", found["many"] or found["some"] or "")
+        for part in inner.split(","):
+            if part.split() and part.split()[0].isidentifier():
+                yield f"{source}.{part.split()[0]}"
+
+
+def of_javascript(text: str) -> Iterator[str]:
+    """The specifiers, as written."""
+    for found in _JAVASCRIPT.finditer(text):
+        yield found[2]
+
+
 _MOST_NODES = 60
+
+
 _MOST_EDGES = 300
+
+
 _MOST_EXTERNAL = 40
+
+
 #: Larger ones are bundles, which nobody wrote.
 _LARGEST = 512 * 1024
+
+
 #: Characters of all files together; there is no time for those after them.
 _MOST = 32 * 1024 * 1024
+
+
 _SCRIPT = re.compile(r"(\.d)?\.[mc]?[jt]sx?$")
 
 
@@ -122,9 +177,9 @@ def _text(package: Package, boundary: Boundary, path: str) -> str | None:
 
 def _imports(text: str, name: str, path: str, modules: Mapping[str, str]) -> Iterator[str]:
     if path.endswith((".py", ".pyi")):
-        yield from import_lines.of_python(text, name, package="/__init__.py" in path)
+        yield from of_python(text, name, package="/__init__.py" in path)
         return
-    for each in import_lines.of_javascript(text):
+    for each in of_javascript(text):
         if not each.startswith("."):
             yield each
             continue

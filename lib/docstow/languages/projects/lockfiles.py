@@ -5,23 +5,173 @@ This room knows which lock file speaks for which folder. It does not know their 
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from docstow.core.errors import DocstowError
-from docstow.languages.projects import lockfiles__packages_local_sources as local_sources
+from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.languages.python import lockfiles as locked_python
-from docstow.languages.python.lockfiles import Locked
-from docstow.languages.shared.manifests__packages_asked_for import Asked, recalled
+from docstow.languages.rust.cargo_lock import parse
+from docstow.languages.shared.manifests import Asked, recalled
 from docstow.languages.shared.places import Places, is_requirements, shown
-from docstow.languages.shared.project import Environment, Problem, folded, ordered
-from docstow.languages.shared.project__packages_model import Ecosystem, Package
+from docstow.languages.shared.project import (
+    Ecosystem,
+    Environment,
+    Locked,
+    Package,
+    Problem,
+    folded,
+    ordered,
+)
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import lockfiles as locked_node
+
+# The sources that Cargo and Go keep of what a project locks, and what their files lock.
+
+
+_REQUIRE = re.compile(r"\s*(?:require\s+)?([\w.~-]+(?:/[\w.~!+-]+)*)\s+(v[\w.+-]+)\s*(//.*)?$")
+
+
+def cargo(environ: Mapping[str, str], home: Path) -> list[Path]:
+    """The folders in which Cargo keeps crates, one of each registry."""
+    place = Path(environ.get("CARGO_HOME") or home / ".cargo") / "registry" / "src"
+    return _folders(place)
+
+
+def go(environ: Mapping[str, str], home: Path) -> list[Path]:
+    """The folder in which Go keeps modules."""
+    path = environ.get("GOPATH", "").split(":")[0]
+    place = environ.get("GOMODCACHE") or Path(path or home / "go") / "pkg" / "mod"
+    return [Path(place)] if Path(place).is_dir() else []
+
+
+def cargo_lock(text: str) -> list[Locked]:
+    """The packages of a ``Cargo.lock`` that come from elsewhere.
+
+    Raises:
+        InvalidParameter: it is none.
+    """
+    lock = parse(text)
+    direct = {(each.name, each.version) for own in lock.own for each in lock.needs(own)}
+    return [
+        Locked(each.name, each.version, (each.name, each.version) in direct)
+        for some in lock.by_name.values()
+        for each in some
+        if each.source
+    ]
+
+
+def go_mod(text: str) -> list[Locked]:
+    """What a ``go.mod`` requires; what others brought in it marks itself."""
+    return list(_required(text))
+
+
+def go_sum(text: str) -> list[Locked]:
+    """The modules of a ``go.sum`` whose content is used, of each the last that is named."""
+    rows = (line.split() for line in text.splitlines())
+    found = {row[0]: row[1] for row in rows if len(row) == 3 and not row[1].endswith("/go.mod")}
+    return [Locked(name, version) for name, version in found.items()]
+
+
+def _required(text: str) -> Iterator[Locked]:
+    block = ""
+    for line in text.splitlines():
+        if opened := re.match(r"\s*(\w+)\s*\(\s*$", line):
+            block = opened[1]
+        elif line.strip() == ")":
+            block = ""
+        elif block == "require" or line.lstrip().startswith("require "):
+            found = _REQUIRE.match(line)
+            if found is not None:
+                yield Locked(found[1], found[2], "indirect" not in (found[3] or ""))
+
+
+def crate_folder(name: str, version: str, registries: Sequence[Path]) -> Path | None:
+    """Where the sources of a crate are."""
+    return _first(each / f"{name}-{version}" for each in registries)
+
+
+def module_folder(name: str, version: str, caches: Sequence[Path]) -> Path | None:
+    """Where the sources of a Go module are: capitals are written with a mark of their own."""
+    escaped = re.sub(r"[A-Z]", lambda found: f"!{found[0].lower()}", f"{name}@{version}")
+    return _first(each / escaped for each in caches)
+
+
+def _first(places: Iterator[Path]) -> Path | None:
+    with contextlib.suppress(OSError):
+        return next((each for each in places if each.is_dir()), None)
+    return None
+
+
+def _folders(place: Path) -> list[Path]:
+    try:
+        return sorted(each for each in place.iterdir() if each.is_dir())
+    except OSError:
+        return []
+
+
+# Which lock file a text is, where nobody says its name.
+
+
+_YARN = re.compile(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
+
+
+_PNPM = re.compile(r"^lockfileVersion:", re.MULTILINE)
+
+
+_LOCKED_TEXT_ADVICE = (
+    "is no lock file that is known; send the whole text of uv.lock, poetry.lock, pdm.lock, "
+    "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
+    "bun.lock"
+)
+
+
+def read(text: str, ecosystem: str) -> list[Locked]:
+    """The packages of a lock file.
+
+    Args:
+        text: the whole file.
+        ecosystem: ``python`` or ``node``.
+
+    Raises:
+        InvalidParameter: it is none of that ecosystem's.
+    """
+    for form in _python(text) if ecosystem == "python" else _node(text):
+        try:
+            found = form(text)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if found:
+            return found
+    raise InvalidParameter("lockfile", _LOCKED_TEXT_ADVICE)
+
+
+def _python(text: str) -> Iterator[Callable[[str], list[Any]]]:
+    if text.lstrip().startswith("{"):
+        yield locked_python.pipenv
+    elif re.search(r"^\[\[packages\]\]", text, re.MULTILINE):
+        yield locked_python.pylock
+    elif re.search(r"^\[\[package\]\]", text, re.MULTILINE):
+        # What uv writes names each package's source in a table; the others do not.
+        marked = re.search(r"^source = \{", text, re.MULTILINE)
+        yield locked_python.uv if marked else locked_python.poetry
+    else:
+        yield locked_python.requirements
+
+
+def _node(text: str) -> Iterator[Callable[[str], list[Any]]]:
+    if text.lstrip().startswith("{"):
+        yield locked_node.npm
+        yield locked_node.bun
+    elif _YARN.search(text):
+        yield locked_node.yarn
+    elif _PNPM.search(text):
+        yield locked_node.pnpm
+
 
 _DESCRIPTION = re.compile(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)
 
@@ -38,6 +188,8 @@ class _Form:
 
 #: How to have a form that can be read.
 _ADVICE = {"bun.lockb": "to have bun.lock, run bun install --save-text-lockfile"}
+
+
 FORMS: Mapping[str, _Form] = {
     **{
         name: _Form("python", name.partition(".")[0].lower(), read)
@@ -47,10 +199,14 @@ FORMS: Mapping[str, _Form] = {
         name: _Form("node", locked_node.MANAGERS[name], read, _ADVICE.get(name, ""))
         for name, read in locked_node.NODE.items()
     },
-    "Cargo.lock": _Form("rust", "cargo", local_sources.cargo_lock),
-    "go.mod": _Form("go", "go", local_sources.go_mod),
+    "Cargo.lock": _Form("rust", "cargo", cargo_lock),
+    "go.mod": _Form("go", "go", go_mod),
 }
+
+
 _REQUIREMENTS = _Form("python", "requirements", locked_python.requirements)
+
+
 _LANGUAGES: Mapping[Ecosystem, str] = {
     "python": "python",
     "node": "javascript",
@@ -130,7 +286,7 @@ class LockScan:
         """What older ``go.mod`` leave to the ``go.sum`` beside them."""
         if not path.exists():
             return []
-        form = _Form("go", "go", local_sources.go_sum)
+        form = _Form("go", "go", go_sum)
         fact = recalled(path, "lock", self._boundary, self._memory, lambda text: _rows(form, text))
         found = [Locked(*row) for row in fact] if isinstance(fact, list) else []
         return [each for each in found if each.name not in named]
@@ -163,9 +319,9 @@ class LockScan:
     def _folder(self, locked: Locked, ecosystem: Ecosystem) -> Path | None:
         """Where the sources of a crate or module are, if they are here."""
         if ecosystem == "rust":
-            return local_sources.crate_folder(locked.name, locked.version, self._sources("rust"))
+            return crate_folder(locked.name, locked.version, self._sources("rust"))
         if ecosystem == "go":
-            return local_sources.module_folder(locked.name, locked.version, self._sources("go"))
+            return module_folder(locked.name, locked.version, self._sources("go"))
         return None
 
     def _sources(self, ecosystem: Ecosystem) -> Sequence[Path]:

@@ -5,29 +5,109 @@ This room knows the order of things. It does not know any environment's or lock 
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from docstow.core.errors import EnvironmentNotFound
+from docstow.languages.projects import lockfiles as local_sources
 from docstow.languages.projects import lockfiles as lock_scan
-from docstow.languages.projects import lockfiles__packages_local_sources as local_sources
-from docstow.languages.projects.scan__packages_outside import named_environment
 from docstow.languages.python.environment import Site
-from docstow.languages.shared import manifests__packages_asked_for as asked_for
+from docstow.languages.shared import manifests as asked_for
 from docstow.languages.shared import places as places
-from docstow.languages.shared.manifests__packages_asked_for import Asked
+from docstow.languages.shared.manifests import Asked
 from docstow.languages.shared.places import Places, Sites, shown
-from docstow.languages.shared.project import Environment, Problem, Scan, folded, ordered
-from docstow.languages.shared.project__packages_model import Ecosystem, Package
+from docstow.languages.shared.project import (
+    Ecosystem,
+    Environment,
+    Package,
+    Problem,
+    Scan,
+    folded,
+    ordered,
+)
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript.environment import Modules
 
+# An active environment that is not in the project's folder, and whether it is the project's.
+
+
+_LONGEST = 65536
+
+
+def named_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
+    """The active environment if it is inside the root, or the root's own elsewhere.
+
+    Args:
+        root: the project's directory, links resolved.
+        environ: with ``VIRTUAL_ENV``, ``CONDA_PREFIX`` or ``UV_PROJECT_ENVIRONMENT``.
+    """
+    for variable in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "CONDA_PREFIX"):
+        value = environ.get(variable)
+        if not value:
+            continue
+        folder = Path(os.path.realpath(root / value))
+        try:
+            if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
+                continue
+            # The project of whoever named it to uv is this one.
+            if folder.is_relative_to(root) or variable.startswith("UV") or _names(root, folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _names(root: Path, folder: Path) -> bool:
+    """Whether the project names the environment, or the environment the project."""
+    if (root / ".venv").is_symlink() and Path(os.path.realpath(root / ".venv")) == folder:
+        return True
+    written = _text(root / ".venv").strip()
+    if written and (written == folder.name or Path(written).expanduser() == folder):
+        return True
+    # virtualenvwrapper and Pipenv write down whose it is.
+    if _text(folder / ".project").strip() == str(root):
+        return True
+    hashes = (_poetry_hash(root), _pipenv_hash(root / "Pipfile"))
+    if any(f"-{each}" in folder.name for each in hashes):
+        return True
+    for name in ("environment.yml", "environment.yaml"):
+        found = re.search(r"^name:\s*[\"']?([\w.-]+)", _text(root / name), re.MULTILINE)
+        if found and found[1] == folder.name:
+            return True
+    return False
+
+
+def _poetry_hash(root: Path) -> str:
+    digest = hashlib.sha256(os.path.normcase(root).encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:8]
+
+
+def _pipenv_hash(pipfile: Path) -> str:
+    digest = hashlib.sha256(str(pipfile).encode()).digest()
+    return base64.urlsafe_b64encode(digest[:6]).decode()[:8]
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_LONGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 #: What every new environment has: where there is no more, nothing was installed.
 _BROUGHT = frozenset(("pip", "setuptools", "wheel", "distribute"))
+
+
 #: How often it is looked again at what changes while it is looked at.
 _AGAIN = 3
 

@@ -1,1 +1,1 @@
-"""To be said."""
+"""Python: environments, sources, surfaces, checks of code, diffs."""

@@ -16,7 +16,7 @@ from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared import stored_surface__packages_stowed_facts as stowed_facts
+from docstow.languages.shared import stored_surface as stowed_facts
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import Home, Symbol
 

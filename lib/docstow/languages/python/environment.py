@@ -6,28 +6,290 @@ environments are, nor which distributions a project asks for. No code of a packa
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import csv
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden
-from docstow.languages.python import environment__packages_editable as editable
-from docstow.languages.python.environment__packages_import_names import (
-    import_names,
-    pth_names,
-    recorded,
-)
 from docstow.languages.shared.places import shown
-from docstow.languages.shared.project import Problem, folded
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package, Problem, folded
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
+from docstow.text import python_ast as python_tree
+
+# Which names of a Python distribution a program imports, judged by the files that it installed.
+
+
+#: What some distributions install beside their package by mistake.
+STRAY = frozenset(
+    ("test", "tests", "doc", "docs", "example", "examples", "benchmarks", "scripts", "tools")
+)
+
+
+_MOST = 40
+
+
+_DEEPEST = 5
+
+
+def recorded(text: str) -> Iterator[str]:
+    """The paths of a ``RECORD``, relative to ``site-packages``."""
+    for line in text.splitlines():
+        if line.startswith('"'):
+            yield from (row[0] for row in csv.reader([line]) if row)
+        elif line:
+            yield line.partition(",")[0]
+
+
+def import_names(
+    paths: Iterable[str], distribution: str, namespaces: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Top-level names, the distribution's namesake first; of namespaces the names below them.
+
+    Args:
+        paths: of installed files.
+        distribution: its name.
+        namespaces: dotted names that it declares to be shared.
+    """
+    packages: set[tuple[str, ...]] = set()
+    inner: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for path in paths:
+        if not path.endswith(_MODULES):
+            continue
+        *folders, last = path.split("/")
+        stem = last.partition(".")[0]
+        parts = (*folders, stem)
+        if len(parts) > _DEEPEST + 1 or not _importable(parts):
+            continue
+        if stem == "__init__":
+            packages.add(tuple(folders))
+            parts = tuple(folders)
+        for end in range(1, len(parts) + 1):
+            inner.setdefault(parts[: end - 1], set()).add(parts[:end])
+    shared = {tuple(each.split(".")) for each in namespaces}
+    found = [
+        ".".join(name)
+        for top in inner.get((), ())
+        for name in _below(top, packages - shared, inner)
+    ]
+    kept = [each for each in found if each.partition(".")[0] not in STRAY] or found
+    return tuple(sorted(kept, key=lambda each: _order(each, distribution)))
+
+
+def _below(
+    name: tuple[str, ...],
+    packages: Collection[tuple[str, ...]],
+    inner: dict[tuple[str, ...], set[tuple[str, ...]]],
+) -> list[tuple[str, ...]]:
+    """The name itself, if it is a module or package; of a namespace those below it."""
+    if name in packages or name not in inner:
+        return [name]
+    found = [each for child in inner[name] for each in _below(child, packages, inner)]
+    return found if len(found) <= _MOST else [name]
+
+
+def _importable(parts: tuple[str, ...]) -> bool:
+    first, *rest = parts
+    if first.startswith("__editable__") or first == "__pycache__":
+        return False
+    return first.removesuffix("-stubs").isidentifier() and all(each.isidentifier() for each in rest)
+
+
+def _order(name: str, distribution: str) -> tuple[bool, bool, bool, str]:
+    wanted = folded(distribution)
+    alike = folded(name) == wanted or folded(name.partition(".")[0]) == wanted
+    private = any(part.startswith("_") for part in name.split("."))
+    return private and "." in name, not alike, private, name
+
+
+def pth_names(paths: Iterable[str]) -> list[str]:
+    """The ``.pth`` files among installed ones, and the finders that some of them call."""
+    return [
+        path
+        for path in paths
+        if "/" not in path
+        and (
+            path.endswith(".pth")
+            or (path.endswith(".py") and "editable" in PurePosixPath(path).stem)
+        )
+    ]
+
+
+# Python distributions that are installed by reference
+
+
+#: Folders and files of a checkout that are no part of what it offers.
+_NOT_OFFERED = STRAY | {
+    "setup",
+    "conftest",
+    "noxfile",
+    "tasks",
+    "fabfile",
+    "manage",
+    "build",
+    "dist",
+}
+
+
+_MODULES = (".py", ".pyi", ".so", ".pyd")
+
+
+_DEEPEST_NAMESPACE = 3
+
+
+_MOST_NAMESPACES = 40
+
+
+def checkout(
+    site: Path, files: Sequence[str], info: Path | None, boundary: Boundary
+) -> tuple[str, list[str]] | None:
+    """Where an editable distribution's import names are found, and which those are.
+
+    Args:
+        site: ``site-packages``.
+        files: names of its ``.pth`` files and finders.
+        info: its ``.dist-info``.
+        boundary: what may be opened.
+
+    Returns:
+        A folder, absolute but not yet known to be inside, and names; no names where all of the
+        folder's are meant, no folder where names stand for folders of other names. None if it is
+        not editable.
+    """
+    for name in files:
+        text = _text(site / name, boundary)
+        mapped = _mapping(text) if name.endswith(".py") else {}
+        if mapped:
+            return _of_mapping(mapped) or ("", list(mapped))
+        if name.endswith(".pth"):
+            for line in text.splitlines():
+                place = line.strip()
+                if place and not place.startswith(("#", "import ", "import\t")):
+                    return os.path.normpath(site / place), []
+    url = _direct_url(info, boundary) if info is not None else ""
+    return (_sources(Path(url), boundary), []) if url else None
+
+
+def offered(
+    folder: Path, distribution: str, watch: Callable[[Path], None] = lambda _: None
+) -> tuple[str, ...]:
+    """The import names of a checkout's folder, the distribution's namesake first.
+
+    Where it has no modules of its own, those in its namespaces. ``watch`` is told which folders
+    that depends on.
+    """
+    found, others = _offered(folder, _NOT_OFFERED, watch)
+    for _ in range(_DEEPEST_NAMESPACE):
+        if found:
+            break
+        below = {
+            name: _offered(folder.joinpath(*name.split(".")), (), watch)
+            for name in others[:_MOST_NAMESPACES]
+        }
+        found = [f"{name}.{each}" for name, (some, _) in below.items() for each in some]
+        others = [f"{name}.{each}" for name, (_, more) in below.items() for each in more]
+    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _offered(
+    folder: Path, skipped: Collection[str], watch: Callable[[Path], None]
+) -> tuple[list[str], list[str]]:
+    """The modules and packages of a folder, and its folders that are none themselves."""
+    found: list[str] = []
+    others: list[str] = []
+    watch(folder)
+    with contextlib.suppress(OSError), os.scandir(folder) as listed:
+        for entry in listed:
+            stem = entry.name.partition(".")[0] if entry.name.endswith(_MODULES) else entry.name
+            if stem in skipped or not stem.isidentifier():
+                continue
+            if stem != entry.name:
+                found.append(stem)
+            elif entry.is_dir(follow_symlinks=False):
+                watch(Path(entry.path))
+                (found if _is_package(Path(entry.path)) else others).append(stem)
+    return sorted(set(found)), sorted(others)
+
+
+def _sources(folder: Path, boundary: Boundary) -> str:
+    """Where a checkout keeps its packages: itself, or its ``src``."""
+    with contextlib.suppress(DocstowError, OSError):
+        if boundary.inside(folder / "src").is_dir():
+            return str(folder / "src")
+    return str(folder)
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / f"__init__{end}").is_file() for end in (".py", ".pyi"))
+
+
+def _of_mapping(mapped: dict[str, str]) -> tuple[str, list[str]] | None:
+    """The folder in which the first mapped name is found, and all names found there."""
+    roots: dict[str, list[str]] = {}
+    for name, place in mapped.items():
+        parts = name.split(".")
+        path = Path(re.sub(r"([/\\]__init__)?\.pyi?$", "", place))
+        if path.parts[-len(parts) :] == tuple(parts):
+            roots.setdefault(str(path.parents[len(parts) - 1]), []).append(name)
+    return next(iter(roots.items()), None)
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """The names and places that a finder has as a literal."""
+    try:
+        tree = python_tree.module(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and node.keys:
+            try:
+                value = ast.literal_eval(node)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if all(isinstance(each, str) for pair in value.items() for each in pair) and all(
+                Path(at).is_absolute() for at in value.values()
+            ):
+                return dict(value)
+    return {}
+
+
+def _direct_url(info: Path, boundary: Boundary) -> str:
+    try:
+        read = json.loads(_text(info / "direct_url.json", boundary) or "{}")
+        if not read.get("dir_info", {}).get("editable"):
+            return ""
+        parts = urlsplit(read["url"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return ""
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = unquote(parts.path)
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+def _text(path: Path, boundary: Boundary) -> str:
+    try:
+        return boundary.read(path, most=1024 * 1024).decode("utf-8", "replace")
+    except DocstowError:
+        return ""
+
 
 _LARGEST_METADATA = 4 * 1024 * 1024
+
+
 _LARGEST_RECORD = 32 * 1024 * 1024
+
+
 _LONGEST_SUMMARY = 300
+
+
 #: Names of distributions; letters of all alphabets, as registries of companies have them.
 _NAME = re.compile(r"\w(?:[\w.-]*\w)?")
 
@@ -127,7 +389,7 @@ class Site:
             try:
                 root = self._boundary.inside(Path(place))
                 # What is in a checkout changes, and nothing of its installation with it.
-                names = names or editable.offered(root, fact["name"], self._memory.watch)
+                names = names or offered(root, fact["name"], self._memory.watch)
                 self._memory.watch(root)
                 if not root.is_dir():
                     problem = "its checkout is not there; install it again"
@@ -166,7 +428,7 @@ class Site:
         names = import_names(paths, fact["name"], namespaces)
         if not paths:
             names = tuple(self._lines(info / "top_level.txt"))
-        found = editable.checkout(self._folder, pth_names(paths), info, self._boundary)
+        found = checkout(self._folder, pth_names(paths), info, self._boundary)
         # Others write .pth files too, for what happens when Python starts.
         if found and (not names or (info / "direct_url.json").is_file()):
             fact["checkout"], names = found[0], tuple(found[1])

@@ -11,31 +11,11 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from docstow.languages.shared.project import folded
+from docstow.languages.shared.project import Locked, folded
 
 _PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
-
-
-@dataclass(frozen=True, slots=True)
-class Locked:
-    """One locked package.
-
-    Attributes:
-        name: as the file spells it.
-        version: exact; empty for what comes from a repository or an address without one.
-        direct: whether the project asks for it; None where the file does not say.
-        summary: in one line, where the file has it.
-        imported: what it is imported as where that is another name: an alias of Node.
-    """
-
-    name: str
-    version: str
-    direct: bool | None = None
-    summary: str = ""
-    imported: str = ""
 
 
 def uv(text: str) -> list[Locked]:

@@ -7,33 +7,426 @@ what is there.
 
 from __future__ import annotations
 
+import abc
+import ast
 import builtins
+import collections
+import collections.abc
+import contextlib
 import enum
-from collections.abc import Callable, Iterator, Sequence
+import re
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
 
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.names__packages_python_known import (
-    CLASS_NAMES,
-    ENUM_NAMES,
-    GIVEN_NAMES,
-    MADE_NAMES,
-    MODULE_NAMES,
+from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
+from docstow.languages.shared.surface import Openness
+from docstow.text import python_ast as python_tree
+
+# What is known of Python itself without reading it
+
+
+#: Classes whose names are the same in every Python that is in use, near enough.
+_KNOWN_MODULES: tuple[ModuleType, ...] = (
+    builtins,
+    abc,
+    enum,
+    typing,
+    collections,
+    collections.abc,
+    contextlib,
 )
-from docstow.languages.python.names__packages_python_lineage import Lineage, trace
-from docstow.languages.python.names__packages_python_views import (
-    ModuleView,
-    Outside,
-    Seen,
-    Trail,
-    View,
-    doubted,
-    nearest,
-    unique,
-    view_step,
+
+
+MODULE_NAMES = frozenset(
+    {
+        *("__name__", "__doc__", "__file__", "__path__", "__package__", "__spec__", "__loader__"),
+        *("__dict__", "__cached__", "__builtins__", "__annotations__", "__class__"),
+    }
 )
-from docstow.languages.python.source.facts import Definition, ModuleFacts
+
+
+CLASS_NAMES = frozenset(dir(type))
+
+
+#: Decorators of classes that give no name but such with double underscores.
+HARMLESS = frozenset(
+    {
+        *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
+        *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
+        *("total_ordering", "unique", "set_module"),
+    }
+)
+
+
+#: Names that a metaclass gives to all classes it makes, or another package to a class, with their
+#: types: protocols of packages that everybody uses, where the code that does it cannot be followed.
+GIVEN_NAMES: Mapping[str, Mapping[str, str]] = {
+    "django.db.models.base.Model": {
+        "objects": "django.db.models.manager.Manager",
+        "DoesNotExist": "type[django.core.exceptions.ObjectDoesNotExist]",
+        "MultipleObjectsReturned": "type[django.core.exceptions.MultipleObjectsReturned]",
+        "_meta": "django.db.models.options.Options",
+        "id": "typing.Any",
+        "pk": "typing.Any",
+    },
+    # ``tqdm.pandas()``
+    "pandas.core.base.PandasObject": {
+        "progress_apply": "typing.Any",
+        "progress_applymap": "typing.Any",
+        "progress_map": "typing.Any",
+        "progress_aggregate": "typing.Any",
+        "progress_transform": "typing.Any",
+    },
+}
+
+
+#: Classes that set attributes by name, but only such as hold values: columns, results that are
+#: kept, parts of a copy. Their methods are all written.
+HOLD_DATA = frozenset(
+    {
+        "pandas.core.generic.NDFrame",
+        "sqlalchemy.util.langhelpers.HasMemoized",
+        "sqlalchemy.sql.traversals.HasCopyInternals",
+        "sqlalchemy.sql.base.HasSyntaxExtensions",
+        "redis.client.Redis",
+        "redis.asyncio.client.Redis",
+        "celery.app.task.Task",
+        "matplotlib.artist.Artist",
+        "matplotlib.figure.FigureBase",
+    }
+)
+
+
+MADE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
+
+
+METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+
+
+def known_class(path: str) -> type | None:
+    """A class of the standard library whose names are known."""
+    module, _, name = path.rpartition(".")
+    for each in _KNOWN_MODULES:
+        if each.__name__ == module or (module == "typing_extensions" and each is typing):
+            found = getattr(each, name, None)
+            if isinstance(found, type):
+                return found
+            origin = typing.get_origin(found)
+            return origin if isinstance(origin, type) else _SPECIAL.get(name)
+    return None
+
+
+#: Names of ``typing`` that are no classes but stand for ones, or for none.
+_SPECIAL: dict[str, type] = {
+    "Protocol": object,
+    "Generic": object,
+    "NamedTuple": tuple,
+    "TypedDict": dict,
+}
+
+
+ENUM_NAMES = frozenset({"name", "value", "_name_", "_value_", "_missing_", "_ignore_", "_order_"})
+
+
+# What a name of a Python package may lead to
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """A module."""
+
+    names: Names
+    module: ModuleFiles
+
+    @property
+    def path(self) -> str:
+        """Its dotted name."""
+        return self.module.name
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One file's definition of something.
+
+    Attributes:
+        names: of the package that has it.
+        module: dotted.
+        layer: the file.
+        path: canonical: where it is defined.
+        definition: what is written there.
+        several: other branches define it otherwise.
+        owner: the class in which it is defined.
+    """
+
+    names: Names
+    module: str
+    layer: Layer
+    path: str
+    definition: Definition
+    several: bool = False
+    owner: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Something of a package that is not here, or of the standard library."""
+
+    path: str
+
+
+Seen = ModuleView | View | Outside
+
+
+Trail = tuple[tuple[int, str, str], ...]
+
+
+def view_step(view: Seen, name: str, trail: Trail = ()) -> list[Seen]:
+    """What a name means inside of something."""
+    if isinstance(view, ModuleView):
+        return view.names.in_module(view.module, name, trail)
+    if isinstance(view, Outside):
+        return [Outside(f"{view.path}.{name}")]
+    if view.definition.kind == "class":
+        return view.names.in_class(view, name, trail)
+    return []
+
+
+def nearest(found: list[Seen], view: View) -> Seen | None:
+    """Of several views of a base class the one that is as close to the class as can be."""
+    views = [each for each in found if isinstance(each, View)]
+    same = [
+        each for each in views if (each.layer.role == "source") == (view.layer.role == "source")
+    ]
+    return next(iter(same or views or found), None)
+
+
+def doubted(view: Seen) -> Seen:
+    """The same, with a note that other branches bind it otherwise."""
+    if not isinstance(view, View) or view.several:
+        return view
+    return replace(view, several=True)
+
+
+def unique(views: Iterable[Seen]) -> list[Seen]:
+    """Each view once; what is not here only where nothing else is."""
+    found: list[Seen] = []
+    marks = set()
+    for each in views:
+        layer = each.layer.path if isinstance(each, View) else None
+        mark = (type(each), each.path, layer)
+        if mark not in marks:
+            marks.add(mark)
+            found.append(each)
+    inside: list[Seen] = [each for each in found if not isinstance(each, Outside)]
+    return inside or found
+
+
+# Which decorators leave what they decorate as it is.
+
+
+#: What takes arguments under other names too.
+_RENAMES = re.compile(r"renam|alias|kwarg|transition", re.IGNORECASE)
+
+
+def keeps(view: View, decorator: Decorator) -> bool:
+    """Whether a decorator's own annotations say that it gives back the same type.
+
+    ``def mark(f: F) -> F``, ``def doc(text: str) -> Callable[[F], F]``, and the same of
+    ``Callable[P, T]``; or its body, which passes all arguments on. What renames parameters is
+    taken to accept more.
+    """
+    if not decorator.name or _RENAMES.search(decorator.name):
+        return False
+    found = nearest(view.names.in_scope(view, decorator.name), view)
+    if not isinstance(found, View) or found.definition.kind != "function" or found.several:
+        return False
+    if found.definition.keeps == ("called" if decorator.called else "bare"):
+        return True
+    head = _head(found.definition.signature)
+    if head is None or head.returns is None or found.definition.decorators:
+        return False
+    returns = _plain(head.returns)
+    if decorator.called:
+        match returns:
+            case ast.Subscript(slice=ast.Tuple(elts=[ast.List(elts=[taken]), given])):
+                return _is_same(taken, given, found)
+        return False
+    first = next(iter([*head.args.posonlyargs, *head.args.args]), None)
+    if first is None or first.annotation is None:
+        return False
+    return _is_same(first.annotation, returns, found)
+
+
+def _is_same(taken: ast.expr, given: ast.expr, found: View) -> bool:
+    taken, given = _plain(taken), _plain(given)
+    if ast.unparse(taken) != ast.unparse(given):
+        return False
+    if isinstance(taken, ast.Subscript):
+        return True
+    return isinstance(taken, ast.Name) and _is_variable(taken.id, found)
+
+
+def _is_variable(name: str, found: View) -> bool:
+    """Whether a name stands for any type: of one that is written out less is known."""
+    views = found.names.in_scope(found, name)
+    texts = [each.definition.signature for each in views if isinstance(each, View)]
+    return bool(texts) and all("TypeVar(" in each for each in texts)
+
+
+def _plain(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            return python_tree.expression(node.value)
+        except (SyntaxError, ValueError):
+            return node
+    return node
+
+
+def _head(signature: str) -> ast.FunctionDef | None:
+    if "\n@" in signature or signature.count("def ") != 1:
+        return None
+    try:
+        statement = python_tree.module(f"{signature}: ...").body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return None
+    return statement if isinstance(statement, ast.FunctionDef) else None
+
+
+# A Python class and all that it inherits from, and what in that leaves its names open.
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A class and its bases, nearest first.
+
+    Attributes:
+        classes: those whose source is known.
+        known: those of the standard library that are known.
+        unknown: why there may be more names; empty where there are no others.
+        open: what else it may have.
+        metas: the classes of its metaclass, whose names the class itself has too.
+        blurred: why it cannot be said how it is called: a base, metaclass or decorator is unknown.
+    """
+
+    classes: tuple[View, ...]
+    known: tuple[type, ...]
+    unknown: str
+    blurred: str
+    open: Openness = Openness.ANY
+    metas: tuple[View, ...] = ()
+
+
+def trace(view: View) -> Lineage:
+    """The lineage of a class, as its header and the headers of its bases tell it."""
+    body = view.definition.body
+    if body is None:
+        return Lineage((), (), (why := f"{view.path} is no class"), why)
+    orders: list[list[View]] = []
+    known: list[type] = []
+    doubts = _Doubts(view, body)
+    metas = doubts.header()
+    for base in body.bases:
+        found = nearest(view.names.in_scope(view, base), view) if base else None
+        # What is known of a class of Python itself says more than a stub.
+        kind = known_class(found.path) if isinstance(found, View | Outside) else None
+        if kind is not None:
+            known += [kind] if kind not in known else []
+        elif isinstance(found, View) and found.definition.body is not None:
+            inherited = found.names.lineage(found)
+            orders.append(list(inherited.classes))
+            known += [each for each in inherited.known if each not in known]
+            metas += [each for each in inherited.metas if each not in metas]
+            doubts.add(inherited.open, inherited.unknown, inherited.blurred)
+        else:
+            reason = f"its base class {base or '(an expression)'} is not known"
+            doubts.add(Openness.ANY, reason, reason)
+    doubts.asked(known)
+    classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
+    bases = tuple(dict.fromkeys([*known, object]))
+    return Lineage(classes, bases, doubts.unknown, doubts.blurred, doubts.open, tuple(metas))
+
+
+class _Doubts:
+    """Why a class may have more names than are seen, while its lineage is traced.
+
+    Args:
+        view: the class.
+        body: its body.
+    """
+
+    def __init__(self, view: View, body: ClassBody) -> None:
+        self._view = view
+        self._body = body
+        self.open = Openness.CLOSED
+        self.unknown = ""
+        self.blurred = ""
+
+    def add(self, degree: Openness, unknown: str, blurred: str = "") -> None:
+        """One more reason."""
+        self.open = max(self.open, degree)
+        self.unknown = self.unknown or unknown
+        self.blurred = self.blurred or blurred
+
+    def header(self) -> list[View]:
+        """Look at decorators, metaclass and file; the classes of the metaclass."""
+        view, body = self._view, self._body
+        if body.opened:
+            held = view.path in HOLD_DATA
+            self.add(Openness.DATA if held else Openness.FEW, body.opened)
+        for each in view.definition.decorators:
+            if each.name.rpartition(".")[2] not in HARMLESS and not keeps(view, each):
+                reason = f"it is decorated with {each.name or 'an expression'}"
+                self.add(Openness.FEW, reason, reason)
+        if body.made:
+            reason = "a base class is made by a call"
+            self.add(Openness.FEW, reason, reason)
+        module = view.names.files.module(view.module)
+        if module is not None and module.native:
+            self.add(Openness.FEW, "it is compiled, and stubs leave out what they do not tell")
+        return self._metaclass()
+
+    def _metaclass(self) -> list[View]:
+        view, name = self._view, self._body.metaclass
+        if not name or name.rpartition(".")[2] in METACLASSES:
+            return []
+        found = nearest(view.names.in_scope(view, name), view)
+        reason = f"its metaclass {name} may give it names"
+        if not isinstance(found, View) or found.definition.body is None:
+            self.add(Openness.ANY, reason, reason)
+            return []
+        above = found.names.lineage(found)
+        self.add(max(Openness.DATA, above.open), reason, reason)
+        return list(above.classes)
+
+    def asked(self, known: Sequence[type]) -> None:
+        """Look at what the class does with names that it has not."""
+        form = self._body.asked
+        if form == "no":
+            return
+        held = form == "hidden" or not any(issubclass(each, Mapping | dict) for each in known)
+        data = form in {"hidden", "items"} and held
+        self.add(Openness.ITEMS if data else Openness.ANY, "it defines __getattr__")
+
+
+def _merged(orders: list[list[View]]) -> Iterator[View]:
+    """Python's order of bases: each class before its own bases, as C3 has it."""
+    orders = [list(each) for each in orders if each]
+    while orders:
+        tails = {(each.path, each.layer.role) for order in orders for each in order[1:]}
+        heads = (order[0] for order in orders if (order[0].path, order[0].layer.role) not in tails)
+        # Where there is no order, Python has no class; reading goes on with any.
+        best = next(heads, orders[0][0])
+        yield best
+        left = ([each for each in order if each.path != best.path] for order in orders)
+        orders = [order for order in left if order]
+
 
 _DEEPEST = 40
+
+
 _ITSELF = "it inherits from itself"
 
 

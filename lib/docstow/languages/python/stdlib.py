@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,18 +18,68 @@ from pathlib import Path
 
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.lookup import Installed
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
+__all__ = ["StandardSurface", "is_standard", "standard"]
+
+
+# The standard library of Python as a package that answers for names.
+
+
+class Standard:
+    """The standard library of a version of Python.
+
+    Args:
+        version: ``3.12.4``; empty where nobody knows it.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+
+    @cached_property
+    def surface(self) -> StandardSurface | None:
+        """What it offers; None without stubs of that version."""
+        return standard(self._version)
+
+    @cached_property
+    def installed(self) -> Installed | None:
+        """The same, as a package named ``python``."""
+        surface = self.surface
+        if surface is None:
+            return None
+        package = surface.package
+        return Installed(package.name, package.version, surface, surface.lacks, surface.since)
+
+    def has(self, imported: str) -> bool:
+        """Whether the version has the module of an import."""
+        return self.surface is not None and self.surface.has_module(imported.partition(".")[0])
+
+    def ever_has(self, imported: str) -> bool:
+        """Whether some version has it."""
+        return imported.partition(".")[0] in sys.stdlib_module_names or is_standard(imported)
+
+
 Version = tuple[int, int]
+
+
 #: The versions that the stubs tell from one another.
 OLDEST, NEWEST = (3, 10), (3, 15)
+
+
 VERSIONS: tuple[Version, ...] = tuple(
     (OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)
 )
+
+
 #: Stubs that speak of no module of the standard library.
 _NOT_STANDARD = frozenset({"_typeshed", "typing_extensions"})
+
+
 _NUMBERED = re.compile(r"(\d+)\.(\d+)")
+
+
 _DEFINED = re.compile(
     r"^(?:    )?(?:async )?(?:def|class) ([A-Za-z]\w*)|^([A-Za-z]\w*):", re.MULTILINE
 )
@@ -244,6 +295,3 @@ def _written() -> tuple[str, ...]:
         names = {one or other for one, other in _DEFINED.findall(file.read_text("utf-8"))}
         found += [f"{module}.{name}" for name in sorted(names)]
     return tuple(sorted(found, key=lambda path: (path.count("."), path)))
-
-
-__all__ = ["StandardSurface", "is_standard", "standard"]

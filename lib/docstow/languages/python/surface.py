@@ -7,20 +7,320 @@ what is on disk is looked at once.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from docstow.languages.python import surface__packages_python_every as python_every
-from docstow.languages.python.files import ModuleFiles, PythonFiles
-from docstow.languages.python.names import Names
-from docstow.languages.python.names__packages_python_views import ModuleView, Outside, Seen, View
-from docstow.languages.python.surface__packages_python_heirs import Heirs
-from docstow.languages.python.surface__packages_python_symbols import attributes, defined, main_of
-from docstow.languages.shared.project__packages_model import Package
+from docstow.core.errors import DocstowError
+from docstow.languages.python.calls import overloads, parameters
+from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
+from docstow.languages.python.names import (
+    CLASS_NAMES,
+    ENUM_NAMES,
+    ModuleView,
+    Names,
+    Outside,
+    Seen,
+    View,
+)
+from docstow.languages.python.source.facts import Definition, ModuleFacts
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.surface import Everything, Home, Openness, Symbol
+from docstow.languages.shared.surface import (
+    Everything,
+    Home,
+    Openness,
+    Parameter,
+    Surface,
+    Symbol,
+    SymbolKind,
+)
+
+__all__ = ["Outside", "PythonSurface"]
+
+
+# All names of a Python module or class that can be written from outside, and those that are meant.
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All names of a module that do not begin with an underscore.
+
+    Attributes:
+        names: those of stars included.
+        stars: the modules of which it imports all.
+        asked: whether names that it has not are asked of a function of its own.
+    """
+
+    names: tuple[str, ...]
+    stars: tuple[str, ...]
+    asked: bool
+
+
+def of_module(names: Names, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> Every:
+    """All names of a module."""
+    if module.name in trail:
+        return Every((), (), asked=False)
+    found: dict[str, None] = dict.fromkeys(names.files.children(module.name))
+    through: dict[str, None] = {}
+    for layer in module.layers:
+        facts = names.files.facts(module.name, layer)
+        found |= dict.fromkeys(facts.names if facts is not None else ())
+    answered = names.answered(module)
+    asked = "__getattr__" in found and answered is None
+    for each in answered or ():
+        owner, _, name = each.rpartition(":")
+        found |= {name: None} if owner in ("", module.name) else {}
+    for star in names.stars(module):
+        through[star.path] = None
+        if isinstance(star, ModuleView):
+            inner = of_module(star.names, star.module, trail | {module.name})
+            asked = asked or inner.asked
+            through |= dict.fromkeys(inner.stars)
+            exported = (each for each in inner.names if star.names.exported(star.module, each))
+            found |= dict.fromkeys(exported)
+    return Every(tuple(each for each in found if each[:1] != "_"), tuple(through), asked)
+
+
+def of_class(view: View) -> list[str]:
+    """All names of a class, and ``__new__`` if it or a base of it says how instances are made."""
+    lineage = view.names.lineage(view)
+    found: dict[str, None] = {}
+    for owner in lineage.classes:
+        if (body := owner.definition.body) is not None:
+            found |= dict.fromkeys((*body.names, *sorted(body.mentioned)))
+    bases = [each for each in lineage.known if each is not object]
+    made = "__new__" in found or any("__new__" in vars(each) for each in bases)
+    for known in bases:
+        found |= dict.fromkeys(dir(known))
+        found |= dict.fromkeys(sorted(ENUM_NAMES) if issubclass(known, enum.Enum) else ())
+    found |= dict.fromkeys(sorted(CLASS_NAMES))
+    plain = [each for each in found if each[:1] != "_"]
+    return [*plain, "__new__"] if made else plain
+
+
+def public(names: Names, module: ModuleFiles) -> list[str]:
+    """The names that a module means for others: ``__all__``, or what it defines itself."""
+    found: dict[str, None] = {}
+    exports = names.exports(module)
+    for layer in module.layers:
+        facts = names.files.facts(module.name, layer)
+        if facts is None:
+            continue
+        found |= dict.fromkeys(facts.exports or ())
+        if exports is None:
+            ways = facts.names.items()
+            own = (each for each, bound in ways if _is_public(each, bound, layer, facts))
+            found |= dict.fromkeys(own)
+    if exports is None:
+        for star in names.stars(module):
+            # What comes of other packages is theirs; a module that stars itself ends here.
+            if isinstance(star, ModuleView) and star.path.startswith(f"{module.name}."):
+                found |= dict.fromkeys(public(star.names, star.module))
+    inner = [each for each in names.files.children(module.name) if not each.startswith("_")]
+    return list(found | dict.fromkeys(inner))
+
+
+def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
+    """Whether a module without ``__all__`` means a name for others."""
+    if name.startswith("_"):
+        return False
+    if ways[0].kind != "import":
+        return True
+    # What a package's __init__ imports from its own modules is there to be imported from it.
+    first = facts.name.split(".")[0]
+    return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)
+
+
+# Classes that a package derives from one of its own, wherever it does.
+
+
+_HEIRS_MOST_MODULES = 4000
+
+
+_LARGEST = 4 * 1024 * 1024
+
+
+_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
+
+
+_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
+
+
+_TESTS = frozenset({"tests", "test", "testing", "conftest"})
+
+
+class Heirs:
+    """The derived classes of one package.
+
+    Args:
+        surface: of the package.
+        files: its modules.
+        boundary: what may be opened.
+        modules: their names; asked for once.
+    """
+
+    def __init__(
+        self,
+        surface: Surface,
+        files: PythonFiles,
+        boundary: Boundary,
+        modules: Callable[[], tuple[str, ...]],
+    ) -> None:
+        self._surface = surface
+        self._files = files
+        self._boundary = boundary
+        self._modules = modules
+
+    def may_have(self, owner: str, name: str) -> bool:
+        """Whether a class derived from another has a name, or may well have it.
+
+        Args:
+            owner: the last name of the other, such as ``Index``.
+            name: that it has not itself.
+        """
+        spoken = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+        for module, heir, file in self._below(owner):
+            if spoken.search(self._read(file)) is None:
+                continue
+            path = f"{module}.{heir}"
+            opened = self._surface.openness(path) >= Openness.FEW
+            if opened or self._surface.symbol(f"{path}.{name}") is not None:
+                return True
+        return False
+
+    def _below(self, owner: str) -> list[tuple[str, str, Path]]:
+        found: dict[tuple[str, str, Path], None] = {}
+        waiting, asked = [owner], {owner}
+        while waiting:
+            for each in self._derived.get(waiting.pop(), ()):
+                found[each] = None
+                if each[1] not in asked:
+                    asked.add(each[1])
+                    waiting.append(each[1])
+        return list(found)
+
+    @cached_property
+    def _derived(self) -> dict[str, list[tuple[str, str, Path]]]:
+        """Module, name and file of the classes that stand on one of a name."""
+        found: dict[str, list[tuple[str, str, Path]]] = {}
+        for name in self._modules()[:_HEIRS_MOST_MODULES]:
+            module = None if _TESTS & set(name.split(".")) else self._files.module(name)
+            for layer in module.layers if module is not None else ():
+                for header in _HEADER.finditer(self._read(layer.path)):
+                    heir = header[1].decode("utf-8", "replace")
+                    for base in _NAME.findall(header[2]):
+                        last = base.decode("utf-8", "replace")
+                        found.setdefault(last, []).append((name, heir, layer.path))
+        return found
+
+    def _read(self, file: Path) -> bytes:
+        with suppress(DocstowError):
+            return self._boundary.read(file, most=_LARGEST)
+        return b""
+
+
+# What the files of a Python package say of one name, put into one symbol.
+
+
+def main_of(views: list[View]) -> View:
+    """The source's view before a stub's."""
+    return next((each for each in views if each.layer.role == "source"), views[0])
+
+
+def defined(path: str, views: list[View], within: View | None) -> Symbol:
+    """One symbol of all that files say of a name.
+
+    Args:
+        path: by which it is asked for.
+        views: of it, at least one.
+        within: the class that a method is asked of, where that is known.
+    """
+    source = main_of(views)
+    stub = next((each for each in views if each.layer.role != "source"), None)
+    typed = stub or source
+    if source.definition.kind != "attribute" or stub is None:
+        kind, given = _kind(source), _parameters(source, stub, within)
+    else:
+        # The source binds a value that only the stub tells more of.
+        kind, given = _kind(stub), None
+    there = source if source.definition.line else typed
+    return Symbol(
+        path=path,
+        kind=kind,
+        file=there.names.files.shown(there.layer.path),
+        line=there.definition.line,
+        end_line=there.definition.end_line,
+        signature=typed.definition.signature or source.definition.signature or path,
+        docstring=source.definition.docstring or typed.definition.docstring,
+        deprecated=source.definition.deprecated or typed.definition.deprecated,
+        target=source.path if source.path != path else "",
+        parameters=given,
+        module=typed.module,
+        overloads=_overloads(source) if given is None else (),
+    )
+
+
+def _parameters(
+    source: View, stub: View | None, within: View | None
+) -> tuple[Parameter, ...] | None:
+    """Those of the source; a stub's where there is no source and the stub is the package's own."""
+    if source.layer.role == "foreign stub":
+        return None
+    if stub is not None and stub is not source and stub.several:
+        return None
+    given = parameters(source, within)
+    return _loose(given) if given is not None and _is_told(source) else given
+
+
+def _overloads(source: View) -> tuple[tuple[Parameter, ...], ...]:
+    """What overloads take where they alone say it: in a stub of the package's own."""
+    if source.layer.role != "stub":
+        return ()
+    found = overloads(source)
+    return tuple(_loose(each) for each in found) if _is_told(source) else found
+
+
+def _loose(given: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """The same names, as many as anybody likes."""
+    names = [replace(each, required=False) for each in given]
+    rest = Parameter("rest", "var_positional", required=False)
+    return (*names, *([] if any(each.kind == rest.kind for each in given) else [rest]))
+
+
+def _is_told(view: View) -> bool:
+    """Whether a stub speaks of what was compiled: it may take more than it is said to take."""
+    module = view.names.files.module(view.module)
+    others = module is not None and any(each.role == "source" for each in module.layers)
+    return view.layer.role == "stub" and (others or (module is not None and module.native))
+
+
+def _kind(view: View) -> SymbolKind:
+    definition: Definition = view.definition
+    if definition.kind == "class":
+        known = view.names.lineage(view).known
+        return "enum" if any(each.__module__ == "enum" for each in known) else "class"
+    if definition.kind == "function":
+        return "method" if view.owner is not None else "function"
+    if definition.kind == "property":
+        return "property"
+    if view.owner is None and definition.name.isupper():
+        return "constant"
+    return "attribute"
+
+
+def attributes(view: View) -> list[str]:
+    """The public names of a class, its own first."""
+    names: dict[str, None] = {}
+    for owner in view.names.lineage(view).classes:
+        body = owner.definition.body
+        names |= dict.fromkeys(each for each in (body.names if body else ()) if each[0] != "_")
+    return list(names)
+
 
 _MOST_MODULES = 20_000
 
@@ -119,7 +419,7 @@ class PythonSurface:
         for view in self._views(path):
             if isinstance(view, ModuleView):
                 known = True
-                names |= dict.fromkeys(python_every.public(view.names, view.module))
+                names |= dict.fromkeys(public(view.names, view.module))
             elif isinstance(view, View) and view.definition.kind == "class":
                 known = True
                 names |= dict.fromkeys(attributes(view))
@@ -160,12 +460,12 @@ class PythonSurface:
         roots, asked = {_root(path)}, False
         for view in self._views(path):
             if isinstance(view, ModuleView):
-                found = python_every.of_module(view.names, view.module)
+                found = of_module(view.names, view.module)
                 names |= dict.fromkeys(found.names)
                 asked = asked or found.asked
                 roots |= {_root(each) for each in (view.path, *found.stars)}
             elif isinstance(view, View) and view.definition.kind == "class":
-                names |= dict.fromkeys(python_every.of_class(view))
+                names |= dict.fromkeys(of_class(view))
                 roots |= {_root(each.path) for each in view.names.lineage(view).classes}
             elif isinstance(view, View):
                 roots.add(_root(view.path))
@@ -257,6 +557,3 @@ class PythonSurface:
 
 def _root(path: str) -> str:
     return path.partition(".")[0]
-
-
-__all__ = ["Outside", "PythonSurface"]

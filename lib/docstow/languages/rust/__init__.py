@@ -1,1 +1,1 @@
-"""To be said."""
+"""Rust: rustdoc JSON, Cargo.lock, checks of code, diffs."""

@@ -1,1 +1,1 @@
-"""To be said."""
+"""What the readers of every language share: findings, manifests, sandbox, surfaces."""

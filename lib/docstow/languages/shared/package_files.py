@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
 _SKIPPED = frozenset(

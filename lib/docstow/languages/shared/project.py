@@ -9,11 +9,57 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Literal
 
-from docstow.languages.shared.project__packages_model import Ecosystem, Package
 from docstow.languages.shared.sandbox import Boundary
 
+# A package of an environment, as found there or in a lock file.
+
+
+Ecosystem = Literal["python", "node", "rust", "go"]
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One package in one version.
+
+    Attributes:
+        ecosystem: whose package it is.
+        name: as its registry spells it: ``pillow``, ``@types/node``.
+        version: exact; empty where nothing says it.
+        location: the folder of its files relative to the project's root; absolute where the
+            environment is elsewhere, empty where it is only locked.
+        import_names: what a program imports: ``PIL``; of Node the package's own name.
+        direct: whether the project itself asks for it.
+        language: ``python``, ``typescript``, ``javascript``, ``rust`` or ``go``.
+        summary: what it says of itself in one line.
+        installed: whether its files are here.
+        editable: whether they are a checkout, installed by reference.
+        problem: why it cannot be read, if so.
+        files_root: of Python the folder in which the import names are found (``site-packages``,
+            the ``src`` of an editable one); of others the package's own folder. Absolute.
+        info_root: the ``.dist-info`` folder of a Python distribution. Absolute.
+    """
+
+    ecosystem: Ecosystem
+    name: str
+    version: str
+    location: str
+    import_names: tuple[str, ...]
+    direct: bool
+    language: str
+    summary: str
+    installed: bool
+    editable: bool
+    problem: str = ""
+    files_root: Path | None = field(default=None, repr=False)
+    info_root: Path | None = field(default=None, repr=False)
+
+
 _SEPARATORS = re.compile(r"[-_.]+")
+
+
 #: What code is written in, and whose packages it imports.
 ECOSYSTEMS: Mapping[str, Ecosystem] = {
     "python": "python",
@@ -146,3 +192,22 @@ def _rank(package: Package) -> tuple[bool, bool, bool, int]:
     alias = package.ecosystem == "node" and package.name not in package.import_names
     nested = package.location.count("node_modules/")
     return not package.installed, not package.direct, alias, nested
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """One locked package.
+
+    Attributes:
+        name: as the file spells it.
+        version: exact; empty for what comes from a repository or an address without one.
+        direct: whether the project asks for it; None where the file does not say.
+        summary: in one line, where the file has it.
+        imported: what it is imported as where that is another name: an alias of Node.
+    """
+
+    name: str
+    version: str
+    direct: bool | None = None
+    summary: str = ""
+    imported: str = ""

@@ -1,22 +1,88 @@
 """The public surface of a package that is stowed: what its documents say that there is.
 
-This room knows the attributes that documents keep of a surface (:mod:`docstow.languages._packages.
+This room knows the attributes that documents keep of a surface (:mod:`docstow.languages.
 stowed_facts`), and doubts whatever depends on other packages than those that were read then. It
 does not know files, nor where snapshots come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from docstow.core.language_names import PYTHON
-from docstow.languages.shared import stored_surface__packages_stowed_facts as stowed_facts
-from docstow.languages.shared.surface import Openness, Symbol, SymbolKind
+from docstow.core.model import Document
+from docstow.languages.shared.surface import (
+    Everything,
+    Home,
+    Openness,
+    Parameter,
+    ParameterKind,
+    Symbol,
+    SymbolKind,
+)
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
+
+
+# What of a surface is kept with its documents, so that code can be checked where no files are.
+
+
+_KINDS: tuple[ParameterKind, ...] = (
+    *("positional_only", "positional", "keyword_only", "var_positional", "var_keyword"),
+)
+
+
+#: Kinds of what has names in Python.
+PYTHON_OWNERS = frozenset({"module", "class", "enum"})
+
+
+def packed(parameters: Sequence[Parameter]) -> list[str]:
+    """Parameters as JSON has them: a digit for the kind, ``!`` where it is required, the name."""
+    return [
+        f"{_KINDS.index(each.kind)}{'!' if each.required else ''}{each.name}" for each in parameters
+    ]
+
+
+def parameters(told: Iterable[str] | None) -> tuple[Parameter, ...] | None:
+    """The same, unpacked; None where they are not certain."""
+    if told is None:
+        return None
+    return tuple(
+        Parameter(each[1:].removeprefix("!"), _KINDS[int(each[0])], each[1:2] == "!")
+        for each in told
+    )
+
+
+def with_names(
+    made: Sequence[Document], homes: Mapping[Home, str], everything: Mapping[str, Everything]
+) -> Iterator[Document]:
+    """Documents of which modules and classes know all their names.
+
+    Args:
+        made: all documents of a package.
+        homes: the path of the document that a definition has.
+        everything: of owners by their paths.
+    """
+    paths = {each.path for each in made if each.kind != "page"}
+    for each in made:
+        found = everything.get(each.path) if each.kind != "page" else None
+        if found is None:
+            yield each
+            continue
+        others = {
+            name: homes.get(home, "") if home is not None else ""
+            for name, home in found.names.items()
+            if f"{each.path}.{name}" not in paths
+        }
+        facts: dict[str, Any] = {"others": others} if others else {}
+        facts |= {"certain": True} if found.certain else {}
+        facts |= {"through": list(found.through)} if found.through else {}
+        yield replace(each, attributes={**each.attributes, **facts})
+
 
 #: What every object and function of JavaScript has of itself.
 _OF_ALL = frozenset(
@@ -173,7 +239,7 @@ class StowedSurface:
     def _symbol(self, path: str, row: int) -> Symbol:
         columns, told = self.index.columns, self._told(row)
         home = str(columns["path"][row])
-        given = stowed_facts.parameters(told.get("parameters")) if self._agrees(row) else None
+        given = parameters(told.get("parameters")) if self._agrees(row) else None
         target = str(told.get("target", "")) or (home if home != path else "")
         return Symbol(
             path=path,

@@ -1,1 +1,1 @@
-"""To be said."""
+"""TypeScript and JavaScript: node_modules, sources, surfaces, checks of code, diffs."""

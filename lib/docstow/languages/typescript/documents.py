@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
-from docstow.languages.shared import stored_surface__packages_stowed_facts as stowed_facts
+from docstow.languages.shared import stored_surface as stowed_facts
 from docstow.languages.shared.surface import Home, Symbol
 from docstow.languages.typescript import package_json as node_manifest
-from docstow.languages.typescript.surface import NodeSurface
-from docstow.languages.typescript.surface__packages_node_definitions import Definition
+from docstow.languages.typescript.surface import Definition, NodeSurface
 
 _MOST_MODULES = 100
 _MOST_MEMBERS = 20_000

@@ -16,8 +16,7 @@ from typing import Any
 
 from docstow.core.errors import DocstowError, Forbidden
 from docstow.languages.shared.places import shown
-from docstow.languages.shared.project import Problem
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 

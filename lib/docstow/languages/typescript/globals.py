@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 
 from docstow.core.errors import DocstowError
-from docstow.languages.shared.project__packages_model import Package
+from docstow.languages.shared.project import Package
 from docstow.languages.typescript.files import Folder, NodeFiles, Unit
-from docstow.languages.typescript.names__packages_node_things import Space, Thing
+from docstow.languages.typescript.names import Space, Thing
 
 _NODE = "@types/node"
 _LIB = re.compile(r"lib\.(?!webworker|scripthost).*\.d\.ts")

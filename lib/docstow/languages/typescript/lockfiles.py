@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
-from docstow.languages.python.lockfiles import Locked
+from docstow.languages.shared.project import Locked
 
 _YAML = re.compile(r"( *)(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s\"'#][^#]*?):(?: +(.*))?$")
 _KINDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")

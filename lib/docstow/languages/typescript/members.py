@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from docstow.languages.typescript.names import NodeNames
-from docstow.languages.typescript.names__packages_node_things import Space, Thing
+from docstow.languages.typescript.names import NodeNames, Space, Thing
 from docstow.languages.typescript.source import declarations as typescript_detail
 from docstow.languages.typescript.source.declarations import Detail
 from docstow.languages.typescript.source.model import Declaration
-from docstow.languages.typescript.source.types__readers_typescript_shapes import (
+from docstow.languages.typescript.source.types import (
     Argument,
     Member,
     Named,

@@ -9,12 +9,10 @@ from collections.abc import Iterable
 
 from docstow.languages.shared.surface import Parameter, Symbol, SymbolKind
 from docstow.languages.typescript.members import Members, NodeMembers
-from docstow.languages.typescript.names__packages_node_things import Space, Thing
-from docstow.languages.typescript.source import (
-    declarations__readers_typescript_doc as typescript_doc,
-)
+from docstow.languages.typescript.names import Space, Thing
+from docstow.languages.typescript.source import declarations as typescript_doc
 from docstow.languages.typescript.source.model import DEFAULT, Declaration, Span
-from docstow.languages.typescript.source.types__readers_typescript_shapes import Argument
+from docstow.languages.typescript.source.types import Argument
 
 #: What says most of a thing with several declarations, first.
 _KINDS: dict[str, SymbolKind] = {

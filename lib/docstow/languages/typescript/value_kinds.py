@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from docstow.languages.typescript.names__packages_node_things import Space
-from docstow.languages.typescript.source.types__readers_typescript_terms import Call, Field, Term
+from docstow.languages.typescript.names import Space
+from docstow.languages.typescript.source.types import Call, Field, Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from docstow import sources as kinds
 from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UnreadableInput
 from docstow.core.model import FOLDER, Snapshot
 from docstow.ops import bundle as bundle
 from docstow.ops.bundle import Entry, Manifest
 from docstow.ops.bundle import archive as archive
-from docstow.sources import _kinds as kinds
 from docstow.sources import collection as pushed
 from docstow.store.objects import check_key
 from docstow.store.records import decode_snapshot, head_key

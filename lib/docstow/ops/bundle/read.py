@@ -18,12 +18,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from docstow import sources as kinds
 from docstow.core.errors import SourceNotFound, StoreError
 from docstow.core.language_names import PACKAGE_KINDS
 from docstow.core.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
 from docstow.ops.bundle import Entry
 from docstow.ops.bundle.check import Unpacked, unpack
-from docstow.sources import _kinds as kinds
 from docstow.sources import collection as pushed
 from docstow.sources.registry import Registry
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore

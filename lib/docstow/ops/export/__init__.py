@@ -16,8 +16,7 @@ from typing import Any
 
 from docstow.core.model import Document, Relation
 from docstow.index.loaded import Index
-from docstow.ops.export.markdown import Tree
-from docstow.ops.export.markdown__export_markdown import section
+from docstow.ops.export.markdown import Tree, section
 
 FORMS = ("jsonl", "markdown", "llms", "llms-full")
 

@@ -9,9 +9,96 @@ import hashlib
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from docstow.core.model import Document
+from docstow.index.render import header
+from docstow.text import chunking as chunk
+from docstow.text.markdown import parse
+
+# Documents as sections of Markdown, whose own headings and links fit the place they are put in.
+
+
+#: Where a link's address begins: ``](https://…`` or, in a definition, ``]: https://…``.
+_ADDRESS = re.compile(r"(\]\(\s*<?|\]:\s*<?)(https?://[^\s<>()]+)")
+
+
+_LOWEST = 6
+
+
+def section(
+    document: Document,
+    line: str,
+    *,
+    level: int,
+    implements: Sequence[str] = (),
+    link: Callable[[str], str] = str,
+) -> str:
+    """A document below a heading of that level, ending in an empty line.
+
+    Args:
+        document: what is shown.
+        line: stands below the heading: where it comes from.
+        level: of its heading, from 1; deeper ones than 6 become 6.
+        implements: the traits that it implements.
+        link: what each link's address is replaced by.
+    """
+    level = min(level, _LOWEST)
+    first, *blocks = header(document, line)
+    blocks = ["#" * (level - 1) + first, *filter(None, blocks)]
+    if document.text:
+        shown = chunk.shown(document.text).strip("\n")
+        blocks.append(fitted(shown, by=level, link=link))
+    if implements:
+        blocks.append("Implements: " + ", ".join(f"`{trait}`" for trait in implements))
+    return "\n\n".join(blocks) + "\n\n"
+
+
+def fitted(text: str, *, by: int, link: Callable[[str], str] = str) -> str:
+    """Markdown with its headings moved down by so many levels and its links' addresses replaced.
+
+    Code blocks stay as they are, but for one that is never closed: it would take in whatever is
+    put below the text.
+    """
+    if not _WORTH_PARSING.search(text):
+        return text
+    lines = text.split("\n")
+    code: set[int] = set()
+    for token in parse(text):
+        if token.map is None:
+            continue
+        begin, end = token.map
+        if token.type in ("fence", "code_block"):
+            code.update(range(begin, end))
+            if token.level == 0 and _is_open(token.markup, lines, begin, end):
+                lines.append(token.markup)
+        elif token.type == "heading_open":
+            marks = "#" * min(int(token.tag[1:]) + by, _LOWEST)
+            if token.markup.startswith("#"):
+                lines[begin] = lines[begin].replace(token.markup, marks, 1)
+            elif token.level == 0:
+                title = " ".join(line.strip() for line in lines[begin : end - 1])
+                lines[begin:end] = [f"{marks} {title}", *[""] * (end - begin - 1)]
+    return "\n".join(
+        line if number in code else _ADDRESS.sub(lambda found: found[1] + link(found[2]), line)
+        for number, line in enumerate(lines)
+    )
+
+
+#: Headings, underlines of headings, fences and links.
+_WORTH_PARSING = re.compile(r"#|\]\(|\]:|```|~~~|^\s*(?:=+|-+)\s*$", re.MULTILINE)
+
+
+def _is_open(markup: str, lines: Sequence[str], begin: int, end: int) -> bool:
+    """Whether a fence ends with the text and not by a fence."""
+    if not markup or any(line.strip() for line in lines[end:]):
+        return False
+    last = lines[end - 1].strip()
+    closed = end - 1 > begin and len(last) >= len(markup) and not last.strip(markup[0])
+    return not closed
+
 
 #: Kinds that are shown in their owner's file; all others have a file of their own.
 INSIDE = frozenset(
@@ -22,9 +109,14 @@ INSIDE = frozenset(
     )
 )
 
+
 #: Longest file or folder name made of a title, in characters; paths on Windows end at 260.
 LONGEST = 80
+
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]|^\.|[.]$")
+
+
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 

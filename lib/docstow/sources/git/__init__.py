@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docstow.core.errors import SourceNotFound, UnreadableInput, UpstreamError
-from docstow.core.model import File, Registration
+from docstow.core.model import File, Known, Registration
 from docstow.net import secret_headers as redirects
 from docstow.sources import globs as selection
-from docstow.sources.git import refs__origins_git_refs as git_refs
+from docstow.sources.git import refs as git_refs
 from docstow.sources.git import tarball as tarball
 from docstow.sources.git.refs import Address, canonical, parse, quoted
-from docstow.sources.protocol import Event, Found, Known, Same, Skipped
+from docstow.sources.protocol import Event, Found, Same, Skipped
 
 if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher

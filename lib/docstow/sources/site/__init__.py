@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter
-from docstow.core.model import File, Registration
+from docstow.core.model import File, Known, Registration
 from docstow.core.urls import (
     Scope,
     canonical_url,
@@ -22,11 +22,10 @@ from docstow.core.urls import (
     on_site,
     site_of,
 )
-from docstow.sources.protocol import Event, Failed, Found, Known
+from docstow.sources.protocol import Event, Failed, Found
+from docstow.sources.site import discovery as site_llms
 from docstow.sources.site import discovery as site_sitemap
-from docstow.sources.site import discovery__origins_site_llms as site_llms
-from docstow.sources.site.crawl import Crawl
-from docstow.sources.site.crawl__origins_frontier import Frontier
+from docstow.sources.site.crawl import Crawl, Frontier
 from docstow.sources.site.fetch import Render, SitePages, sendable
 from docstow.sources.site.options import options
 from docstow.sources.site.robots import Robots

@@ -21,12 +21,11 @@ from docstow.core.errors import (
     TooLarge,
     UpstreamError,
 )
-from docstow.core.model import NO_ATTRIBUTES, File
+from docstow.core.model import NO_ATTRIBUTES, File, Known
 from docstow.core.urls import canonical_url, clean_url, on_site
-from docstow.formats._readers_page import read, readable
+from docstow.formats import read, readable
 from docstow.formats.soft_404 import says_not_found
 from docstow.net.decompress import Limits
-from docstow.sources.protocol import Known
 from docstow.sources.site.robots import AGENT
 
 if TYPE_CHECKING:

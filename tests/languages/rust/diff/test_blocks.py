@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstow.languages.rust.diff import declarations as declarations
-from docstow.languages.rust.diff.items__diff_blocks import Member, compare
+from docstow.languages.rust.diff.items import Member, compare
 
 GET = "pub fn get(&self) -> T"
 

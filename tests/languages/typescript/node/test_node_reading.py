@@ -10,7 +10,7 @@ import pytest
 
 from docstow.core.errors import InvalidParameter
 from docstow.languages.projects import Projects
-from docstow.tools._tools_registry import Toolbox
+from docstow.tools import Toolbox
 from docstow.tools.read_package import read_package_tool
 
 

@@ -8,19 +8,189 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from docstow.languages.python.check import scopes__verify_python_guards as guards
-from docstow.languages.python.check._verify_python_constructors import constructor
-from docstow.languages.python.check._verify_python_judge import Judge
+from docstow.languages.python.check import scopes as guards
+from docstow.languages.python.check.class_bodies import fields, made_by_attrs, made_by_dataclass
 from docstow.languages.python.check.parse import parse
 from docstow.languages.python.check.scopes import head, scopes
-from docstow.languages.python.check.terms import Own
-from docstow.languages.python.check.types__verify_python_values import Values, given
+from docstow.languages.python.check.terms import Made, Own, Term
+from docstow.languages.python.check.types import TUPLES, OwnClasses, Values, given
+from docstow.languages.python.names import CLASS_NAMES
+from docstow.languages.python.source.signature import dotted, parameters
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.arguments import mismatch_of_all
 from docstow.languages.shared.findings import Finding, Verdict, in_order
-from docstow.languages.shared.lookup import Answer, Names, Resolver
+from docstow.languages.shared.lookup import Answer, Names, Resolver, absent
+from docstow.languages.shared.suggestions import likeness
+from docstow.languages.shared.surface import Openness, Parameter
+from docstow.text import python_ast as python_tree
+
+# How classes are called that the code itself defines.
+
+
+_ATTRS = frozenset(
+    {
+        *("attrs.define", "attrs.frozen", "attrs.mutable"),
+        *("attr.define", "attr.frozen", "attr.mutable"),
+    }
+)
+
+
+def constructor(own: Own, values: Values) -> tuple[Parameter, ...] | None:
+    """How a class of the code is called; None where that is not certain.
+
+    Args:
+        own: the class.
+        values: what expressions of the code are.
+    """
+    body, bases = values.own.body(own.node), values.own.bases(own)
+    if bases is None or own.node.keywords:
+        return None
+    if "__new__" in body or values.own.is_enum(own):
+        return None
+    if "__init__" in body:
+        (first, *more) = body["__init__"]
+        if more or not isinstance(first, ast.FunctionDef) or first.decorator_list:
+            return None
+        return parameters(first.args)[1:]
+    makers = [
+        (each, dotted(each.func if isinstance(each, ast.Call) else each))
+        for each in own.node.decorator_list
+    ]
+    paths = {_path(name, own, values) for _, name in makers}
+    named = any(values.dotted(each, own.scope) in TUPLES for each in own.node.bases)
+    if named and len(own.node.bases) == 1 and not makers:
+        return fields(own.node, "")
+    if paths == {"dataclasses.dataclass"} and not bases and not own.node.bases:
+        return made_by_dataclass(makers[0][0], own.node)
+    if len(makers) == 1 and paths <= _ATTRS and not bases and not own.node.bases:
+        return made_by_attrs(makers[0][0], own.node)
+    return None
+
+
+def _path(name: str, own: Own, values: Values) -> str | None:
+    node = python_tree.expression(name) if name else None
+    return values.dotted(node, own.scope) if node is not None else None
+
+
+# Whether a member of a value is missing for certain, and what comes near it.
+
+
+#: How like a known name one must be that is only read; one that is called, where names may be set.
+_READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
+
+
+_CALLED = {
+    Openness.CLOSED: 0.0,
+    Openness.DATA: 0.0,
+    Openness.ITEMS: 0.0,
+    Openness.FEW: 80.0,
+}
+
+
+#: How like a name of its class one must be that a method asks of what it receives.
+_RECEIVED = 85.0
+
+
+class Judge:
+    """Answers for members of values.
+
+    Args:
+        names: where names are looked up.
+        own: the classes of the code.
+    """
+
+    def __init__(self, names: Names, own: OwnClasses) -> None:
+        self._names = names
+        self._own = own
+
+    def member(self, owner: Term, name: str, *, called: bool) -> tuple[str, Answer] | None:
+        """What is known of a member: its path and the answer; None where nobody is to be told."""
+        if isinstance(owner, Own):
+            return self._of_own(owner, name, called=called)
+        whole = f"{owner.path}.{name}"
+        if owner.package.symbol(whole) is not None:
+            return whole, self._names.look_up(whole)
+        near = self._names.suggest(owner.package, owner.path, name, called=called)
+        sure = self._lacks(owner, name) and _enough(self._level(owner), name, near, called=called)
+        if not sure or _heirs_may_have(owner, name):
+            return whole, Answer("not_checked", package=owner.package)
+        message = absent(owner.package, "class", owner.path, name, near)
+        return whole, Answer(
+            "unknown",
+            message=message,
+            suggestions=near,
+            looked_in=owner.path,
+            package=owner.package,
+        )
+
+    def _lacks(self, owner: Made, name: str) -> bool:
+        if name.startswith("_") or owner.vague:
+            return False
+        paths = [f"{each}.{name}" for each in _paths(owner)]
+        package = owner.package
+        return all(
+            package.surface.symbol(each) is None and package.lacks(each) is not False
+            for each in paths
+        )
+
+    def _level(self, owner: Made) -> Openness:
+        surface = owner.package.surface
+        return max(surface.openness(each) for each in _paths(owner))
+
+    def _of_own(self, owner: Own, name: str, *, called: bool) -> tuple[str, Answer] | None:
+        base = self._own.package_member(owner, name)
+        if base is not None:
+            whole = f"{base.path}.{name}"
+            return whole, self._names.look_up(whole)
+        if name.startswith("_") or self._own.has(owner, name):
+            return None
+        if owner.itself and (name in CLASS_NAMES or name == "register"):
+            return None
+        level, title = self._own.openness(owner), owner.node.name
+        near = self._names.suggest_own(title, name, lambda: self._own.names(owner))
+        if owner.received:
+            # Others may derive from it, or mix it in, and have the name.
+            sure = level <= Openness.DATA and not self._own.has_heirs(owner)
+            if not sure or _best(name, near) < _RECEIVED:
+                return None
+        elif not _enough(level, name, near, called=called) and not self._own.is_closed_enum(owner):
+            return None
+        message = f"class {title} of this code has no {name}"
+        message += f"; did you mean {near[0]}?" if near else "."
+        above = next((e for e in self._own.bases(owner) or () if isinstance(e, Made)), None)
+        package = above.package if above is not None else None
+        answer = Answer(
+            "unknown", message=message, suggestions=near, looked_in=title, package=package
+        )
+        return f"{title}.{name}", answer
+
+
+def _heirs_may_have(owner: Made, name: str) -> bool:
+    """Whether a value may well be of a class derived from its own that has the name."""
+    surface = owner.package.surface
+    if not isinstance(surface, PythonSurface):
+        return False
+    return any(surface.heirs_may_have(each, name) for each in _paths(owner))
+
+
+def _paths(owner: Made) -> tuple[str, ...]:
+    return (owner.path, *owner.others, *owner.union)
+
+
+def _best(name: str, near: tuple[str, ...]) -> float:
+    return max((likeness(name, each.rpartition(".")[2]) for each in near), default=0.0)
+
+
+def _enough(level: Openness, name: str, near: tuple[str, ...], *, called: bool) -> bool:
+    """Whether enough is seen of a class to call a name wrong that it is not seen to have."""
+    least = (_CALLED if called else _READ).get(level)
+    return least is not None and (least == 0.0 or _best(name, near) >= least)
+
 
 #: What classes have through their metaclass.
 _OF_CLASSES = frozenset({"register", "mro", "cache_clear", "cache_info"})
+
+
 #: Of the names of Python itself nobody names a variable so; ``id`` or ``input`` are names, too.
 _BUILTIN_TYPES = frozenset(
     {

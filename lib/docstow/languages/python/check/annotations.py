@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from docstow.languages.python.check.annotations__verify_python_heads import (
-    assigned,
-    class_head,
-    parameters_of,
-)
 from docstow.languages.python.check.terms import (
     NOTHING,
     Found,
@@ -30,20 +26,102 @@ from docstow.languages.python.check.terms import (
     known,
 )
 from docstow.languages.shared.lookup import Installed, Names
+from docstow.text import python_ast as python_tree
+
+__all__ = ["Annotations", "Nothing", "Own"]
+
+
+# Signatures as packages' symbols have them, made into trees again.
+
+
+Head = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@lru_cache(maxsize=1000)
+def functions(signature: str) -> tuple[Head, ...]:
+    """The headers in a signature, those of overloads each, with their decorators."""
+    found: list[Head] = []
+    above: list[str] = []
+    for line in signature.strip().split("\n"):
+        if line.startswith("@"):
+            above.append(line if "…" not in line else line.partition("(")[0])
+            continue
+        statement = _statement("\n".join([*above, f"{line.rstrip().removesuffix(':')}: ..."]))
+        above = []
+        if not isinstance(statement, Head):
+            return ()
+        found.append(statement)
+    return tuple(found)
+
+
+def class_head(signature: str) -> ast.ClassDef | None:
+    """The header of a class."""
+    lines = [each for each in signature.split("\n") if not each.startswith("@")]
+    statement = _statement(f"{' '.join(lines)}: ...")
+    return statement if isinstance(statement, ast.ClassDef) else None
+
+
+def assigned(signature: str) -> tuple[ast.expr | None, ast.expr | None]:
+    """Annotation and value of ``name: annotation = value``; None for what is not there."""
+    statement = _statement(signature) or _statement(signature.partition(" = ")[0])
+    match statement:
+        case ast.AnnAssign(annotation=annotation, value=value):
+            return annotation, value
+        case ast.Assign(value=value):
+            return None, value
+    return None, None
+
+
+def parameters_of(head: ast.ClassDef) -> list[str]:
+    """The type variables of a class in their order, and other names that may be ones."""
+    for base in head.bases:
+        name = ast.unparse(base.value) if isinstance(base, ast.Subscript) else ""
+        if isinstance(base, ast.Subscript) and name.rpartition(".")[2] in {"Generic", "Protocol"}:
+            return list(dict.fromkeys(_names(base.slice)))
+    inside = (base.slice for base in head.bases if isinstance(base, ast.Subscript))
+    return list(dict.fromkeys(name for each in inside for name in _names(each)))
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _statement(text: str) -> ast.stmt | None:
+    try:
+        return python_tree.module(text).body[0]
+    except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError):
+        return None
+
 
 _DEEPEST = 8
+
+
 _SELVES = frozenset({"typing.Self", "typing_extensions.Self"})
+
+
 _INNER = frozenset(
     f"{module}.{name}"
     for module in ("typing", "typing_extensions")
     for name in ("Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
 )
+
+
 _OPTIONAL = frozenset({"typing.Optional", "typing_extensions.Optional"})
+
+
 _UNION = frozenset({"typing.Union", "typing_extensions.Union"})
+
+
 _TYPE = frozenset({"typing.Type", "builtins.type"})
+
+
 _CALLABLE = frozenset({"typing.Callable", "collections.abc.Callable"})
+
+
 #: A value that is said to be one of these has names that these have not.
 _ANYTHING = frozenset({"builtins.object", "builtins.type", "builtins.property", "typing.Any"})
+
+
 #: Names that the stubs of the standard library give to what they alone write.
 _ALIASES: Mapping[str, str] = {
     "List": "list",
@@ -52,6 +130,8 @@ _ALIASES: Mapping[str, str] = {
     "FrozenSet": "frozenset",
     "Tuple": "tuple",
 }
+
+
 #: Classes that are there to be derived from.
 _ABSTRACT = re.compile(r"^(?:@.*\n)*class \w+\(.*\b(?:ABC|ABCMeta|Protocol)\b", re.DOTALL)
 
@@ -327,6 +407,3 @@ class Annotations:
     def _home(self, term: Made) -> str:
         symbol = term.package.surface.symbol(term.path)
         return (symbol.target or term.path) if symbol is not None else term.path
-
-
-__all__ = ["Annotations", "Nothing", "Own"]

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from docstow.languages.python.source.signature__readers_python_signature import dotted
-from docstow.languages.shared.surface__readers_call_parameters import Parameter
+from docstow.languages.python.source.signature import dotted
+from docstow.languages.shared.surface import Parameter
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

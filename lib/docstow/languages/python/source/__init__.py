@@ -13,9 +13,9 @@ from docstow.core.errors import UnreadableInput
 from docstow.languages.python.source import dynamic as python_lazy
 from docstow.languages.python.source import version_branches as python_versions
 from docstow.languages.python.source.body import GETATTR, Body
-from docstow.languages.python.source.dynamic__readers_python_dynamic import dynamics
+from docstow.languages.python.source.dynamic import dynamics
 from docstow.languages.python.source.facts import Definition, ModuleFacts
-from docstow.languages.python.source.signature__readers_python_signature import Source, docstring
+from docstow.languages.python.source.signature import Source, docstring
 from docstow.text import python_ast as python_tree
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

@@ -9,33 +9,223 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from docstow.languages.python.source import body__readers_python_statements as statements
-from docstow.languages.python.source.body__readers_python_asked import asked
-from docstow.languages.python.source.body__readers_python_attributes import instance_attributes
-from docstow.languages.python.source.dynamic__readers_python_dynamic import Dynamics
-from docstow.languages.python.source.facts import ClassBody, Definition, Field
-from docstow.languages.python.source.signature import forward, keeps_arguments, makes_itself
-from docstow.languages.python.source.signature__readers_python_signature import (
+from docstow.languages.python.source.dynamic import Dynamics
+from docstow.languages.python.source.facts import Asked, ClassBody, Definition, Field
+from docstow.languages.python.source.signature import (
     Function,
     Source,
     decorators,
     deprecation,
     docstring,
     dotted,
+    forward,
     header,
+    keeps_arguments,
     literal,
+    makes_itself,
     parameters,
 )
-from docstow.languages.shared.surface__readers_call_parameters import Parameter
+from docstow.languages.shared.surface import Parameter
+
+# What a class does with names that it has not
+
+
+_ORDER: tuple[Asked, ...] = ("no", "hidden", "items", "any")
+
+
+def asked(body: Sequence[ast.stmt]) -> Asked:
+    """The widest of what the ``__getattr__`` and ``__getattribute__`` of a class body do."""
+    found = [_form(node, hidden=hidden) for node, hidden in _askers(body)]
+    return max(found, key=_ORDER.index, default="no")
+
+
+def _askers(body: Sequence[ast.stmt], *, hidden: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    for node in body:
+        match node:
+            case ast.FunctionDef(name="__getattr__" | "__getattribute__"):
+                yield node, hidden
+            case ast.Assign() | ast.AnnAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(dotted(each) in {"__getattr__", "__getattribute__"} for each in targets):
+                    yield node, hidden
+            case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=operand)):
+                # ``if not TYPE_CHECKING``: who reads types is to see no such name.
+                secret = dotted(operand).rpartition(".")[2] == "TYPE_CHECKING"
+                yield from _askers(node.body, hidden=hidden or secret)
+                yield from _askers(node.orelse, hidden=hidden)
+            case ast.If() | ast.Try() | ast.With():
+                for part in ("body", "orelse", "finalbody"):
+                    yield from _askers(getattr(node, part, ()), hidden=hidden)
+
+
+def _form(node: ast.stmt, *, hidden: bool) -> Asked:
+    if hidden:
+        return "hidden"
+    if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
+        return "any"
+    if dotted(node.returns).rpartition(".")[2] in {"NoReturn", "Never"}:
+        return "no"
+    name = node.args.args[1].arg
+    given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    given = [each for each in given if not _passes_on(each, name)]
+    if not given:
+        return "no" if isinstance(node.body[-1], ast.Raise | ast.Return) else "any"
+    return "items" if all(_is_item(each, name) for each in given) else "any"
+
+
+def _is_item(node: ast.expr | None, name: str) -> bool:
+    """``self[name]``."""
+    match node:
+        case ast.Subscript(value=ast.Name(id="self"), slice=ast.Name(id=key)):
+            return key == name
+    return False
+
+
+def _passes_on(node: ast.expr | None, name: str) -> bool:
+    """``object.__getattribute__(self, name)`` and the like of ``super()``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="__getattribute__" | "__getattr__")):
+            above = isinstance(owner, ast.Call) and dotted(owner.func) == "super"
+            last = node.args[-1] if node.args else None
+            return (above or dotted(owner) == "object") and dotted(last) == name
+    return False
+
+
+# What methods of a class give to the attributes of an instance, as far as it is written there.
+
+
+_Method = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def instance_attributes(node: ast.ClassDef, source: Source) -> Mapping[str, str]:
+    """Signatures by name: ``name: annotation``, or ``name = Class(…)`` where nothing else is set.
+
+    Args:
+        node: the class.
+        source: its file.
+    """
+    told: dict[str, str] = {}
+    seen: dict[str, set[str]] = {}
+    for method in node.body:
+        every = [*method.args.posonlyargs, *method.args.args] if isinstance(method, _Method) else []
+        if not every or not isinstance(method, _Method):
+            continue
+        typed = {
+            each.arg: source.quote(each.annotation)
+            for each in [*every, *method.args.kwonlyargs]
+            if each.annotation is not None
+        }
+        for name, annotation, value in _set(method, every[0].arg):
+            if annotation is not None:
+                told[name] = f"{name}: {source.quote(annotation)}"
+            text = ""
+            if isinstance(value, ast.Name) and value.id in typed:
+                text = f"{name}: {typed[value.id]}"
+            elif isinstance(value, ast.Call) and dotted(value.func):
+                text = f"{name} = {dotted(value.func)}()"
+            seen.setdefault(name, set()).add(text)
+    alone = {name: next(iter(texts)) for name, texts in seen.items() if len(texts) == 1}
+    return {**alone, **told}
+
+
+def _set(method: _Method, receiver: str) -> Iterator[tuple[str, ast.expr | None, ast.expr | None]]:
+    for each in ast.walk(method):
+        targets: list[ast.expr] = []
+        annotation = value = None
+        if isinstance(each, ast.Assign):
+            targets, value = each.targets, each.value
+        elif isinstance(each, ast.AnnAssign):
+            targets, value, annotation = [each.target], each.value, each.annotation
+        elif isinstance(each, ast.AugAssign):
+            targets = [each.target]
+        for target in targets:
+            if isinstance(target, ast.Attribute) and dotted(target.value) == receiver:
+                yield target.attr, annotation, value
+
+
+# What Python statements bind, and what of them is written out.
+
+
+def bases(node: ast.expr) -> list[str]:
+    """A base class's name, without what it is subscripted with.
+
+    Of ``Base.made_with(Other)`` those of both: what a class makes of itself and another.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner), args=[other], keywords=[]):
+            return [dotted(owner), dotted(other)]
+        case ast.Subscript(value=value):
+            return [dotted(value)]
+    return [dotted(node)]
+
+
+def names(target: ast.AST | None) -> Iterator[str]:
+    """The names that a target of an assignment binds."""
+    match target:
+        case ast.Name(id=name):
+            yield name
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from names(part)
+        case ast.Starred(value=value):
+            yield from names(value)
+
+
+def targets(node: ast.stmt) -> Iterable[str]:
+    """Names that the head of a block binds itself."""
+    match node:
+        case ast.For(target=target):
+            yield from names(target)
+        case ast.With(items=items):
+            for item in items:
+                yield from names(item.optional_vars)
+        case ast.If(test=test) | ast.While(test=test):
+            for each in ast.walk(test):
+                if isinstance(each, ast.NamedExpr):
+                    yield from names(each.target)
+
+
+def bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The bodies of a block: each of its branches and handlers."""
+    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+        inner = getattr(node, part, [])
+        if part in {"handlers", "cases"}:
+            yield from (each.body for each in inner)
+        elif inner:
+            yield inner
+
+
+def strings(node: ast.expr | None) -> list[str] | None:
+    """The strings of a literal list; None where it is anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = strings(node.left), strings(node.right)
+        return None if left is None or right is None else left + right
+    if isinstance(node, ast.Dict):
+        node = ast.List([each for each in node.keys if each is not None])
+    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return None
+    found = [literal(each) for each in node.elts]
+    return found if all(found) else None
+
 
 # What is looked for in whole classes begins with plain letters, which are much faster to find.
 _OWN = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
+
+
 _ASSIGNED = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
+
+
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
+
+
 _CERTAIN_BLOCKS = (ast.With,)
+
+
 #: Why names are not all seen where a module answers for them itself.
 GETATTR = "it defines __getattr__"
 
@@ -108,9 +298,9 @@ class Body:
 
     def _block(self, node: ast.stmt, *, conditional: bool) -> None:
         within = conditional or not isinstance(node, _CERTAIN_BLOCKS)
-        for target in statements.targets(node):
+        for target in targets(node):
             self._bind(self._attribute(target, node, conditional=within))
-        for body in statements.bodies(node):
+        for body in bodies(node):
             self.take(body, conditional=within)
 
     def _function(self, node: Function, *, conditional: bool) -> None:
@@ -172,7 +362,7 @@ class Body:
         inside = [source.quote(each) for each in (*node.bases,)]
         inside += [f"{each.arg or '**'}={source.quote(each.value)}" for each in node.keywords]
         body = ClassBody(
-            bases=tuple(base for each in node.bases for base in statements.bases(each)),
+            bases=tuple(base for each in node.bases for base in bases(each)),
             metaclass=(dotted(meta) or "?") if meta is not None else "",
             keywords=bool(words),
             names={each: tuple(bound) for each, bound in inner.names.items()},
@@ -238,17 +428,17 @@ class Body:
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *, conditional: bool
     ) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [name for target in targets for name in statements.names(target)]
-        if "__all__" in names and not self.owner:
+        bound = [name for target in targets for name in names(target)]
+        if "__all__" in bound and not self.owner:
             self._export(node)
         if isinstance(node, ast.AugAssign):
-            names = [name for name in names if name not in self.names]
-        if "__slots__" in names and self.owner:
-            for each in statements.strings(node.value) or ():
+            bound = [name for name in bound if name not in self.names]
+        if "__slots__" in bound and self.owner:
+            for each in strings(node.value) or ():
                 self.names.setdefault(
                     each, [Definition(each, "attribute", node.lineno, node.lineno)]
                 )
-        for name in names:
+        for name in bound:
             self._bind(self._attribute(name, node, conditional=conditional))
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
             self._field(node.target.id, node)
@@ -290,7 +480,7 @@ class Body:
             self.fields.append(made)
 
     def _export(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-        names = statements.strings(node.value)
+        names = strings(node.value)
         if names is None:
             self.exports = None
         elif isinstance(node, ast.AugAssign) and self.exports is not None:
@@ -301,7 +491,7 @@ class Body:
     def _call(self, call: ast.Call) -> None:
         name = dotted(call.func)
         if name in {"__all__.extend", "__all__.append"} and self.exports is not None:
-            names = statements.strings(call.args[0]) if call.args else None
+            names = strings(call.args[0]) if call.args else None
             if name.endswith("append") and call.args:
                 names = [literal(call.args[0])] if literal(call.args[0]) else None
             self.exports = None if names is None else self.exports + names

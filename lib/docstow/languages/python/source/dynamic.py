@@ -10,9 +10,258 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from docstow.languages.python.source.signature__readers_python_signature import dotted, literal
+from docstow.languages.python.source.signature import dotted, literal
+
+# What Python source does to names while it runs, where reading alone cannot follow.
+
+
+# One for each: each begins with plain letters, which is ten times as fast as all in one.
+_MENTIONS = tuple(
+    re.compile(each)
+    for each in (
+        r"globals\s*\(\s*\)",
+        r"vars\s*\(\s*\)",
+        r"locals\s*\(\s*\)",
+        r"modules\b(?<!\wmodules)",
+        r"meta_path\b",
+        r"exec\s*\(",
+        r"setattr\b",
+        r"\(\s*__name__",
+        r"global\s(?<!\wglobal\s)",
+        r"__dict__",
+        r"__setattr__",
+        r"__path__\s*=",
+        r"__builtins__",
+    )
+)
+
+
+#: Methods of a namespace that only look.
+_LOOKS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
+
+
+_SELF = {"self", "cls"}
+
+
+#: What is restored was there before, and what is set is set by a statement elsewhere.
+_LATER = {"__setstate__", "__setattr__", "__delattr__"}
+
+
+@dataclass(slots=True)
+class Dynamics:
+    """What was found.
+
+    Attributes:
+        opened: why any name may appear in the module.
+        names: names that functions bind in the module by ``global``.
+        classes: why any name may appear in a class, by the class's name.
+        patched: names that are set on a class from outside, by the class's name.
+    """
+
+    opened: str = ""
+    names: set[str] = field(default_factory=set)
+    classes: dict[str, str] = field(default_factory=dict)
+    patched: dict[str, set[str]] = field(default_factory=dict)
+
+
+def dynamics(tree: ast.Module, text: str) -> Dynamics:
+    """Find them all."""
+    found = Dynamics()
+    for owner, name in _patches(tree.body):
+        found.patched.setdefault(owner, set()).add(name)
+    if any(each.search(text) for each in _MENTIONS):
+        _Walker(found, text).visit(tree)
+    return found
+
+
+def _patches(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """``Owner.name = …`` in a module's own statements."""
+    for node in body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    yield target.value.id, target.attr
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _patches(getattr(node, part, []))
+
+
+class _Walker(ast.NodeVisitor):
+    """Goes over every node, knowing in which class and function it is."""
+
+    def __init__(self, found: Dynamics, text: str) -> None:
+        self._found = found
+        self._text = text
+        self._classes: list[str] = []
+        self._depth = 0
+        self._unread: set[str] = set()
+
+    def visit_Module(self, node: ast.Module) -> None:
+        # Functions that never look at their only argument: it may be a namespace.
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1:
+                used = {use.id for use in ast.walk(each) if isinstance(use, ast.Name)}
+                if each.args.args[0].arg not in used:
+                    self._unread.add(each.name)
+        self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._classes.append(node.name)
+        depth, self._depth = self._depth, 0
+        self.generic_visit(node)
+        self._depth = depth
+        self._classes.pop()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if node.name in _LATER:
+            return
+        if node.name in {"__getattr__", "__dir__"} and not self._classes and not self._depth:
+            # What it keeps are names that it answers for; that is read elsewhere.
+            for each in ast.walk(node):
+                if isinstance(each, ast.Global):
+                    self.visit_Global(each)
+            return
+        self._depth += 1
+        self.generic_visit(node)
+        self._depth -= 1
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
+
+    def visit_For(self, node: ast.For) -> None:
+        # for name in ["a", "b"]: globals()[name] = …
+        names = [literal(each) for each in getattr(node.iter, "elts", ())]
+        keys = [
+            each
+            for each in ast.walk(node)
+            if isinstance(each, ast.Subscript) and _is_namespace(each.value)
+        ]
+        outside = not self._depth and not self._classes
+        by_name = keys and all(dotted(each.slice) == dotted(node.target) for each in keys)
+        if names and all(names) and outside and by_name:
+            self._found.names.update(names)
+            return
+        self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self._found.names.update(node.names)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if dotted(node) in {"sys.modules", "sys.meta_path"}:
+            self._found.opened = self._found.opened or f"it changes {dotted(node)}"
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        looked = isinstance(node.ctx, ast.Load)
+        if not looked and self._is_own_dict(node.value):
+            if (name := literal(node.slice)) and self._classes:
+                self._found.patched.setdefault(self._classes[-1], set()).add(name)
+            elif not isinstance(node.ctx, ast.Del):
+                self._open_class("its __dict__ is written")
+        # Another module is looked up by its name; this one is taken to be changed.
+        looked = looked and dotted(node.slice) != "__name__"
+        if looked and _is_namespace(node.value):
+            self.visit(node.slice)
+            return
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for each in (node.left, *node.comparators):
+            if not _is_namespace(each):
+                self.visit(each)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        for each in (node.target, node.iter, *node.ifs):
+            if not _is_namespace(each):
+                self.visit(each)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if _is_namespace(node.value) and self._only_looked_at(node.targets):
+            return
+        if any(self._is_own_dict(each) for each in node.targets):
+            self._open_class("its __dict__ is replaced")
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = dotted(node.func)
+        if isinstance(node.func, ast.Attribute):
+            owner, method = node.func.value, node.func.attr
+            if _is_namespace(owner) and method in _LOOKS:
+                for each in node.args:
+                    self.visit(each)
+                return
+            if self._is_own_dict(owner) and method not in _LOOKS:
+                self._open_class("its __dict__ is written")
+        if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
+            return
+        if name in self._unread and any(map(_is_namespace, node.args)):
+            return
+        if not self._depth and _hands_over_name(node, name):
+            self._found.opened = self._found.opened or f"it hands its name to {name}"
+        if _is_namespace(node) and name != "sys.modules":
+            self._open_here(f"it uses {name}()")
+        elif name == "exec" and not self._depth:
+            self._open_here("it runs code with exec")
+        elif name == "setattr" or name.endswith("__setattr__"):
+            self._set(node)
+        self.generic_visit(node)
+
+    def _only_looked_at(self, targets: list[ast.expr]) -> bool:
+        """Whether the namespace that gets a name is read by key alone."""
+        name = dotted(targets[0])
+        uses = re.findall(rf"\b{re.escape(name)}\b(\[[^\]\n]*\](?!\s*=[^=]))?", self._text)
+        asked = len(re.findall(rf"\bin {re.escape(name)}\b", self._text))
+        return bool(name) and uses.count("") - asked <= 1
+
+    def _set(self, node: ast.Call) -> None:
+        # object.__setattr__(self, name, value) and setattr(self, name, value)
+        owner = dotted(node.args[0]) if node.args else ""
+        name = literal(node.args[1]) if len(node.args) > 1 else ""
+        target = self._classes[-1] if owner in _SELF and self._classes else owner
+        if not target or "." in target:
+            if not owner and not name and node.args and not self._depth and not self._classes:
+                self._found.opened = self._found.opened or "it sets attributes by name"
+            return
+        if name:
+            self._found.patched.setdefault(target, set()).add(name)
+        elif target:
+            self._found.classes.setdefault(target, "attributes are set by name")
+
+    def _open_here(self, why: str) -> None:
+        # vars() and locals() of a function are its own; globals() are the module's everywhere.
+        if self._depth and "globals" not in why:
+            return
+        if self._classes and "globals" not in why:
+            self._open_class(why)
+        else:
+            self._found.opened = self._found.opened or why
+
+    def _open_class(self, why: str) -> None:
+        if self._classes:
+            self._found.classes.setdefault(self._classes[-1], why)
+
+    @staticmethod
+    def _is_own_dict(node: ast.AST) -> bool:
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            return dotted(node.value) in _SELF
+        call = isinstance(node, ast.Call) and dotted(node.func) == "vars"
+        return call and [dotted(each) for each in node.args] in (["self"], ["cls"])  # type: ignore[attr-defined]
+
+
+def _hands_over_name(node: ast.Call, name: str) -> bool:
+    """Whether a module gives its own name to a function that may replace it."""
+    given = any(dotted(each) == "__name__" for each in node.args)
+    return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
+
+
+def _is_namespace(node: ast.AST) -> bool:
+    """``globals()``, ``locals()`` or ``vars()`` of where it stands, or all modules."""
+    if dotted(node) == "sys.modules":
+        return True
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return dotted(node.func) in {"globals", "locals", "vars"}
 
 
 def attached(tree: ast.Module, name: str) -> Mapping[str, tuple[str, str]]:

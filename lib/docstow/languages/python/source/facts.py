@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from docstow.languages.shared.surface__readers_call_parameters import Parameter
+from docstow.languages.shared.surface import Parameter
 
 #: What becomes of names that a class has not: ``no`` says that nobody is asked, or that whoever is
 #: only raises; ``hidden`` is kept from those who read types; ``items`` gives what the object holds

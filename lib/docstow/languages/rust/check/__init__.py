@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.calls import Calls
-from docstow.languages.rust.check.crate_names__verify_rust_names import Crates, standard
+from docstow.languages.rust.check.crate_names import Crates, standard
 from docstow.languages.rust.check.notes import Notes
-from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
-from docstow.languages.rust.check.paths__verify_rust_meant import Meant
-from docstow.languages.rust.check.paths__verify_rust_view import View
+from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Meant, Paths, View
 from docstow.languages.rust.check.scope import LOCAL_ROOTS, Scope, Segments, scope, token_paths
-from docstow.languages.rust.check.std__verify_std_names import DERIVES, KNOWN, STANDARD
-from docstow.languages.rust.check.types import Values
-from docstow.languages.rust.check.types__verify_rust_bindings import SCOPES, bind, bind_let
-from docstow.languages.rust.check.types__verify_rust_types import Type, parser, text_of
+from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
+from docstow.languages.rust.check.syntax import parser, text_of
+from docstow.languages.rust.check.types import SCOPES, Type, Values, bind, bind_let
 from docstow.languages.shared.findings import Finding, Verdict, in_order
 from docstow.languages.shared.suggestions import likeness, nearest
 

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_names__verify_rust_names import Found
+from docstow.languages.rust.check.crate_names import Found
 from docstow.languages.rust.check.notes import Notes
-from docstow.languages.rust.check.paths import Answer, Paths
-from docstow.languages.rust.check.paths__verify_rust_meant import Meant
-from docstow.languages.rust.check.paths__verify_rust_view import View
+from docstow.languages.rust.check.paths import Answer, Meant, Paths, View
 from docstow.languages.rust.check.scope import segments
-from docstow.languages.rust.check.std__verify_std_names import is_standard
-from docstow.languages.rust.check.types import FUNCTIONS, Known, Values, item_of
-from docstow.languages.rust.check.types__verify_rust_types import FUTURE, Type, signature, text_of
+from docstow.languages.rust.check.std import is_standard
+from docstow.languages.rust.check.syntax import text_of
+from docstow.languages.rust.check.types import (
+    FUNCTIONS,
+    FUTURE,
+    Known,
+    Type,
+    Values,
+    item_of,
+    signature,
+)
 from docstow.languages.shared.suggestions import nearest
 
 if TYPE_CHECKING:

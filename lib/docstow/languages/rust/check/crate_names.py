@@ -7,20 +7,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
+from docstow.core.relations import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
 from docstow.languages.rust.check.scope import scope
-from docstow.languages.rust.check.std__verify_std_names import standard_types
-from docstow.languages.rust.check.types__verify_rust_types import parser
-from docstow.languages.shared.suggestions import words
+from docstow.languages.rust.check.std import (
+    PRELUDE,
+    STANDARD,
+    is_standard,
+    standard_types,
+    std_traits,
+    tables,
+    universal_names,
+)
+from docstow.languages.rust.check.syntax import parser
+from docstow.languages.shared.suggestions import nearest, shape, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from docstow.core.model import Snapshot
+
 
 #: What is only there on other machines than the one that the docs are made on.
 _ELSEWHERE = frozenset(
@@ -30,24 +41,44 @@ _ELSEWHERE = frozenset(
         *("aarch64", "arm", "neon", "redox", "hermit", "haiku", "emscripten", "kqueue", "iocp"),
     }
 )
+
+
 #: Crates whose items differ from one machine to the other.
 _BY_PLATFORM = frozenset(
     {"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio", "js_sys", "web_sys"}
 )
+
+
 #: Words of features that say nothing of what they bring.
 _EVERYDAY_WORDS = frozenset(
     {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
 )
+
+
 _LINKED = re.compile(r"\[`(?:\w+::)*(\w+)!?(?:\(\))?`\]")
+
+
 _NAMED = re.compile(r"`(?:\w+::)*(\w+)!?(?:\(\))?`")
+
+
 _PATHS = re.compile(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
+
+
 #: A list of features on a crate's front page: its heading, and what its items begin with.
 _HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
+
+
 _LISTED = re.compile(
     r"^\s*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))", re.MULTILINE
 )
+
+
 _TYPE_NAMES = re.compile(r"\b[A-Z]\w*[a-z]\w*")
+
+
 _CALLED = re.compile(r"\.(\w+)\(")
+
+
 #: A name that as many examples bring in is there, though hidden; one alone may be an old one.
 _ENOUGH = 2
 
@@ -288,3 +319,369 @@ def _ends(path: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = path.find("::", at + 2)
+
+
+# A stowed crate as a check of Rust code asks for it
+
+
+TYPES = frozenset({"struct", "enum", "union", "primitive"})
+
+
+#: Kinds whose members are seen in part only, or not at all.
+OPAQUE = frozenset({"re-export", "type_alias", "assoc_type", "extern_type", "macro"})
+
+
+class Crates(Protocol):
+    """Where crates are found by the name that code uses."""
+
+    def crate(self, name: str) -> CrateNames | None:
+        """The crate in the version that is meant; None where there is none at hand."""
+        ...
+
+    def other_versions(self, name: str) -> Sequence[CrateNames]:
+        """The same crate in further versions at hand, the newest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An item of a crate."""
+
+    names: CrateNames
+    row: int
+
+    @property
+    def path(self) -> str:
+        """Its canonical path."""
+        return str(self.names.index.columns["path"][self.row])
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self.names.index.columns["kind"][self.row])
+
+    @property
+    def signature(self) -> str:
+        """Its declaration."""
+        return str(self.names.index.columns["signature"][self.row])
+
+    @property
+    def parent(self) -> str:
+        """The path of its owner."""
+        return str(self.names.index.columns["parent"][self.row])
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Its attributes."""
+        return self.names.index.attributes(self.row)
+
+    @property
+    def recommended(self) -> bool:
+        """Whether it can be used without a second thought: neither deprecated nor unstable."""
+        said = str(self.names.index.columns["attributes"][self.row])
+        return '"deprecated"' not in said and '"unstable"' not in said
+
+
+class CrateNames:
+    """The names of one version of a crate.
+
+    Args:
+        index: its tables.
+    """
+
+    def __init__(self, index: Tables) -> None:
+        self.index = index
+        path = str(index.columns["path"][0])
+        self.root = "std" if is_standard(path) else path.split("::", 1)[0]
+        self.gaps = Gaps(index, self.root)
+
+    @property
+    def version(self) -> str:
+        """The version."""
+        return self.index.snapshot.revision.version
+
+    @property
+    def package(self) -> str:
+        """The crate's name as it spells itself."""
+        return self.index.snapshot.revision.source.name
+
+    def find(self, path: str) -> tuple[Found, ...]:
+        """What a path or any alias of it means, in all namespaces."""
+        return tuple(Found(self, row) for row in self.index.find(path))
+
+    def whole(self, path: Sequence[str]) -> str:
+        """A path as the tables have it, whatever name the code has for the crate."""
+        return "::".join(path if self.root == "std" else (self.root, *path[1:]))
+
+    @cached_property
+    def re_exports(self) -> Mapping[str, str]:
+        """Paths here with the paths in other crates that they mean."""
+        return {
+            subject: target
+            for subject, predicate, target in self._relations()
+            if predicate == "re-exports" and not target.endswith("::*")
+        }
+
+    def _relations(self) -> Iterator[tuple[str, str, str]]:
+        table = self.index.relations
+        rows = zip(table["subject"], table["predicate"], table["object"], strict=True)
+        return ((str(here), str(predicate), str(there)) for here, predicate, there in rows)
+
+    def members(self, path: str) -> list[Found]:
+        """What a module, type or trait owns."""
+        return [Found(self, row) for row in self.index.rows_by_parent.get(path, ())]
+
+    @cached_property
+    def _relations_of(self) -> Mapping[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO}
+        for subject, predicate, target in self._relations():
+            if predicate in wanted:
+                found.setdefault(subject, []).append((predicate, target))
+        return found
+
+    def traits(self, path: str) -> list[str]:
+        """Paths of all traits that a type has, automatic ones left out."""
+        found: list[str] = []
+        for predicate, target in self._relations_of.get(path, ()):
+            if predicate != DEREFS_TO:
+                found += [each for each in target.split(" ") if not each.startswith("!")]
+        return found
+
+    def derefs(self, path: str) -> list[str]:
+        """Paths of what a type dereferences to."""
+        return [
+            target
+            for predicate, target in self._relations_of.get(path, ())
+            if predicate == DEREFS_TO
+        ]
+
+    def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
+        """Whether a trait, named by any crate's path, brings a member; None where unknown."""
+        first, _, _ = trait.partition("::")
+        if first in STANDARD:
+            known = std_traits().get(trait.rpartition("::")[2])
+            return None if known is None else member in known
+        names = self if first == self.root else crates.crate(first)
+        if names is None:
+            return None
+        found = [each for each in names.find(trait) if each.kind == "trait"]
+        return member in names.titles_below(found[0].path) if found else None
+
+    def titles_below(self, path: str) -> frozenset[str]:
+        """The last names of what a module, type or trait owns."""
+        if path not in self._titles_below:
+            titles = self.index.columns["title"]
+            rows = self.index.rows_by_parent.get(path, ())
+            self._titles_below[path] = frozenset(str(titles[row]) for row in rows)
+        return self._titles_below[path]
+
+    @cached_property
+    def _titles_below(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def trait_members(self) -> frozenset[str]:
+        """Names of what any trait of the crate brings."""
+        columns = self.index.columns
+        pairs = zip(columns["path"], columns["kind"], strict=True)
+        traits = (str(path) for path, kind in pairs if kind == "trait")
+        return frozenset(name for path in traits for name in self.titles_below(path))
+
+    @cached_property
+    def types_by_title(self) -> Mapping[str, list[str]]:
+        """Canonical paths of types by their last names."""
+        found: dict[str, list[str]] = {}
+        columns = self.index.columns
+        for row, kind in enumerate(columns["kind"]):
+            if kind in TYPES or kind in {"type_alias", "re-export", "trait"}:
+                found.setdefault(str(columns["title"][row]), []).append(str(columns["path"][row]))
+        return found
+
+    def may_be_trait(self, path: str, crates: Crates) -> bool:
+        """Whether what a path leads to, in another crate maybe, can be a trait."""
+        found = self.find(path)
+        if not found:
+            return True
+        for each in found:
+            if each.kind == "trait":
+                return True
+            if each.kind == "re-export":
+                target = self.re_exports.get(each.path, "")
+                first = target.split("::")[0]
+                if first in STANDARD:
+                    return True
+                names = crates.crate(first) if first and first != self.root else None
+                if names is None or names.may_be_trait(target, crates):
+                    return True
+        return False
+
+    def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
+        """Paths that come near ``owner::name``: beside it, of that name elsewhere, then alike."""
+        here = [each.path for each in self.members(owner) if each.recommended]
+        here += self.aliases_below(owner)
+        # A module's own parts come first, then what bears exactly this name elsewhere.
+        moved = [path for path in self._by_last_name.get(name.lower(), ()) if path not in here]
+        alike = nearest(name, here, self._everywhere if anywhere else ())
+        close = [path for path in alike if path in here and _same_but_case(path, name)]
+        moved.sort(key=lambda path: (not path.endswith(f"::{name}"), path.count("::"), len(path)))
+        moved = [path for path in moved if shape(path.rpartition("::")[2]) == shape(name)]
+        order = [*close, *moved, *alike]
+        return tuple(dict.fromkeys(order))[:3] if anywhere else alike
+
+    def aliases_below(self, owner: str) -> list[str]:
+        """Further public paths directly below one."""
+        return self._aliases_by_parent.get(owner, [])
+
+    @cached_property
+    def _aliases_by_parent(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for alias in self.index.aliases:
+            found.setdefault(alias.rpartition("::")[0], []).append(alias)
+        return found
+
+    @cached_property
+    def _everywhere(self) -> list[str]:
+        kinds = self.index.columns["kind"]
+        members = {"method", "field", "variant", "assoc_const", "assoc_type"}
+        return [
+            str(path)
+            for path, kind in zip(self.index.columns["path"], kinds, strict=True)
+            if kind not in members and str(path).startswith(f"{self.root}::")
+        ]
+
+    @cached_property
+    def _by_last_name(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self._everywhere:
+            found.setdefault(path.rpartition("::")[2].lower(), []).append(path)
+        return found
+
+
+def _same_but_case(path: str, name: str) -> bool:
+    return path.rpartition("::")[2].lower().replace("_", "") == name.lower().replace("_", "")
+
+
+@cache
+def standard() -> CrateNames:
+    """The standard library."""
+    return CrateNames(tables())
+
+
+# What values of a Rust type have
+
+
+_MOST_STEPS = 4
+
+
+#: What ``dyn Any`` and ``dyn Error`` have themselves.
+_OF_OBJECTS = frozenset({"is", "downcast", "downcast_ref", "downcast_mut", "sources"})
+
+
+class Members:
+    """The members of types.
+
+    Args:
+        crates: where crates are found.
+    """
+
+    def __init__(self, crates: Crates) -> None:
+        self._crates = crates
+
+    def method(self, owner: Found, name: str) -> Found | None:
+        """A type's own method, or one of what it dereferences to, or of a trait in the prelude."""
+        for each in self._steps(owner):
+            if each is None:
+                return None
+            found = [
+                member
+                for member in each.names.find(f"{each.path}::{name}")
+                if member.kind == "method" and member.parent == each.path
+            ]
+            if found:
+                return found[0] if len(found) == 1 else None
+            if (brought := self._brought(each, name)) is not None:
+                return brought
+        return None
+
+    def _brought(self, owner: Found, name: str) -> Found | None:
+        """A method that a trait of the prelude brings to a type of the standard library."""
+        if not is_standard(owner.path):
+            return None
+        for trait in owner.names.traits(owner.path):
+            last = trait.rpartition("::")[2]
+            if last in PRELUDE and name in std_traits()[last]:
+                found = standard().find(f"std::iter::{last}::{name}")
+                return found[0] if found else None
+        return None
+
+    def ambiguous(self, found: Found) -> bool:
+        """Whether a path means one thing to some and another to others: a trait has it too."""
+        return len(found.names.find(found.path)) > 1
+
+    def lacks(self, owner: Found, name: str, *, by_path: bool = False) -> bool:
+        """Whether it is certain that a type has no member of a name, traits in view left out.
+
+        Traits that it has count whether or not code has them in view: imports may be missing. What
+        it dereferences to has no part in ``Type::name``, ``by_path``.
+        """
+        if owner.kind not in TYPES or name in universal_names():
+            return False  # supertraits, and what is implemented for whatever has a trait
+        objects = [each for each in owner.names.derefs(owner.path) if each.startswith("dyn ")]
+        if objects and not by_path:
+            if any(_object_may_have(each, name) for each in objects):
+                return False
+            by_path = True
+        for each in [owner] if by_path else self._steps(owner):
+            if each is None or each.names.gaps.hides(each.path, name):
+                return False
+            if each.names.find(f"{each.path}::{name}"):
+                return False
+            traits = each.names.traits(each.path)
+            if not traits and any(name in std_traits()[trait] for trait in PRELUDE):
+                return False
+            if any(each.names.trait_has(trait, name, self._crates) for trait in traits):
+                return False
+        return True
+
+    def nearest(self, owner: Found, name: str) -> tuple[str, ...]:
+        """What a type has that comes near a name."""
+        own: list[str] = []
+        others: list[str] = []
+        for each in self._steps(owner):
+            if each is not None:
+                members = each.names.members(each.path)
+                own += [member.path for member in members if member.recommended]
+                own += each.names.aliases_below(each.path)
+                traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
+                if "Iterator" in traits:
+                    members = standard().members("std::iter::Iterator")
+                    others += [member.path for member in members if member.recommended]
+        return nearest(name, [*own, *others])
+
+    def _steps(self, owner: Found) -> Iterator[Found | None]:
+        """A type, and what it dereferences to; None ends it where that is not known."""
+        seen = {owner.path}
+        here: Found | None = owner
+        for _ in range(_MOST_STEPS):
+            yield here
+            targets = here.names.derefs(here.path) if here is not None else []
+            if here is None or not targets:
+                return
+            here = self._type(targets[0], here) if len(targets) == 1 else None
+            if here is not None and here.path in seen:
+                return
+            seen.add(here.path if here is not None else "")
+        yield None
+
+    def _type(self, path: str, owner: Found) -> Found | None:
+        """What a type dereferences to."""
+        names = standard() if is_standard(path) else owner.names
+        found = [each for each in names.find(path) if each.kind in TYPES]
+        return found[0] if len(found) == 1 else None
+
+
+def _object_may_have(path: str, name: str) -> bool:
+    """Whether ``dyn Trait + Other`` may have a method."""
+    known = [std_traits().get(each) for each in path.removeprefix("dyn ").split(" + ")]
+    return name in _OF_OBJECTS or any(members is None or name in members for members in known)

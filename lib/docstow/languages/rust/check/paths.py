@@ -8,24 +8,46 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from docstow.core.versions import Version
-from docstow.languages.rust.check.crate_names__verify_rust_members import Members
-from docstow.languages.rust.check.crate_names__verify_rust_names import (
+from docstow.languages.rust.check.crate_names import (
     OPAQUE,
     TYPES,
     CrateNames,
     Crates,
     Found,
+    Members,
     standard,
 )
-from docstow.languages.rust.check.std__verify_std_names import STANDARD, is_standard, standard_types
+from docstow.languages.rust.check.scope import LOCAL_ROOTS, Scope, segments
+from docstow.languages.rust.check.scope import Segments as _Segments
+from docstow.languages.rust.check.std import (
+    KNOWN,
+    PRELUDE_TYPES,
+    PRIMITIVES,
+    STANDARD,
+    is_standard,
+    standard_types,
+    std_traits,
+)
 from docstow.languages.shared.findings import Status
 from docstow.languages.shared.suggestions import likeness
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
 Segments = tuple[str, ...]
+
+
 ByTrait = Callable[[str], bool]
+
+
 _MOST_HOPS = 4
+
+
 #: So many absent names are looked for elsewhere in one piece of code; nobody reads more.
 MOST_EXPLAINED = 100
 
@@ -259,6 +281,8 @@ def _with_members(found: tuple[Found, ...]) -> tuple[Found, ...]:
 
 
 _ALIAS = re.compile(r"pub type \w+(?:<.*?>)? = (\w+)(<.*>)?;")
+
+
 _PARAMETERS = re.compile(r"pub (?:struct|enum|union) \w+<([^>]*)>")
 
 
@@ -285,3 +309,191 @@ def _seen_through(answer: Answer, target: str, here: str) -> Answer:
 
 def _older(one: CrateNames, other: CrateNames) -> bool:
     return Version.parse(one.version) < Version.parse(other.version)
+
+
+# The paths that names in Rust code mean
+
+
+#: Code with more globs is not looked through.
+_MOST_GLOBS = 40
+
+
+class Meant:
+    """What the names of one piece of code mean.
+
+    Args:
+        names: its scope.
+        paths: where its paths are looked up.
+    """
+
+    def __init__(self, names: Scope, paths: Paths) -> None:
+        self._scope = names
+        self._paths = paths
+
+    def own(self, name: str) -> bool:
+        """Whether the code itself says what a name is."""
+        return name in self._scope.declared or name in self._scope.imports
+
+    def declares(self, name: str) -> bool:
+        """Whether the code defines a name itself."""
+        return name in self._scope.declared
+
+    def imports(self, name: str) -> bool:
+        """Whether the code imports a name."""
+        return name in self._scope.imports
+
+    def expanded(self, path: _Segments) -> _Segments:
+        """A path through the imports; empty where it is not certain."""
+        return self._scope.expand(path) or ()
+
+    def absolute(self, node: Node) -> _Segments | None:
+        """The path that a node means, the crate's name first; None where it is not certain."""
+        path = segments(node) if not node.has_error else None
+        return self.path(path) if path else None
+
+    def path(self, path: _Segments) -> _Segments | None:
+        """The path that names mean, the crate's first; None where it is not certain."""
+        if path[0] in LOCAL_ROOTS:
+            return None
+        first = path[0]
+        if first in self._scope.imports:
+            return self._imported(path)
+        if first in self._scope.declared:
+            return None
+        if first in PRIMITIVES:
+            return path
+        if first == "":
+            return self._rooted(path[1:])
+        if len(path) > 1 and (first[0].islower() or first[0] == "_"):
+            known = self._paths.crate(first) is not None
+            return self._rooted(path) if known or not self._scope.globs else None
+        return self._through_globs(path) or self._from_prelude(path)
+
+    def named(self, path: _Segments) -> _Segments | None:
+        """A single name, only where an import or the prelude says what it is."""
+        if path[0] in self._scope.imports:
+            return self._imported(path)
+        if path[0] in self._scope.declared or not path[0][:1].isupper():
+            return None
+        return self._through_globs(path) or self._from_prelude(path)
+
+    def _imported(self, path: _Segments) -> _Segments | None:
+        """Of ``use std::f64`` the module or, where it has no such name, the primitive."""
+        absolute = self._rooted(self._scope.expand(path))
+        if path[0] in PRIMITIVES and absolute and absolute[0] in STANDARD:
+            found = self._paths.look_up(absolute).found
+            return absolute if found or len(path) == 1 else path
+        return absolute
+
+    def _rooted(self, path: _Segments | None) -> _Segments | None:
+        return path if path and path[0] not in LOCAL_ROOTS else None
+
+    def _from_prelude(self, path: _Segments) -> _Segments | None:
+        known = PRELUDE_TYPES.get(path[0])
+        return (*known.split("::"), *path[1:]) if known is not None else None
+
+    def _through_globs(self, path: _Segments) -> _Segments | None:
+        """A name that one glob, and no other, brings in."""
+        if path[0] not in self._by_glob:
+            bases = self._globbed
+            fitting = {base for base in bases or () if self._paths.look_up((*base, path[0])).found}
+            self._by_glob[path[0]] = fitting.pop() if len(fitting) == 1 else None
+        base = self._by_glob[path[0]]
+        return (*base, *path) if base is not None else None
+
+    @cached_property
+    def _by_glob(self) -> dict[str, _Segments | None]:
+        return {}
+
+    @cached_property
+    def _globbed(self) -> list[_Segments] | None:
+        """The modules whose names are all brought in; None where one of them is not known."""
+        found: dict[_Segments, None] = {}
+        for base in dict.fromkeys(self._scope.globs):
+            absolute = self._scope.expand(base) if base and base[0] not in LOCAL_ROOTS else None
+            if absolute is None or self._paths.crate(absolute[0]) is None:
+                return None
+            found.setdefault(absolute)
+            if len(found) > _MOST_GLOBS:
+                return None
+        return list(found)
+
+
+# Which names the traits in view of a piece of Rust code may bring to any type.
+
+
+class View:
+    """The traits that one piece of code has in view; those that need no import are left out.
+
+    Args:
+        names: its scope.
+        paths: where its paths are looked up.
+    """
+
+    def __init__(self, names: Scope, paths: Paths) -> None:
+        self._scope = names
+        self._paths = paths
+        self._names: set[str] = set()
+        #: Whether a trait is in view of which nobody knows what it brings.
+        self._anything = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the code has whole items, and not statements alone."""
+        return self._scope.complete
+
+    def by_trait(self, name: str) -> bool:
+        """Whether a trait that is in view may bring a name to types that do not have it."""
+        if name in self._scope.declared or not self._imports:
+            return True  # the imports that the code needs are left out
+        return self._looked and (self._anything or name in self._names)
+
+    @cached_property
+    def _imports(self) -> bool:
+        """Whether the code seems to have all of its imports."""
+        return bool(self._scope.leaves or self._scope.complete) and self._scope.closed
+
+    @cached_property
+    def _looked(self) -> bool:
+        """Look at all imports, once; always true."""
+        targets = {path for paths in self._scope.imports.values() for path in paths}
+        targets |= {leaf.path for leaf in self._scope.leaves if leaf.alias == "_"}
+        for path in targets:
+            self._add(path)
+        for path in dict.fromkeys(self._scope.globs):
+            self._add_glob(path)
+        return True
+
+    def _add(self, path: _Segments) -> None:
+        if path[-1][:1].islower() and path[0] not in LOCAL_ROOTS:
+            return  # traits are written as types are
+        absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
+        if absolute is None or absolute[0] in LOCAL_ROOTS:
+            self._anything |= path[-1][:1].isupper()
+            return
+        if absolute[0] in STANDARD:
+            self._add_standard(absolute)
+            return
+        found = self._paths.look_up(absolute).found
+        self._anything |= not found
+        for each in found:
+            if each.kind == "trait":
+                self._names |= each.names.titles_below(each.path)
+            elif each.kind == "re-export":
+                self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
+
+    def _add_standard(self, path: _Segments) -> None:
+        self._names |= std_traits().get(path[-1], frozenset())
+        if "os" in path and path[-1] not in std_traits():
+            self._anything = True  # other machines have traits that are not known here
+
+    def _add_glob(self, path: _Segments) -> None:
+        absolute = self._scope.expand(path) if path and path[0] not in LOCAL_ROOTS else None
+        if absolute is None:
+            self._anything = True
+        elif absolute[0] in KNOWN:
+            self._names |= {name for members in std_traits().values() for name in members}
+        else:
+            names = self._paths.crate(absolute[0])
+            self._anything |= names is None
+            self._names |= names.trait_members if names is not None else set()

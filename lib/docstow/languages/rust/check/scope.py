@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.std__verify_std_names import PRELUDE_NAMES
-from docstow.languages.rust.check.types__verify_rust_types import text_of
+from docstow.languages.rust.check.std import PRELUDE_NAMES
+from docstow.languages.rust.check.syntax import text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

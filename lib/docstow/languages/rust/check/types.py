@@ -5,50 +5,278 @@ This room knows syntax. It does not note findings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_names__verify_rust_names import TYPES, Found
-from docstow.languages.rust.check.paths import ByTrait, Paths
-from docstow.languages.rust.check.paths__verify_rust_meant import Meant
+from docstow.languages.rust.check.crate_names import TYPES, Found
+from docstow.languages.rust.check.paths import ByTrait, Meant, Paths
 from docstow.languages.rust.check.scope import Segments, segments
-from docstow.languages.rust.check.std__verify_std_names import (
+from docstow.languages.rust.check.std import (
     ARRAY,
     OPTION,
+    PLAIN_TYPES,
     PRELUDE_TYPES,
+    PRIMITIVES,
     RESULT,
+    SLICE,
+    is_standard,
+    standard_types,
     universal_names,
 )
-from docstow.languages.rust.check.types__verify_rust_types import (
-    FUTURE,
-    Type,
-    arguments,
-    builtin,
-    plain,
-    returned,
-    text_of,
-    wrapper,
-)
+from docstow.languages.rust.check.syntax import parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from docstow.languages.rust.check.crate_names import CrateNames, Found
+
+
+# What a Rust value's type is, where its declaration leaves no doubt.
+
+
+FUTURE = "Future"
+
+
+_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
+
+
+#: By the name that signatures write; what they hold is known too.
+WRAPPERS = {"Option": OPTION, "Result": RESULT}
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type that is known for certain.
+
+    Attributes:
+        name: the canonical path; ``Future`` for what must be awaited.
+        crate: where it is found; None of a future.
+        inner: what an option, a result or a future holds, if that is known.
+        through: the path of the pointer that leads to it, which has members of its own.
+    """
+
+    name: str
+    crate: CrateNames | None = None
+    inner: Type | None = None
+    through: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function's declaration says.
+
+    Attributes:
+        arity: parameters, ``self`` left out; None where they cannot be counted.
+        takes_self: whether it is a method.
+        is_async: whether a call of it must be awaited.
+        output: the type it gives back, as a syntax node; None for none.
+        generics: names that stand for any type.
+        lends: whether it takes ``&self`` and gives a reference that cannot be written through.
+    """
+
+    arity: int | None
+    takes_self: bool
+    is_async: bool
+    output: Node | None
+    generics: frozenset[str]
+    lends: bool = False
+
+
+@lru_cache(maxsize=4096)
+def signature(declaration: str) -> Signature | None:
+    """Read a function's declaration; None where it is none."""
+    tree = parser().parse(f"trait T {{ {declaration.removeprefix('pub ')} ; }}".encode())
+    found = _first(tree.root_node, {"function_signature_item", "function_item"})
+    if found is None or tree.root_node.has_error:
+        return None
+    parameters = found.child_by_field_name("parameters")
+    if parameters is None:
+        return None
+    named = [each for each in parameters.named_children if "comment" not in each.type]
+    own = [each for each in named if not _is_self(each)]
+    counted = all(each.type == "parameter" for each in own)
+    generics = found.child_by_field_name("type_parameters")
+    names = frozenset(
+        text_of(each) for each in _all(generics, "type_identifier") if generics is not None
+    )
+    head = text_of(found).split("fn ", 1)[0]
+    output = found.child_by_field_name("return_type")
+    return Signature(
+        arity=len(own) if counted else None,
+        takes_self=len(own) < len(named),
+        is_async="async" in head.split(),
+        output=output,
+        generics=names,
+        lends=_is_shared(named[0] if named else None) and _is_shared(output),
+    )
+
+
+def _is_shared(node: Node | None) -> bool:
+    text = text_of(node) if node is not None else ""
+    return text.startswith("&") and "mut " not in text
+
+
+def _is_self(node: Node) -> bool:
+    if node.type == "self_parameter":
+        return True
+    pattern = node.child_by_field_name("pattern") if node.type == "parameter" else None
+    return pattern is not None and text_of(pattern) in {"self", "mut self"}
+
+
+def _first(node: Node, types: set[str]) -> Node | None:
+    if node.type in types:
+        return node
+    for child in node.named_children:
+        if (found := _first(child, types)) is not None:
+            return found
+    return None
+
+
+def _all(node: Node | None, kind: str) -> list[Node]:
+    if node is None:
+        return []
+    found = [node] if node.type == kind else []
+    return found + [each for child in node.named_children for each in _all(child, kind)]
+
+
+def returned(found: Found) -> Type | None:
+    """What a call of a documented function gives, if that is certain."""
+    if found.kind not in {"function", "method"}:
+        return None
+    read = signature(found.signature)
+    if read is None or read.output is None:
+        return None
+    is_type = any(
+        each.kind in {"struct", "enum", "union"} for each in found.names.find(found.parent)
+    )
+    owner = found.parent if is_type else ""
+    given = _resolved(read.output, found.names, owner, read)
+    return Type(FUTURE, None, given) if read.is_async else given
+
+
+def wrapper(name: str, inner: Type | None) -> Type:
+    """An option or a result."""
+    from docstow.languages.rust.check.crate_names import standard
+
+    return Type(WRAPPERS[name], standard(), inner)
+
+
+def plain(path: str) -> Type:
+    """A type of the standard library."""
+    from docstow.languages.rust.check.crate_names import standard
+
+    return Type(path, standard())
+
+
+def builtin(node: Node) -> Type | None:
+    """A primitive, a slice or an array."""
+    if node.type == "primitive_type":
+        return plain(text_of(node)) if text_of(node) in PRIMITIVES else None
+    if node.type == "array_type":
+        return plain(ARRAY if node.child_by_field_name("length") is not None else SLICE)
+    return None
+
+
+def arguments(node: Node) -> list[Node]:
+    """The type arguments of a generic type, lifetimes left out."""
+    given = node.child_by_field_name("type_arguments")
+    return [each for each in given.named_children if each.type != "lifetime"] if given else []
+
+
+def _resolved(node: Node, names: CrateNames, owner: str, read: Signature) -> Type | None:
+    if node.type == "reference_type":
+        target = node.child_by_field_name("type")
+        return _resolved(target, names, owner, read) if target is not None else None
+    base = node.child_by_field_name("type") if node.type == "generic_type" else node
+    if base is None:
+        return None
+    name = text_of(base)
+    if base.type == "scoped_type_identifier":
+        known = is_standard(name) and names.root == "std" and names.find(name)
+        return Type(name, names) if known else None
+    if base.type != "type_identifier":
+        return builtin(base)
+    if name in WRAPPERS:
+        held = arguments(node)
+        return wrapper(name, _resolved(held[0], names, owner, read) if held else None)
+    if name == "Self":
+        return Type(owner, names) if owner else None
+    if name in read.generics:
+        return None
+    return _by_name(name, names, owner, read)
+
+
+def _by_name(name: str, names: CrateNames, owner: str, read: Signature) -> Type | None:
+    """The type that a bare name means.
+
+    Signatures leave out where a name comes from. So it is only taken for one of the crate's own
+    where no other can be meant: a constructor's own type, or a name that is neither the standard
+    library's nor twice in the crate.
+    """
+    if owner and name in {owner.rpartition("::")[2], _declared(owner, names)}:
+        if not read.takes_self:
+            return Type(owner, names)
+        if read.lends:  # what it wraps may bear the same name
+            return None
+    paths = names.types_by_title.get(name, [])
+    if not paths and name in PLAIN_TYPES:
+        return plain(PLAIN_TYPES[name])
+    if name in standard_types() or name in COMMON_TYPES:
+        return None
+    if len(paths) != 1:
+        here = owner.rpartition("::")[0]
+        beside = [path for path in paths if here and path.rpartition("::")[0] == here]
+        if len(beside) != 1:
+            return None
+        paths = beside
+    kinds = {each.kind for each in names.find(paths[0])}
+    return Type(paths[0], names) if kinds & {"struct", "enum", "union"} else None
+
+
+def _declared(path: str, names: CrateNames) -> str:
+    """The name that a type's own declaration has: it may be shown by another one."""
+    heads = [_HEAD.match(each.signature) for each in names.find(path)]
+    return next((head[1] for head in heads if head is not None), "")
+
+
+#: Names that many crates use, so that a signature may mean another crate's.
+COMMON_TYPES = frozenset(
+    {
+        *("Error", "Request", "Response", "Body", "Uri", "Url", "Method", "StatusCode", "Bytes"),
+        *("Value", "Map", "Stream", "Sink", "Either", "Span", "Id", "Version", "HeaderMap"),
+    }
+)
+
+
 FUNCTIONS = frozenset({"function", "method"})
+
+
 Known = MutableMapping[str, Type | None]
+
+
 #: Methods of Option and Result that give what they hold, and those that give the same again.
 _OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "unwrap_or"})
+
+
 _SAME = frozenset(
     {
         *("map_err", "context", "with_context", "or_else", "inspect_err", "or", "as_ref"),
         *("as_mut", "cloned", "copied", "take", "filter", "inspect"),
     }
 )
+
+
 _POINTERS: Mapping[Segments, str] = {
     ("std", "sync", "Arc"): "std::sync::Arc",
     ("std", "rc", "Rc"): "std::rc::Rc",
     ("std", "boxed", "Box"): "std::boxed::Box",
     ("std", "sync", "LazyLock"): "std::sync::LazyLock",
 }
+
+
 _LITERALS = {
     "string_literal": "str",
     "raw_string_literal": "str",
@@ -56,7 +284,11 @@ _LITERALS = {
     "boolean_literal": "bool",
     "array_expression": ARRAY,
 }
+
+
 _MACROS = {"format": "std::string::String", "vec": "std::vec::Vec"}
+
+
 #: What macros of widely used crates give, as their docs say it in words alone.
 _GIVEN_BY_MACROS: Mapping[Segments, Segments] = {
     ("anyhow", "anyhow"): ("anyhow", "Error"),
@@ -69,8 +301,12 @@ _GIVEN_BY_MACROS: Mapping[Segments, Segments] = {
         for name in ("span", "error_span", "warn_span", "info_span", "debug_span", "trace_span")
     },
 }
+
+
 #: Functions that traits bring to types, which give the type itself.
 _CONSTRUCTORS = {"default": "Default", "from": "From", "from_iter": "FromIterator"}
+
+
 _DEEPEST_TYPE = 40
 
 
@@ -278,3 +514,104 @@ def _pointed(inner: Type | None, pointer: str) -> Type | None:
     if inner is None or inner.name == FUTURE:
         return None
     return Type(inner.name, inner.crate, inner.inner, pointer)
+
+
+# The variables of Rust code whose types are certain, where they are in view.
+
+
+#: What begins a view of its own: names that are bound inside are gone after it.
+SCOPES = frozenset(
+    {
+        *("block", "function_item", "closure_expression", "match_arm", "impl_item", "mod_item"),
+        *("for_expression", "if_expression", "while_expression", "match_block"),
+    }
+)
+
+
+#: What holds items that are in view wherever they stand in it.
+_ITEMS = frozenset({"source_file", "declaration_list", "block"})
+
+
+_CONDITIONAL = frozenset({"if_expression", "while_expression", "let_chain"})
+
+
+def bind(node: Node, known: Known, values: Values) -> None:
+    """Names that a node brings into view before its parts are looked at."""
+    if node.type == "mod_item":
+        known.update(dict.fromkeys(known))  # what stands around a module is not seen inside
+    elif node.type in _ITEMS and not _is_associated(node):
+        _bind_items(node, known, values)
+    elif node.type in {"function_item", "closure_expression"}:
+        parameters = node.child_by_field_name("parameters")
+        for each in parameters.named_children if parameters is not None else ():
+            _bind_parameter(each, known, values)
+    elif node.type in {"match_arm", "for_expression", "let_condition"}:
+        _forget(node.child_by_field_name("pattern"), known)
+    elif node.type in _CONDITIONAL:
+        for each in _conditions(node):
+            _forget(each.child_by_field_name("pattern"), known)
+
+
+def bind_let(node: Node, known: Known, values: Values) -> None:
+    """The names of a ``let``, once its value is looked at."""
+    pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+    annotation = node.child_by_field_name("type")
+    if pattern is None:
+        return
+    given = None
+    if pattern.type == "identifier" and not node.has_error:
+        if annotation is not None:
+            given = values.annotated(annotation)
+        elif value is not None:
+            given = values.type_of(value, known)
+    _forget(pattern, known)
+    if given is not None:
+        known[text_of(pattern)] = given
+
+
+def _is_associated(node: Node) -> bool:
+    """Whether constants in a node are reached through their type alone."""
+    return node.parent is not None and node.parent.type in {"impl_item", "trait_item"}
+
+
+def _bind_items(node: Node, known: Known, values: Values) -> None:
+    """Constants and statics; of two, which conditions tell apart, nothing is certain."""
+    seen: set[str] = set()
+    for each in node.named_children:
+        name, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
+        if each.type not in {"static_item", "const_item"} or name is None or kind is None:
+            continue
+        title = text_of(name)
+        certain = title not in seen and not each.has_error
+        known[title] = values.annotated(kind) if certain else None
+        seen.add(title)
+
+
+def _bind_parameter(node: Node, known: Known, values: Values) -> None:
+    pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
+    if node.type != "parameter":
+        _forget(node, known)
+    elif pattern is not None:
+        _forget(pattern, known)
+        if pattern.type == "identifier" and annotation is not None:
+            known[text_of(pattern)] = values.annotated(annotation)
+
+
+def _forget(pattern: Node | None, known: Known) -> None:
+    """Names that a pattern may bind hide those of the same name outside."""
+    pending = [pattern] if pattern is not None else []
+    while pending:
+        each = pending.pop()
+        if each.type in {"identifier", "shorthand_field_identifier"}:
+            known[text_of(each)] = None
+        pending += each.named_children
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    condition = node.child_by_field_name("condition") if node.type != "let_chain" else node
+    if condition is None:
+        return
+    if condition.type == "let_condition":
+        yield condition
+    elif condition.type in {"let_chain", "binary_expression"}:
+        yield from (each for each in condition.named_children if each.type == "let_condition")

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from docstow.languages.rust.diff import crate as features
 from docstow.languages.rust.diff import implementations as implementations
 from docstow.languages.rust.diff import items as items
-from docstow.languages.rust.diff.crate__diff_bump import Bump, bump
-from docstow.languages.rust.diff.items__diff_matching import Match
-from docstow.languages.shared.diff import CLASSES, RULES
-from docstow.languages.shared.diff__diff_sides import Change, Side
+from docstow.languages.rust.diff.crate import Bump, bump
+from docstow.languages.rust.diff.items import Match
+from docstow.languages.shared.diff import CLASSES, RULES, Change, Side
 
 __all__ = ["CLASSES", "RULES", "Bump", "Change", "Difference", "Side", "compare"]
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from docstow.languages.rust.diff.signatures import Header, parse
-from docstow.languages.rust.diff.signatures__diff_spelling import split
+from docstow.languages.rust.diff.signatures import Header, parse, split
 
 _PLACEHOLDER = re.compile(r"^&?(?:mut )?\$\d+$")
 

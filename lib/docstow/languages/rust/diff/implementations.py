@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from docstow.core.model import Relation
-from docstow.core.relations__readers_predicates import AUTO_TRAITS, SINGLE, unpacked
+from docstow.core.relations import AUTO_TRAITS, SINGLE
+from docstow.core.relations import unpack_implementations as unpacked
 from docstow.languages.rust.diff.declarations import bounds
-from docstow.languages.rust.diff.items__diff_matching import Match
+from docstow.languages.rust.diff.items import Match
 from docstow.languages.rust.diff.signatures import Header, parse
-from docstow.languages.shared.diff__diff_sides import Change, Side
+from docstow.languages.shared.diff import Change, Side
 
 _AUTO = frozenset({"Send", "Sync", "Unpin", "UnwindSafe", "RefUnwindSafe"})
 _INTERNAL = frozenset(

@@ -7,23 +7,254 @@ This room knows documents' attributes and kinds. How declarations are taken apar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from docstow.core.model import Document
 from docstow.languages.rust.diff import declarations as declarations
-from docstow.languages.rust.diff import items__diff_blocks as blocks
-from docstow.languages.rust.diff import signatures__diff_spelling as spelling
-from docstow.languages.rust.diff.declarations import Place
-from docstow.languages.rust.diff.items__diff_matching import Match
-from docstow.languages.rust.diff.signatures import parse
-from docstow.languages.shared.diff__diff_sides import Change
+from docstow.languages.rust.diff import signatures as spelling
+from docstow.languages.rust.diff.declarations import Place, bounds
+from docstow.languages.rust.diff.signatures import Header, closing, erase_lifetimes, parse, split
+from docstow.languages.shared.diff import OWNERS, Change, Side
+
+# Members of inherent impl blocks
+
+
+_OF_BOUNDS = frozenset({"bound-tightened", "bound-loosened"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member's signature, and its block's header; empty if that says no more than the type."""
+
+    signature: str
+    block: str
+
+
+def compare(rules: Sequence[str], before: Member, after: Member, owner: str) -> list[str]:
+    """The rules of a member, with bounds judged wherever they are written: at it or its block.
+
+    Args:
+        rules: those that the signatures alone fall under.
+        before: the old version's member.
+        after: the new version's.
+        owner: name of the type, whose parameters are the same in both.
+
+    Returns:
+        ``rules`` as they are where the blocks do not differ or are not for the same types.
+    """
+    several = any("\n\n" in each.signature for each in (before, after))
+    if before.block == after.block or several or not _for_the_same(before.block, after.block):
+        return list(rules)
+    old, new = (_whole(each, owner) for each in (before, after))
+    counts = [sum(p.kind != "lifetime" for p in each.params) + each.implicit for each in (old, new)]
+    if not old.keyword or old.keyword != new.keyword or counts[0] != counts[1]:
+        return list(rules)
+    return [each for each in rules if each not in _OF_BOUNDS] + list(bounds(old, new))
+
+
+def _for_the_same(before: str, after: str) -> bool:
+    """Whether two blocks are for the same arguments; one without a header is for all."""
+    if before and after:
+        return _taken_apart(before)[1] == _taken_apart(after)[1]
+    generics, arguments, _ = _taken_apart(before or after)
+    names = {each.partition(":")[0].removeprefix("const ") for each in generics}
+    return names.issuperset(arguments)
+
+
+def _whole(member: Member, owner: str) -> Header:
+    """A member's declaration with the bounds of its block; the block's names are left alone."""
+    header = parse(member.signature, owner)
+    generics, _, predicates = _taken_apart(member.block)
+    stated = [each for each in generics if not each.startswith("const ")] + predicates
+    added = parse(f"fn block() where {', '.join(stated)}", owner).bounds if stated else ()
+    merged = dict(header.bounds)
+    for subject, each in added:
+        merged[subject] = merged.get(subject, frozenset()) | each
+    return replace(header, bounds=tuple(sorted(merged.items(), key=lambda pair: pair[0])))
+
+
+def _taken_apart(block: str) -> tuple[list[str], list[str], list[str]]:
+    """Parameters with their inline bounds, arguments of the type, and predicates of a header."""
+    text = erase_lifetimes(" ".join(block.split())).removeprefix("unsafe ").removeprefix("impl")
+    end = closing(text, 0) if text.startswith("<") else -1
+    target, _, where = text[end + 1 :].partition(" where ")
+    opening = target.find("<")
+    arguments = split(target[opening + 1 : closing(target, opening)]) if opening >= 0 else []
+    return split(text[1:end]) if end > 0 else [], arguments, split(where)
+
+
+# Which item of the old version is which of the new one.
+
+
+Key = tuple[str, str]
+
+
+class Match:
+    """Two versions, item by item.
+
+    Attributes:
+        old: documents of the old version by path and kind.
+        new: those of the new version.
+        pairs: items that both have.
+        gone: items that the new version lacks; members of lost owners are left out.
+        added: items that the old version lacks; members of new owners are left out.
+        moves: changes of paths and kinds.
+        images: old path to new path of each item in ``pairs``.
+        originals: the other way round.
+        old_paths: every path of the old version, aliases left aside.
+        new_paths: likewise.
+    """
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.old = _by_key(old.documents)
+        self.new = _by_key(new.documents)
+        self.old_paths = {path for path, _ in self.old}
+        self.new_paths = {path for path, _ in self.new}
+        self._aliases = dict(_aliases(new))
+        self._old_aliases: defaultdict[str, list[str]] = defaultdict(list)
+        for alias, path in _aliases(old):
+            self._old_aliases[path].append(alias)
+        self._fresh: defaultdict[Key, list[Key]] = defaultdict(list)
+        self._by_path: defaultdict[str, list[Key]] = defaultdict(list)
+        for key, document in self.new.items():
+            self._by_path[key[0]].append(key)
+            if key not in self.old:
+                self._fresh[document.title, document.kind].append(key)
+        self._old_owners = {path: kind for path, kind in self.old if kind in OWNERS}
+        self.pairs: list[tuple[Document, Document]] = []
+        self.gone: list[Document] = []
+        self.moves: list[Change] = []
+        self.images: dict[str, str] = {}
+        self._taken: set[Key] = set()
+        lost: set[str] = set()
+        for document in self.old.values():
+            ownerless = document.parent in lost and document.parent not in self.images
+            if ownerless or not self._place(document):
+                lost.add(document.path)
+        self.originals = {new.path: old.path for old, new in self.pairs}
+        self.added = [each for key, each in self.new.items() if self._is_added(key, each)]
+        self.moves += self._lost_aliases()
+
+    def resolve(self, path: str) -> str:
+        """The path of the new version's item that an old path means; empty if none."""
+        head, tail = path, ""
+        while head:
+            target = self._aliases.get(head, head) + tail
+            if target in self.new_paths:
+                return target
+            head, _, last = head.rpartition("::")
+            tail = f"::{last}{tail}"
+        return ""
+
+    def _place(self, document: Document) -> bool:
+        """Find a document's other half; False if it has none under any name."""
+        kind, owner = document.kind, self.images.get(document.parent, document.parent)
+        expected = f"{owner}::{document.title}" if document.parent else document.path
+        for path in (document.path, expected):
+            if self._take(document, (path, kind)):
+                return True
+        if self._take(document, (self.resolve(document.path), kind)):
+            self._note(document, "alias-kept")
+            return True
+        for alias in self._old_aliases[document.path]:
+            if self._take(document, (self.resolve(alias), kind)):
+                self._note(document, "item-moved")
+                return True
+        if document.parent not in self._old_owners:
+            others = self._fresh[document.title, kind]
+            if len(others) == 1 and others[0] not in self._taken:
+                self._take(document, others[0])
+                self._note(document, "item-moved")
+                return True
+            if self._other_kind(document):
+                return False
+        self.gone.append(document)
+        return False
+
+    def _take(self, document: Document, key: Key) -> bool:
+        """Note that a document is that item now; it is paired with it unless another is."""
+        if key not in self.new:
+            return False
+        namesake = self.old.get(key, document)
+        if key not in self._taken and namesake is document:
+            self._taken.add(key)
+            self.pairs.append((document, self.new[key]))
+        self.images[document.path] = key[0]
+        return True
+
+    def _note(self, document: Document, rule: str) -> None:
+        now = self.images[document.path]
+        self.moves.append(Change(document.path, document.kind, rule, document.path, now, now))
+
+    def _other_kind(self, document: Document) -> bool:
+        """The same path, another kind of item: that is one change, not a loss and a gain."""
+        for key in self._by_path.get(self.resolve(document.path), ()):
+            kind, other = key[1], self.new[key]
+            if key not in self.old and key not in self._taken:
+                self._taken.add(key)
+                foreign = "re-export" in {kind, document.kind}
+                rule = "reexport-changed" if foreign else "kind-changed"
+                texts = (f"{each.kind} {each.signature}" for each in (document, other))
+                self.moves.append(Change(document.path, document.kind, rule, *texts))
+                return True
+        return False
+
+    def _is_added(self, key: Key, document: Document) -> bool:
+        if key in self._taken:
+            return False
+        owners = [(document.parent, kind) for kind in OWNERS if (document.parent, kind) in self.new]
+        return all(owner in self._taken and document.parent in self.originals for owner in owners)
+
+    def _lost_aliases(self) -> Iterator[Change]:
+        kinds = dict(self.old.keys())
+        for path, aliases in self._old_aliases.items():
+            kind = kinds.get(path, "")
+            for alias in aliases if path in self.images else ():
+                if not self.resolve(alias):
+                    now = self.images[path]
+                    yield Change(alias, kind, "alias-removed", path, "", now)
+
+
+def _by_key(documents: Iterable[Document]) -> dict[Key, Document]:
+    """Documents by path and kind, owners before members.
+
+    Left out is what says nothing by itself: members that a trait implementation gives, which
+    ``implements`` relations stand for, names that begin with ``__``, and numbered fields of
+    variants, which are documents only if they have docs.
+    """
+    variants = {each.path for each in documents if each.kind == "variant"}
+    kept = (
+        each
+        for each in documents
+        if "trait" not in each.attributes
+        and not each.title.startswith("__")
+        and not (each.parent in variants and each.title.isdigit())
+    )
+    return {(each.path, each.kind): each for each in sorted(kept, key=lambda d: (d.path, d.kind))}
+
+
+def _aliases(side: Side) -> Iterator[tuple[str, str]]:
+    return ((each.subject, each.object) for each in side.relations if each.predicate == "alias")
+
 
 #: Rules that a trait's own items fall under, in place of those for other functions.
 _FREE_IN_TRAITS = frozenset({"lifetimes-changed", "value-changed", "async-desugared"})
+
+
 _TEXTUAL = frozenset({"macro", "attribute_macro", "derive_macro"})
+
+
 _SEALED = re.compile(r":.*\b\w*(?:Sealed|Private)\w*\b")
+
+
 """A supertrait that nobody outside can name, by the names that crates give it."""
+
+
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:.*$|^### `(?:unsafe )?impl.*$", re.MULTILINE)
+
+
 _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?: \"[^\"]*\")?\)|\]\[[^\]]*\]")
 
 
@@ -99,8 +330,8 @@ def _signature(match: Match, old: Document, new: Document) -> Iterator[str]:
         name = old.title if old.kind in {"struct", "enum", "union"} else owner
         rules = declarations.compare(old.signature, new.signature, Place(name, in_trait))
         if _block(old) != _block(new) and _has_as_many_parameters(match, old):
-            members = [blocks.Member(each.signature, _block(each)) for each in (old, new)]
-            rules = blocks.compare(rules, members[0], members[1], owner)
+            members = [Member(each.signature, _block(each)) for each in (old, new)]
+            rules = compare(rules, members[0], members[1], owner)
         for rule in rules:
             free = not in_trait or rule in _FREE_IN_TRAITS
             yield rule if free else "trait-item-signature-changed"

@@ -16,14 +16,14 @@ from urllib.parse import urldefrag, urljoin
 
 from docstow.core.model import Document, Relation
 from docstow.languages.rust.rustdoc import links as doc_links
-from docstow.languages.rust.rustdoc import links__readers_doc_pages as doc_pages
+from docstow.languages.rust.rustdoc import links as doc_pages
 from docstow.languages.rust.rustdoc.drafts import Anchor, Draft
 from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
 from docstow.languages.rust.rustdoc.format import Id
 from docstow.languages.rust.rustdoc.items import Items
-from docstow.languages.rust.rustdoc.links__readers_doc_pages import External
-from docstow.languages.rust.rustdoc.members__readers_implementations import Implementations
-from docstow.languages.rust.rustdoc.paths__readers_public_paths import walk
+from docstow.languages.rust.rustdoc.links import External
+from docstow.languages.rust.rustdoc.members import Implementations
+from docstow.languages.rust.rustdoc.paths import walk
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from docstow.languages.rust.rustdoc import attributes as rust_cfg
-from docstow.languages.rust.rustdoc.attributes import Cfg
-from docstow.languages.rust.rustdoc.attributes__readers_item_facts import facts, words
+from docstow.languages.rust.rustdoc.attributes import Cfg, facts, words
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Id
-from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
+from docstow.languages.rust.rustdoc.format import Id, Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from docstow.core.errors import UnreadableInput, UnsupportedFormat
+from docstow.languages.rust.rustdoc import format as fmt
 from docstow.languages.rust.rustdoc import format as types
-from docstow.languages.rust.rustdoc import format__readers_rustdoc_format as fmt
-from docstow.languages.rust.rustdoc.format import Id
-from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
+from docstow.languages.rust.rustdoc.format import Id, Item
 from docstow.languages.rust.rustdoc.legacy import KINDS, upgrade
 
 OLDEST, NEWEST = 15, 61

@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from docstow.core.model import Relation
-from docstow.languages.rust.rustdoc import format__readers_rustdoc_format as fmt
-from docstow.languages.rust.rustdoc import links__readers_doc_pages as doc_pages
+from docstow.languages.rust.rustdoc import format as fmt
+from docstow.languages.rust.rustdoc import links as doc_pages
 from docstow.languages.rust.rustdoc.drafts import Draft, Drafts, Part
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Id
-from docstow.languages.rust.rustdoc.format__readers_rustdoc_format import Item
-from docstow.languages.rust.rustdoc.links__readers_doc_pages import External
+from docstow.languages.rust.rustdoc.format import Id, Item
+from docstow.languages.rust.rustdoc.links import External
 from docstow.languages.rust.rustdoc.members import Members, function_words
-from docstow.languages.rust.rustdoc.paths__readers_public_paths import Place, PublicView
+from docstow.languages.rust.rustdoc.paths import Place, PublicView
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
 _PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}

@@ -6,23 +6,206 @@ declares twice stands for nothing certain.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from docstow.languages.typescript.check.scope__verify_javascript_imports import (
-    Name,
-    imports,
-    loaded,
+from docstow.languages.typescript.check.syntax import (
+    Tree,
+    child,
+    parameters,
+    passed,
+    text_of,
+    unquoted,
 )
-from docstow.languages.typescript.check.scope__verify_javascript_narrowed import assigned, narrowed
-from docstow.languages.typescript.check.scope__verify_javascript_patterns import bound
-from docstow.languages.typescript.check.syntax import Tree, child, parameters, text_of, unquoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
+
+
+# What ``import`` and ``require`` bring into a TypeScript or JavaScript file.
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An exported name of a module: ``specifier`` and the names below it."""
+
+    specifier: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """As surfaces write it."""
+        return ".".join((self.specifier, *self.names))
+
+    def below(self, name: str) -> Name:
+        """A member of it."""
+        return Name(self.specifier, (*self.names, name))
+
+
+def imports(node: Node) -> Iterator[tuple[str, Name, Node]]:
+    """The local names of an import statement, what they stand for, and where that is written.
+
+    An import that names nothing gives an empty local name.
+    """
+    source = unquoted(child(node, "source"))
+    if node.has_error:
+        return
+    named = False
+    for clause in node.named_children:
+        if clause.type == "import_require_clause":
+            named = True
+            module = unquoted(child(clause, "source"))
+            yield text_of(clause.named_children[0]), Name(module), clause
+        if clause.type != "import_clause" or not source:
+            continue
+        named = True
+        for each in clause.named_children:
+            if each.type == "identifier":
+                yield text_of(each), Name(source, ("default",)), each
+            elif each.type == "namespace_import":
+                yield text_of(each.named_children[0]), Name(source), each
+            elif each.type == "named_imports":
+                yield from _named(each, source)
+    if not named and source:
+        yield "", Name(source), node
+
+
+def _named(node: Node, source: str) -> Iterator[tuple[str, Name, Node]]:
+    for each in node.named_children:
+        if each.type != "import_specifier":
+            continue
+        name, alias = child(each, "name"), child(each, "alias")
+        if name is not None:
+            yield text_of(alias or name), Name(source, (unquoted(name),)), name
+
+
+def loaded(value: Node) -> str | None:
+    """The module of ``require("m")`` or ``await import("m")``."""
+    if value.type == "await_expression" and value.named_children:
+        value = value.named_children[0]
+        called = "import"
+    else:
+        called = "require"
+    function = child(value, "function")
+    if value.type != "call_expression" or function is None or function.type == "call_expression":
+        return None
+    if function.end_byte - function.start_byte > len(called) or text_of(function) != called:
+        return None
+    arguments = child(value, "arguments")
+    if arguments is None or len(arguments.named_children) != 1:
+        return None
+    only = arguments.named_children[0]
+    return unquoted(only) if only.type == "string" else None
+
+
+# What code does to names beside declaring them
+
+
+#: Functions that ask or assert what something is, by how they are named.
+_ASSERTS = re.compile(
+    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
+)
+
+
+_CONDITIONS = frozenset(
+    {
+        *("if_statement", "while_statement", "do_statement", "for_statement"),
+        *("ternary_expression", "binary_expression", "switch_case"),
+    }
+)
+
+
+def assigned(tree: Tree) -> set[str]:
+    """Members that the code itself assigns."""
+    found = set()
+    for node in tree.nodes:
+        if node.type.endswith(("assignment_expression", "update_expression")):
+            target = child(node, "left") or child(node, "argument")
+            if target is not None and target.type == "member_expression":
+                found.add(text_of(child(target, "property")))
+    return found
+
+
+def narrowed(tree: Tree) -> set[str]:
+    """Names of which ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell more."""
+    asked = (each for node in tree.nodes for each in _asked(tree, node))
+    return {text_of(each) for each in asked if each.type == "identifier"}
+
+
+def _asked(tree: Tree, node: Node) -> Iterable[Node]:
+    if node.type == "call_expression":
+        given = [each for each in passed(node) or () if each.type == "identifier"]
+        return given if given and _is_condition(tree, node) else ()
+    operator = text_of(child(node, "operator")) if node.type == "binary_expression" else ""
+    return node.named_children if operator in {"instanceof", "in"} else ()
+
+
+def _is_condition(tree: Tree, call: Node) -> bool:
+    """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
+    outer = tree.parent(call)
+    while outer is not None and outer.type in ("parenthesized_expression", "unary_expression"):
+        outer = tree.parent(outer)
+    if outer is not None and outer.type in ("expression_statement", "variable_declarator"):
+        called = child(call, "function")
+        if called is not None and called.type == "member_expression":
+            called = child(called, "property")
+        return bool(_ASSERTS.match(text_of(called)))
+    return outer is not None and outer.type in _CONDITIONS
+
+
+# The names that a pattern binds, and how each is taken out of the whole.
+
+
+#: How deep patterns are followed.
+_PATTERNS_DEEPEST = 20
+
+
+Way = tuple[str | int, ...]
+
+
+def bound(pattern: Node | None, path: Way, *, known: bool) -> Iterator[tuple[Node, Way | None]]:
+    """Every name that a pattern binds, with the keys and places that lead to it.
+
+    Args:
+        pattern: an identifier, or what is taken apart.
+        path: the way to it.
+        known: whether the way is certain; without that no name's is.
+    """
+    waiting: list[tuple[Node | None, Way, bool]] = [(pattern, path, known)]
+    while waiting:
+        node, way, sure = waiting.pop()
+        if node is None or len(way) > _PATTERNS_DEEPEST:
+            continue
+        if node.type in ("identifier", "shorthand_property_identifier_pattern"):
+            if node.type != "identifier":
+                way = (*way, text_of(node))
+            yield node, way if sure else None
+        elif node.type == "pair_pattern":
+            key = child(node, "key")
+            plain = key is not None and key.type in ("property_identifier", "string")
+            waiting.append((child(node, "value"), (*way, unquoted(key)), sure and plain))
+        elif node.type in ("assignment_pattern", "object_assignment_pattern"):
+            waiting.append((child(node, "left"), way, False))
+        elif node.type == "array_pattern":
+            # Places that are left out have no node of their own.
+            plain = sure and b",," not in (node.text or b"").replace(b" ", b"")[:200]
+            plain = plain and not (node.text or b"").replace(b" ", b"").startswith(b"[,")
+            for index, each in enumerate(node.named_children):
+                waiting.append((each, (*way, index), plain))
+        elif node.type == "object_pattern":
+            waiting += [(each, way, sure) for each in node.named_children]
+        elif node.type in ("rest_pattern", "required_parameter", "optional_parameter"):
+            waiting += [(each, way, False) for each in node.named_children[:1]]
+
 
 #: Scopes that are looked through for a name; nobody nests as deep.
 _DEEPEST = 1000
+
+
 FUNCTIONS = frozenset(
     {
         *("arrow_function", "function_declaration", "function_expression", "method_definition"),
@@ -31,12 +214,16 @@ FUNCTIONS = frozenset(
         *("call_signature", "construct_signature"),
     }
 )
+
+
 _SCOPES = FUNCTIONS | {
     *("program", "statement_block", "for_statement", "for_in_statement", "catch_clause"),
     *("switch_body", "class_declaration", "abstract_class_declaration", "class"),
     *("interface_declaration", "type_alias_declaration", "mapped_type_clause", "infer_type"),
     "conditional_type",
 }
+
+
 _DECLARING = frozenset(
     {
         *("function_declaration", "generator_function_declaration", "class_declaration"),
@@ -44,6 +231,8 @@ _DECLARING = frozenset(
         *("type_alias_declaration", "function_signature", "import_alias"),
     }
 )
+
+
 _SORTS = {
     "interface_declaration": "type",
     "type_alias_declaration": "type",
@@ -51,6 +240,8 @@ _SORTS = {
     "generator_function_declaration": "value",
     "function_signature": "value",
 }
+
+
 _MEMBERS = frozenset({"property_signature", "method_signature"})
 
 

@@ -27,13 +27,7 @@ from docstow.languages.typescript.source.model import (
     Source,
     Span,
 )
-from docstow.languages.typescript.source.modules__readers_typescript_exchange import (
-    exported,
-    imported,
-    path_of,
-    quoted,
-    renamed,
-)
+from docstow.languages.typescript.source.modules import exported, imported, path_of, quoted, renamed
 
 if TYPE_CHECKING:
     from tree_sitter import Node

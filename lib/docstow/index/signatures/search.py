@@ -1,8 +1,4 @@
-"""From the signature that a caller wrote to hits over one loaded index.
-
-This room knows how matches of equal distance are ordered. It does not know how distances come
-about, nor where an index came from.
-"""
+"""Search one or several loaded indexes for functions of a given shape."""
 
 from __future__ import annotations
 
@@ -17,26 +13,33 @@ import numpy as np
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Hit
 from docstow.index import cross_crate as federate
-from docstow.index import ranking__rank as rank
+from docstow.index import ranking as rank
 from docstow.index.loaded import Index
-from docstow.index.search__search import Filters, allowed, search
-from docstow.index.signatures import BadSignature, query
+from docstow.index.search import Filters, allowed, search
 from docstow.index.signatures.catalogue import MOST_ARGUMENTS
+from docstow.index.signatures.parser import BadSignature, query
 from docstow.index.signatures.tree import Function, Type, Variable, nodes
-from docstow.text import chunking__chunk as chunk
+from docstow.text import chunking as chunk
 
 if TYPE_CHECKING:
-    from docstow.embedding._embed import Embedder
+    from docstow.embedding import Embedder
     from docstow.index.cross_crate import Part
+
+
+# From the signature that a caller wrote to hits over one loaded index.
+
 
 #: What another name than the one asked for counts, in units of distance.
 OTHER_NAME = 0.5
 
+
 #: What counts as little as another name: functions for nightly compilers or single processors.
 REMOTE = 0.6
 
+
 #: So many results of the words are fused with those of the shape.
 BY_WORDS = 200
+
 
 _ARCH = re.compile(r"(std|core)::(arch|intrinsics)::")
 
@@ -86,7 +89,7 @@ def search_by_signature(
 
     Args:
         index: the loaded snapshot.
-        embedder: as for :func:`docstow.index.search__search.search`.
+        embedder: as for :func:`docstow.index.search.search`.
         signature: such as ``Vec<T> -> Option<&T>``.
         words: if given, matches are ordered by reciprocal rank fusion with the search for these.
         limit: the largest number of hits.

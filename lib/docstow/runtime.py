@@ -33,11 +33,10 @@ from docstow.ingest.jobs.queue import LocalQueue, Queue
 from docstow.ingest.jobs.sqs import SqsQueue
 from docstow.ingest.jobs.store import RENEW, STOW, SYNC, Jobs, subject
 from docstow.ingest.jobs.worker import Work
-from docstow.ingest.publish import Renewals
+from docstow.ingest.renewal import Renewals
 from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.ops.sweep import GRACE
-from docstow.server import commands as commands
 from docstow.sources.registry import Registry
 from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store
@@ -219,7 +218,7 @@ def app(
         policy: who may call, and what.
         health: what ``GET /health`` answers.
     """
-    from docstow.server import LOOPBACK_HOSTS, create_app
+    from docstow.server import LOOPBACK_HOSTS, commands, create_app
 
     return create_app(
         served,

@@ -16,12 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from docstow.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
 
@@ -144,6 +143,8 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see :meth:`Embedder.embed`."""
+        import numpy as np
+
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return vectors
@@ -243,6 +244,8 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def _padded(ids: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     """Token lists as one matrix, 0 after the end of each."""
+    import numpy as np
+
     matrix = np.zeros((len(ids), max(map(len, ids))), dtype=np.int64)
     for row, each in enumerate(ids):
         matrix[row, : len(each)] = each

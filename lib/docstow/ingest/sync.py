@@ -28,8 +28,6 @@ from docstow.core.model import (
     Revision,
     Snapshot,
 )
-from docstow.formats import PROSE_READER
-from docstow.ingest.changes import Former, Harvest
 from docstow.ingest.jobs.store import (
     COUNTS,
     FULL,
@@ -43,12 +41,11 @@ from docstow.ingest.jobs.store import (
 )
 from docstow.store.heads import Fenced
 from docstow.store.objects import Conflict
-from docstow.text.bm25 import PROSE_WORDS
-from docstow.text.chunking import PROSE_CHUNKER as CHUNKER
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.schema import Tables
+    from docstow.ingest.changes import Former, Harvest
     from docstow.ingest.jobs.dispatch import Dispatch
     from docstow.sources.protocol import ProseOrigin
     from docstow.sources.registry import Registry
@@ -164,7 +161,6 @@ class Sync:
 
     def _visited(self, registration: Registration, job: Job) -> dict[str, Any]:
         """Visit the source, and once more if others published or deleted it meanwhile."""
-        # Only now: a visit needs numpy, and most processes never make one.
 
         def visit(registration: Registration) -> dict[str, Any]:
             with self._origins(registration) as origin:
@@ -276,6 +272,8 @@ class Visit:
             Conflict: others published or deleted the source meanwhile.
             DocstowError: the source cannot be had, or has nothing; what answered goes on answering.
         """
+        from docstow.ingest.changes import Former
+
         now = self._clock()
         source = self._registration.source
         head = self._snapshots.head(source, fresh=True)
@@ -303,13 +301,17 @@ class Visit:
 
     @property
     def _recipe(self) -> Recipe:
+        from docstow.formats import PROSE_READER
         from docstow.index.schema import PAGE_LAYOUT
+        from docstow.text.bm25 import PROSE_WORDS
+        from docstow.text.chunking import PROSE_CHUNKER
 
-        return Recipe(PROSE_READER, CHUNKER, PROSE_WORDS, self._embedder.id, PAGE_LAYOUT)
+        return Recipe(PROSE_READER, PROSE_CHUNKER, PROSE_WORDS, self._embedder.id, PAGE_LAYOUT)
 
     def _answering(self, head: Head | None) -> Answering | None:
         """What answers now; one that cannot be read any more is as good as none."""
         from docstow.index.loaded import PageIndex
+        from docstow.ingest.changes import Former
 
         snapshot = self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
         if snapshot is None:
@@ -336,6 +338,8 @@ class Visit:
         )
 
     def _gather(self, former: Former, *, full: bool) -> Harvest:
+        from docstow.ingest.changes import Harvest
+
         harvest = Harvest(former, kind=self._registration.kind, full=full)
         for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
             harvest.add(event)

@@ -21,9 +21,8 @@ from docstow.core.errors import (
 )
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
 from docstow.core.versions import Version, choose
-from docstow.index.loaded import IndexCache
 from docstow.ingest.jobs.queue import Busy
-from docstow.ingest.publish import renewed
+from docstow.library.indexes import IndexCache
 
 if TYPE_CHECKING:
     from docstow.core.language_names import Language
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.index.search import Filters
     from docstow.ingest.crates import Stowing
-    from docstow.ingest.publish import Renewals
+    from docstow.ingest.renewal import Renewals
     from docstow.library.packages import Installed
     from docstow.sources.crates import CrateOrigin
     from docstow.sources.crates.index import Release
@@ -307,6 +306,8 @@ class Library:
         Returns:
             The same, with a notice if it is being made anew; and the model or None.
         """
+        from docstow.ingest.publish import renewed
+
         snapshot, embedder = stowed.snapshot, self.embedder()
         if snapshot.recipe == renewed(snapshot.recipe, embedder):
             return stowed, embedder

@@ -17,7 +17,7 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import COLLECTION, PROSE, Document, Registration, Snapshot
 from docstow.core.urls import canonical_url
-from docstow.index.loaded import IndexCache
+from docstow.library.indexes import IndexCache
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from docstow.core.errors import SourceNotFound, UpstreamError
 from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, File, Known, Registration, Snapshot
 from docstow.core.settings import load
 from docstow.embedding import bundled
+from docstow.index import schema
 from docstow.index.loaded import PageIndex
 from docstow.ingest.jobs.dispatch import Dispatch
 from docstow.ingest.jobs.queue import Busy, Message
@@ -289,29 +291,31 @@ def test_other_options_and_a_full_sync_take_nothing_for_unchanged(
 
 
 @pytest.mark.parametrize(
-    ("part", "constant", "read_anew", "embedded_anew"),
+    ("part", "read_anew", "embedded_anew"),
     [
-        ("reader", "docstow.ingest.sync.PROSE_READER", True, False),
-        ("layout", "docstow.index.schema.PAGE_LAYOUT", True, True),
-        ("chunker", "docstow.ingest.sync.CHUNKER", False, False),
-        ("words", "docstow.ingest.sync.PROSE_WORDS", False, False),
-        ("model", "", False, True),
+        ("reader", True, False),
+        ("layout", True, True),
+        ("chunker", False, False),
+        ("words", False, False),
+        ("model", False, True),
     ],
 )
 def test_another_recipe_makes_the_same_pages_anew(
     bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
     part: str,
-    constant: str,
     read_anew: bool,
     embedded_anew: bool,
 ) -> None:
     old = bench.run(*ABC, version="c0ffee")
     visits = bench.index.visits()
-    if constant:
-        monkeypatch.setattr(constant, "another/9")
-    else:
+    if part == "model":
         monkeypatch.setattr(bundled(), "id", "another/9")
+    elif part == "reader":
+        monkeypatch.setattr("docstow.formats.PROSE_READER", "another/9")
+    else:
+        changed = replace(schema.PAGES, **{part: "another/9"})  # type: ignore[arg-type]
+        monkeypatch.setattr(schema, "PAGES", changed)
     prose = Prose(bench.snapshots, bench.registry, bundled, 1 << 28)
     hits, ((_, answered),) = prose.search("all about b")
     assert (answered.id, hits[0].title) == (old.snapshot_id, "Page b")

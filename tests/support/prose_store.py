@@ -19,14 +19,11 @@ from docstow.core.model import (
 from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import PageIndex
 from docstow.index.parquet import write_table
-from docstow.index.schema import PAGE_LAYOUT, Columns
-from docstow.index.schema import tabulate_pages as tabulate
+from docstow.index.schema import PAGES, Columns, tabulate
 from docstow.library.prose import Prose
 from docstow.sources.registry import Registry
 from docstow.store.objects import DirectoryStore
 from docstow.store.snapshots import BlobCache, Snapshots
-from docstow.text.bm25 import PROSE_WORDS
-from docstow.text.chunking import PROSE_CHUNKER as CHUNKER
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -64,7 +61,14 @@ class ProseStore:
         registration, _ = self.registry.create(kind, name)
         documents = sorted(documents, key=lambda each: each.path)
         with tempfile.TemporaryDirectory() as folder:
-            tables = tabulate(registration.id, documents, {}, [], self.embedder, known or {})
+            tables = tabulate(
+                PAGES,
+                documents,
+                [],
+                self.embedder,
+                source_id=registration.id,
+                known=known or {},
+            )
             snapshot = self.snapshots.publish(
                 Revision(registration.source, "", origin=kind),
                 recipe(self.embedder),
@@ -82,7 +86,7 @@ def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = 
     """The tables of pages in a folder, without a store; those that are named, or all."""
     documents = sorted(documents, key=lambda each: each.path)
     source = Source(COLLECTION, "f" * 64)
-    columns = tabulate(source.name, documents, {}, [], bundled(), {}).columns
+    columns = tabulate(PAGES, documents, [], bundled(), source_id=source.name).columns
     files = written({name: columns[name] for name in names or columns}, folder)
     snapshot = Snapshot("0" * 64, Revision(source, ""), recipe(bundled()), {}, {}, {}, {}, NOW)
     return PageIndex(snapshot, files.__getitem__)
@@ -90,7 +94,7 @@ def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = 
 
 def recipe(embedder: Embedder) -> Recipe:
     """What pages are made into tables with."""
-    return Recipe("prose/1", CHUNKER, PROSE_WORDS, embedder.id, PAGE_LAYOUT)
+    return PAGES.recipe("prose/1", embedder.id)
 
 
 def written(columns: Mapping[str, Columns], folder: Path) -> dict[str, Path]:

@@ -126,13 +126,18 @@ class Passage:
         document: row of the document in the snapshot's documents table.
         ordinal: position among the passages of that document, from 0.
         heading_path: the headings above it, outermost first, joined by `` > ``.
-        text: the prose that is embedded and shown as a snippet; no code blocks.
+        text: of an item the prose that is embedded and shown as a snippet, without code blocks; of
+            a page the Markdown as it stands there.
+        id: of a page's passage: the document's id, a dot and 12 hex digits of what it says.
+        tokens: of a page's text, by the model's tokenizer.
     """
 
     document: int
     ordinal: int
     heading_path: str
     text: str
+    id: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.language_names import RUST, Language, of_kind
-from docstow.core.model import Document, Known, Snapshot
+from docstow.core.model import Document, Example, Known, Passage, Snapshot
 from docstow.core.relations import DEFINES, DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.core.relations import unpack_definitions as unpacked
 from docstow.index.parquet import read_table, unpack_vectors
 from docstow.index.ranking import Item
 from docstow.index.render import Member, Traits
+from docstow.index.schema import ITEMS, Content
 from docstow.index.signatures.catalogue import Row, Shapes
 
 # One snapshot of pages in memory
@@ -563,6 +564,28 @@ class Index:
             for path, rows in self.rows_by_path.items()
             if path.lower().endswith(ending)
             for row in rows
+        )
+
+    def vectors_by_digest(self) -> dict[str, bytes]:
+        """Return the packed vectors of passages and examples by the digest of what shaped them."""
+        content = self._content()
+        vectors: dict[str, bytes] = {}
+        for table in (ITEMS.parts, ITEMS.examples):
+            packed = read_table(self._file(table.name), ("embedding",))["embedding"]
+            digests = table.digests(ITEMS, self.snapshot.recipe.model, table.embeddable(content))
+            vectors.update(zip(digests, packed, strict=True))
+        return vectors
+
+    def _content(self) -> Content:
+        """Return what the snapshot holds, but for the documents' texts."""
+        columns = (self.columns[name].tolist() for name in ("path", "kind", "title", "signature"))
+        parts = read_table(self._file("passages"), ("document", "ordinal", "heading_path", "text"))
+        return Content(
+            "",
+            [Document(*each) for each in zip(*columns, strict=True)],
+            self.columns["summary"].tolist(),
+            [Passage(*each) for each in zip(*parts.values(), strict=True)],
+            [Example(*each) for each in zip(*self.examples.values(), strict=True)],
         )
 
     def names(self) -> Iterator[str]:

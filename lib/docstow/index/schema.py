@@ -1,6 +1,8 @@
 """The tables of a snapshot: their columns, made from documents, relations and an embedder.
 
-This room knows what one row means. It does not know Parquet files, stores or who asks.
+A :class:`Profile` describes one kind of snapshot: :data:`ITEMS` of code or :data:`PAGES` of prose.
+Names of tables and columns, layouts, weights and digests are stored; a change of any of them needs
+another layout.
 """
 
 from __future__ import annotations
@@ -9,370 +11,178 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import spoken
-from docstow.core.model import Document, Example, Passage, Relation, document_id
+from docstow.core.language_names import PACKAGE_KINDS, spoken
+from docstow.core.model import (
+    CRATE,
+    LOCAL,
+    NO_ATTRIBUTES,
+    Document,
+    Example,
+    Passage,
+    Recipe,
+    Relation,
+    document_id,
+)
 from docstow.formats.docstrings import guessed
 from docstow.index.parquet import pack_vectors
 from docstow.index.ranking import twin_word
-from docstow.text import bm25 as words
-from docstow.text import chunking as chunk
-from docstow.text.chunking import PROSE_CHUNKER as CHUNKER
-from docstow.text.chunking import chunks
+from docstow.text import bm25
+from docstow.text.chunking import (
+    CHUNKER,
+    PROSE_CHUNKER,
+    Block,
+    chunks,
+    examples,
+    first_sentence,
+    split,
+)
 from docstow.text.markdown import pieces
 
 if TYPE_CHECKING:
     from docstow.core.model import Known
     from docstow.embedding import Embedder
 
-__all__ = ["CHUNKER", "PAGE_LAYOUT", "Tables", "tabulate_pages"]
-
-
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
-
-#: The columns below, as a part of the recipe: a search has a snapshot of another layout made anew.
-LAYOUT = "layout/1"
-
-
-#: The keyword fields of a document with their BM25F weight and length normalisation b.
-FIELDS = {
-    "title": (6.0, 0.3),
-    "path": (2.0, 0.3),
-    "signature": (1.0, 0.5),
-    "summary": (2.5, 0.5),
-    "text": (1.0, 0.75),
-    "code": (0.5, 0.75),
-}
-
-
-#: The same for examples.
-EXAMPLE_FIELDS = {
-    "path": (2.0, 0.3),
-    "owner": (1.0, 0.5),
-    "context": (2.0, 0.5),
-    "code": (1.0, 0.75),
-}
-
-
-EXAMPLE_VECTORS = {"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5}
-
-
-#: What each field's vector counts in a passage's vector.
-FIELD_VECTORS = {"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3}
-
-
-#: Words of prose in one field.
-MOST_WORDS = 120
-
+#: Only so many words of a shortened field are embedded: models are trained on short texts.
+EMBEDDED_WORDS = 120
 
 #: Field vectors that are weighted at once, to bound memory.
-_AT_ONCE = 8192
+_VECTORS_AT_ONCE = 8192
 
 
-def tabulate(
-    documents: Sequence[Document], relations: Sequence[Relation], embedder: Embedder
-) -> dict[str, Columns]:
-    """Make the columns of every table, by table name.
+@dataclass(frozen=True)
+class Content:
+    """What a snapshot holds: its documents, and what their texts were divided into.
 
-    Args:
+    Attributes:
+        source_id: id of the registration that the documents belong to; empty for items.
         documents: sorted by path; a document's position is its row number everywhere else.
-        relations: the edges between paths.
-        embedder: makes one unit vector a passage.
+        summaries: the first sentence of each document.
+        parts: the passages or chunks of all documents, in their order.
+        examples: the code blocks of all documents, in their order.
     """
-    passages: list[Passage] = []
-    examples: list[Example] = []
-    summaries: list[str] = []
-    # One document at a time: parsed Markdown is remembered only for a while.
-    for row, document in enumerate(documents):
-        summaries.append(chunk.first_sentence(document.text))
-        passages += _passages(row, document)
-        examples += [
-            Example(row, ordinal, block.language, block.code, block.context)
-            for ordinal, block in enumerate(_blocks(document))
+
+    source_id: str
+    documents: Sequence[Document]
+    summaries: Sequence[str]
+    parts: Sequence[Passage]
+    examples: Sequence[Example]
+
+    def owner(self, part: Passage | Example) -> Document:
+        """Return the document that a part or an example stands in."""
+        return self.documents[part.document]
+
+    @cached_property
+    def prose_and_code(self) -> list[tuple[str, str]]:
+        """The prose of each part as plain text, and its code."""
+        divided = (pieces(part.text) for part in self.parts)
+        return [
+            (
+                "\n\n".join(piece.text for piece in found if piece.info is None),
+                "\n".join(piece.text for piece in found if piece.info is not None),
+            )
+            for found in divided
         ]
-    return {
-        "documents": _document_columns(documents, summaries, passages, examples),
-        "passages": _passage_columns(documents, summaries, passages, embedder),
-        "postings": _posting_columns(documents, summaries, passages, examples),
-        "examples": _example_columns(documents, summaries, examples, embedder),
-        "example_postings": _example_posting_columns(documents, summaries, examples),
-        "relations": {
-            "subject": [relation.subject for relation in relations],
-            "predicate": [relation.predicate for relation in relations],
-            "object": [relation.object for relation in relations],
-            "detail": [relation.detail for relation in relations],
-        },
-    }
 
 
-def _blocks(document: Document) -> list[chunk.Block]:
-    """The code blocks of a document; one that names no language is in the document's own."""
-    language = str(document.attributes.get("language", "rust"))
-    if language != "python":
-        return chunk.examples(document.text, default_language=language)
-    # What is indented in a docstring is as often a list as it is code.
-    return [
-        block if block.language else replace(block, language=guessed(block.code))
-        for block in chunk.examples(document.text, default_language="")
-    ]
+@dataclass(frozen=True, slots=True)
+class Embeddable:
+    """The texts that the vector of a part or an example is made from.
 
-
-def _passages(row: int, document: Document) -> list[Passage]:
-    """Every document has a passage, so that a bare signature can be found too."""
-    parts = chunk.split(document.text) or [("", "")]
-    return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
-
-
-def vectors(
-    documents: Sequence[Document],
-    summaries: Sequence[str],
-    passages: Sequence[Passage],
-    embedder: Embedder,
-) -> NDArray[np.float32]:
-    """One vector a passage: shape (passages, dimensions).
-
-    A model that asks for fields gets each field alone, and the passage's vector is the weighted
-    sum of the fields' unit vectors, brought to unit length: a passage that lacks a field is not
-    the worse for it. Any other model gets header and prose as one text.
+    Attributes:
+        fields: by name, for a model that embeds each field alone.
+        whole: for any other model; if empty, that model gets the fields, one a line.
     """
-    if not embedder.fields:
-        return embedder.embed([_whole_text(documents[p.document], p) for p in passages])
-    fields = [
-        _fields(documents[passage.document], summaries[passage.document], passage)
-        for passage in passages
-    ]
-    return weighted(fields, FIELD_VECTORS, embedder)
+
+    fields: Mapping[str, str]
+    whole: str = ""
 
 
-def weighted(
-    rows_of_fields: Sequence[Mapping[str, str]], worth: Mapping[str, float], embedder: Embedder
-) -> NDArray[np.float32]:
-    """The weighted sum of each row's field vectors, of unit length (or zero, of no text at all).
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table that is searched by words and by vectors.
 
-    A text that recurs is embedded once.
+    Attributes:
+        name: of the table.
+        columns: of the table, in their stored order.
+        postings: name of the table with its inverted index.
+        keywords: its keyword fields with their BM25F weight and length normalisation b.
+        vectors: what the vector of each field counts in the vector of a row.
+        shortened: fields of which only the first :data:`EMBEDDED_WORDS` words are embedded.
+        keyword_rows: gives the rows of the inverted index, one text for each of ``keywords``.
+        embeddable: gives the texts that the vector of each row is made from.
     """
-    texts: dict[str, int] = {}
-    places: dict[str, list[tuple[int, int]]] = {name: [] for name in worth}
-    for row, by_name in enumerate(rows_of_fields):
-        for name, text in by_name.items():
-            if text:
-                places[name].append((row, texts.setdefault(text, len(texts))))
-    embedded = embedder.embed(list(texts))
-    result = np.zeros((len(rows_of_fields), embedder.dimensions), np.float32)
-    for name, pairs in places.items():
-        for begin in range(0, len(pairs), _AT_ONCE):
-            # A row has a field once, so plain addition by index loses nothing.
-            rows, fields = np.array(pairs[begin : begin + _AT_ONCE]).T
-            result[rows] += embedded[fields] * np.float32(worth[name])
-    lengths = np.linalg.norm(result, axis=1, keepdims=True)
-    return np.divide(result, np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+    name: str
+    columns: tuple[str, ...]
+    postings: str
+    keywords: Mapping[str, tuple[float, float]]
+    vectors: Mapping[str, float]
+    shortened: frozenset[str]
+    keyword_rows: Callable[[Content], Sequence[tuple[str, ...]]]
+    embeddable: Callable[[Content], list[Embeddable]]
+
+    def digests(self, profile: Profile, model: str, rows: Iterable[Embeddable]) -> list[str]:
+        """Return for each row the digest of everything that shapes its vector."""
+        shape = (profile.layout, model, json.dumps(self.vectors))
+        return [
+            _digest(*shape, *row.fields.values(), *([row.whole] if row.whole else []))
+            for row in rows
+        ]
 
 
-def _fields(document: Document, summary: str, passage: Passage) -> dict[str, str]:
-    """The fields of a passage; only the first passage of a document speaks for its summary."""
-    first = passage.ordinal == 0
-    return {
-        "path": spoken(document.path),
-        "title": document.title,
-        "signature": " ".join(document.signature.split()) if first else "",
-        "summary": summary if first else passage.heading_path,
-        "text": _beginning(passage.text.removeprefix(summary) if first else passage.text),
-    }
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """How snapshots of one kind are divided, indexed and embedded.
+
+    Attributes:
+        layout: id of the tables below, a part of the recipe.
+        chunker: id of ``divide``.
+        words: id of ``terms``.
+        terms: gives the terms of a text for the inverted indexes.
+        document_columns: of the documents table, in their stored order.
+        parts: the table of passages or chunks.
+        examples: the table of code blocks.
+        has_visits: whether it keeps what the sync learned of each file.
+        divide: divides one document; gets the source's id, the document's row, the document and
+            the model's count of tokens.
+        code_blocks: gives the code blocks of one document.
+    """
+
+    layout: str
+    chunker: str
+    words: str
+    terms: Callable[[str], list[str]]
+    document_columns: tuple[str, ...]
+    parts: TextTable
+    examples: TextTable
+    has_visits: bool
+    divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
+    code_blocks: Callable[[Document], list[Block]]
+
+    def recipe(self, reader: str, model: str) -> Recipe:
+        """Return the recipe of a snapshot that is made now.
+
+        Args:
+            reader: id of what read the documents.
+            model: id of the embedding model.
+        """
+        return Recipe(reader, self.chunker, self.words, model, self.layout)
 
 
-def _beginning(text: str) -> str:
-    """The words that the model was trained to sum up; more would blur them."""
-    return " ".join(text.split()[:MOST_WORDS])
-
-
-def _whole_text(document: Document, passage: Passage) -> str:
-    parts = [document.path, document.signature, passage.heading_path, passage.text]
-    return "\n".join(part for part in parts if part)
-
-
-def _document_columns(
-    documents: Sequence[Document],
-    summaries: Sequence[str],
-    passages: Sequence[Passage],
-    examples: Sequence[Example],
-) -> Columns:
-    names: defaultdict[str, set[str]] = defaultdict(set)
-    for document in documents:
-        names[document.parent].add(document.title)
-    lengths = Counter[int]()
-    for passage in passages:
-        lengths[passage.document] += len(passage.text)
-    members = Counter(document.parent for document in documents)
-    shown = Counter(example.document for example in examples)
-    return {
-        "row": np.arange(len(documents), dtype=np.int32),
-        "path": [document.path for document in documents],
-        "kind": [document.kind for document in documents],
-        "title": [document.title for document in documents],
-        "signature": [document.signature for document in documents],
-        "summary": summaries,
-        "text": [document.text for document in documents],
-        "url": [document.url for document in documents],
-        "parent": [document.parent for document in documents],
-        # What ranking wants to know of every candidate, so that attributes need not be parsed.
-        "in_degree": _integers(document.attributes.get("in_degree", 0) for document in documents),
-        "members": _integers(members[document.path] for document in documents),
-        "length": _integers(lengths[row] for row in range(len(documents))),
-        "examples": _integers(shown[row] for row in range(len(documents))),
-        "deprecated": [document.attributes.get("deprecated") is not None for document in documents],
-        "twin": [twin_word(document.title, names[document.parent]) for document in documents],
-        "of_trait": ["trait" in document.attributes for document in documents],
-        "attributes": [
-            json.dumps(dict(document.attributes), sort_keys=True, separators=(",", ":"))
-            for document in documents
-        ],
-    }
-
-
-def _integers(values: Iterable[int]) -> NDArray[np.int32]:
-    return np.fromiter(values, np.int32)
-
-
-def _passage_columns(
-    documents: Sequence[Document],
-    summaries: Sequence[str],
-    passages: Sequence[Passage],
-    embedder: Embedder,
-) -> Columns:
-    return {
-        "document": np.array([passage.document for passage in passages], np.int32),
-        "ordinal": np.array([passage.ordinal for passage in passages], np.int32),
-        "heading_path": [passage.heading_path for passage in passages],
-        "text": [passage.text for passage in passages],
-        "embedding": pack_vectors(vectors(documents, summaries, passages, embedder)),
-    }
-
-
-def _posting_columns(
-    documents: Sequence[Document],
-    summaries: Sequence[str],
-    passages: Sequence[Passage],
-    examples: Sequence[Example],
-) -> Columns:
-    prose: list[list[str]] = [[] for _ in documents]
-    for passage in passages:
-        prose[passage.document] += (passage.heading_path, passage.text)
-    code: list[list[str]] = [[] for _ in documents]
-    for example in examples:
-        code[example.document].append(example.code)
-    rows = [
-        (
-            document.title,
-            document.path,
-            document.signature,
-            summary,
-            "\n".join(prose[row]),
-            "\n".join(code[row]),
-        )
-        for row, (document, summary) in enumerate(zip(documents, summaries, strict=True))
-    ]
-    return _postings(rows, FIELDS)
-
-
-def _example_columns(
-    documents: Sequence[Document],
-    summaries: Sequence[str],
-    examples: Sequence[Example],
-    embedder: Embedder,
-) -> Columns:
-    fields = [
-        {
-            "path": spoken(documents[example.document].path),
-            "owner": summaries[example.document],
-            "context": example.context,
-            "code": example.code,
-        }
-        for example in examples
-    ]
-    if embedder.fields:
-        matrix = weighted(fields, EXAMPLE_VECTORS, embedder)
-    else:
-        matrix = embedder.embed(["\n".join(filter(None, each.values())) for each in fields])
-    return {
-        "document": _integers(example.document for example in examples),
-        "ordinal": _integers(example.ordinal for example in examples),
-        "language": [example.language for example in examples],
-        "code": [example.code for example in examples],
-        "context": [example.context for example in examples],
-        "embedding": pack_vectors(matrix),
-    }
-
-
-def _example_posting_columns(
-    documents: Sequence[Document], summaries: Sequence[str], examples: Sequence[Example]
-) -> Columns:
-    rows = [
-        (
-            documents[example.document].path,
-            summaries[example.document],
-            example.context,
-            example.code,
-        )
-        for example in examples
-    ]
-    return _postings(rows, EXAMPLE_FIELDS)
-
-
-def _postings(
-    rows: Sequence[tuple[str, ...]], fields: Mapping[str, tuple[float, float]]
-) -> Columns:
-    weights, lengths = zip(*fields.values(), strict=True)
-    postings = words.index(rows, weights, lengths)
-    return {
-        "term": postings.terms,
-        "rows": [rows.tobytes() for rows in postings.rows],
-        "weights": [weights.tobytes() for weights in postings.weights],
-    }
-
-
-# The tables of a snapshot of pages
-
-
-#: The columns below, as a part of the recipe.
-PAGE_LAYOUT = "pages/1"
-
-
-#: The keyword fields of a chunk with their BM25F weight and length normalisation b. A page's
-#: title speaks loudest for the page's first chunk, and a little for all of them.
-PAGE_FIELDS = {
-    "title": (3.0, 0.3),
-    "page": (1.0, 0.3),
-    "heading": (2.5, 0.4),
-    "path": (1.0, 0.4),
-    "text": (1.0, 0.5),
-    "code": (0.6, 0.5),
-}
-
-
-PAGE_EXAMPLE_FIELDS = {
-    "page": (1.0, 0.3),
-    "path": (1.0, 0.4),
-    "context": (2.0, 0.5),
-    "code": (1.0, 0.75),
-}
-
-
-#: What each field's vector counts in a chunk's or an example's vector.
-VECTORS = {"title": 0.5, "heading": 0.7, "text": 1.0}
-
-
-PAGE_EXAMPLE_VECTORS = {"title": 0.3, "context": 1.0, "code": 0.5}
-
-
-_ORDINARY = re.compile(r"[^\w]+|_")
+def profile_of(source_kind: str) -> Profile:
+    """Return the profile of a kind of source: of pages, unless it is a kind that has items."""
+    return ITEMS if source_kind in ITEM_KINDS else PAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,8 +191,8 @@ class Tables:
 
     Attributes:
         columns: by table name.
-        embedded: vectors that were made.
-        reused: vectors that an earlier snapshot had.
+        embedded: number of vectors that were made.
+        reused: number of vectors that were known.
     """
 
     columns: dict[str, Columns]
@@ -390,167 +200,128 @@ class Tables:
     reused: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """A chunk with what is indexed of it."""
-
-    document: int
-    ordinal: int
-    id: str
-    heading_path: str
-    text: str
-    tokens: int
-    prose: str
-    code: str
-
-
-def tabulate_pages(
-    source_id: str,
+def tabulate(
+    profile: Profile,
     documents: Sequence[Document],
-    visits: Mapping[str, Known],
     relations: Sequence[Relation],
     embedder: Embedder,
-    known: Mapping[str, bytes],
+    *,
+    source_id: str = "",
+    visits: Mapping[str, Known] = NO_ATTRIBUTES,
+    known: Mapping[str, bytes] = NO_ATTRIBUTES,
 ) -> Tables:
     """Make the columns of every table.
 
     Args:
-        source_id: the registration's id.
-        documents: sorted by path, each path once; a document's position is its row everywhere else.
-        visits: by path what the sync learnt of each file.
-        relations: the edges between pages.
-        embedder: makes a vector of each chunk and each example, and counts tokens.
-        known: vectors of an earlier snapshot by digest: what is unchanged is not embedded again.
+        profile: the kind of snapshot.
+        documents: sorted by path; a document's position is its row number everywhere else.
+        relations: the edges between paths.
+        embedder: makes a unit vector of each part and each example, and counts tokens.
+        source_id: id of the registration that pages belong to.
+        visits: by path what the sync learned of each file.
+        known: packed vectors of an earlier snapshot by digest, which are not made again; see
+            :meth:`docstow.index.loaded.Index.vectors_by_digest`.
     """
-    parts: list[_Chunk] = []
-    examples: list[Example] = []
-    # Page by page, the whole page first: what is parsed is remembered only for a while.
+    summaries: list[str] = []
+    parts: list[Passage] = []
+    blocks: list[Example] = []
+    # Document by document: parsed Markdown is cached only for a while.
     for row, document in enumerate(documents):
-        examples += [
+        blocks += [
             Example(row, ordinal, block.language, block.code, block.context)
-            for ordinal, block in enumerate(chunk.examples(document.text, default_language="text"))
+            for ordinal, block in enumerate(profile.code_blocks(document))
         ]
-        parts += _chunks(row, document_id(source_id, document.path), document, embedder)
-    vectors = _Vectors(embedder, known)
+        summaries.append(first_sentence(document.text))
+        parts += profile.divide(source_id, row, document, embedder.count)
+    content = Content(source_id, documents, summaries, parts, blocks)
+    vectors = _Vectors(profile, embedder, known)
     columns: dict[str, Columns] = {
-        "documents": _page_document_columns(source_id, documents),
-        "chunks": _chunk_columns(documents, parts, vectors),
-        "chunk_postings": _page_postings(_chunk_texts(documents, parts), PAGE_FIELDS),
-        "examples": _page_example_columns(documents, examples, vectors),
-        "example_postings": _page_postings(
-            _example_texts(documents, examples), PAGE_EXAMPLE_FIELDS
-        ),
+        "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},
+        profile.parts.name: _part_columns(content, profile.parts, vectors),
+        profile.parts.postings: _posting_columns(content, profile.parts, profile.terms),
+        profile.examples.name: _example_columns(content, profile.examples, vectors),
+        profile.examples.postings: _posting_columns(content, profile.examples, profile.terms),
         "relations": {
             "subject": [relation.subject for relation in relations],
             "predicate": [relation.predicate for relation in relations],
             "object": [relation.object for relation in relations],
             "detail": [relation.detail for relation in relations],
         },
-        "visits": {
-            "path": [path for path, _ in sorted(visits.items())],
-            "url": [visit.url for _, visit in sorted(visits.items())],
-            "validator": [visit.validator for _, visit in sorted(visits.items())],
-            "links": [json.dumps(visit.links) for _, visit in sorted(visits.items())],
-        },
     }
+    if profile.has_visits:
+        paths = sorted(visits)
+        columns["visits"] = {
+            "path": paths,
+            "url": [visits[path].url for path in paths],
+            "validator": [visits[path].validator for path in paths],
+            "links": [json.dumps(visits[path].links) for path in paths],
+        }
     return Tables(columns, vectors.embedded, vectors.reused)
 
 
-def _chunks(row: int, identity: str, document: Document, embedder: Embedder) -> Iterable[_Chunk]:
-    """Every document has a chunk, so that a bare title can be found too.
-
-    A chunk is named by what it says, so that it keeps its name while others change; a text that
-    recurs in a page is numbered.
-    """
-    seen: dict[str, int] = {}
-    parts = [(p.heading_path, p.text, p.tokens) for p in chunks(document.text, embedder.count)]
-    for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
-        digest = _digest(heading, text)
-        seen[digest] = seen.get(digest, 0) + 1
-        name = digest if seen[digest] == 1 else _digest(heading, text, str(seen[digest]))
-        found = pieces(text)
-        yield _Chunk(
-            document=row,
-            ordinal=ordinal,
-            id=f"{identity}.{name[:12]}",
-            heading_path=heading,
-            text=text,
-            tokens=tokens,
-            prose="\n\n".join(piece.text for piece in found if piece.info is None),
-            code="\n".join(piece.text for piece in found if piece.info is not None),
-        )
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
 class _Vectors:
-    """Vectors of rows of fields, of which those that are known already are not made again."""
+    """Packed vectors, of which those that are known are not made again."""
 
-    def __init__(self, embedder: Embedder, known: Mapping[str, bytes]) -> None:
+    def __init__(self, profile: Profile, embedder: Embedder, known: Mapping[str, bytes]) -> None:
+        self._profile = profile
         self._embedder = embedder
         self._known = known
         self.embedded = self.reused = 0
 
-    def columns(
-        self, rows: Sequence[Mapping[str, str]], worth: Mapping[str, float]
-    ) -> tuple[list[str], list[bytes]]:
-        """The digest of all that shapes each row's vector, and the vector."""
-        shape = (PAGE_LAYOUT, self._embedder.id, json.dumps(worth))
-        digests = [_digest(*shape, *row.values()) for row in rows]
-        wanted = {d: row for d, row in zip(digests, rows, strict=True) if d not in self._known}
-        made = dict(
-            zip(wanted, pack_vectors(self._embed(list(wanted.values()), worth)), strict=True)
-        )
+    def pack(self, table: TextTable, rows: Sequence[Embeddable]) -> tuple[list[str], list[bytes]]:
+        """Return the digest and the packed vector of each row."""
+        digests = table.digests(self._profile, self._embedder.id, rows)
+        missing = {d: row for d, row in zip(digests, rows, strict=True) if d not in self._known}
+        packed = pack_vectors(self._embed(table, list(missing.values())))
+        made = dict(zip(missing, packed, strict=True))
         self.embedded += len(made)
         self.reused += sum(digest not in made for digest in digests)
         return digests, [made[d] if d in made else self._known[d] for d in digests]
 
-    def _embed(
-        self, rows: Sequence[Mapping[str, str]], worth: Mapping[str, float]
-    ) -> NDArray[np.float32]:
+    def _embed(self, table: TextTable, rows: Sequence[Embeddable]) -> NDArray[np.float32]:
+        """Embed rows: shape (rows, dimensions).
+
+        A model that asks for fields gets each field alone, and a row's vector is the weighted sum
+        of its fields' unit vectors, brought to unit length: a row that lacks a field is not the
+        worse for it. Any other model gets one text a row.
+        """
         if self._embedder.fields:
-            short = [{name: _page_beginning(text) for name, text in row.items()} for row in rows]
-            return weighted(short, worth, self._embedder)
-        return self._embedder.embed(["\n".join(filter(None, row.values())) for row in rows])
+            return _weighted(table, [row.fields for row in rows], self._embedder)
+        return self._embedder.embed(
+            [row.whole or "\n".join(filter(None, row.fields.values())) for row in rows]
+        )
 
 
-def _page_beginning(text: str) -> str:
-    return " ".join(text.split()[:MOST_WORDS])
+def _weighted(
+    table: TextTable, rows: Sequence[Mapping[str, str]], embedder: Embedder
+) -> NDArray[np.float32]:
+    """Return the weighted sum of each row's field vectors, of unit length; zero without any text.
+
+    A text that recurs is embedded once.
+    """
+    numbers: dict[str, int] = {}
+    uses: dict[str, list[tuple[int, int]]] = {name: [] for name in table.vectors}
+    for row, fields in enumerate(rows):
+        for name, text in fields.items():
+            if name in table.shortened:
+                text = " ".join(text.split()[:EMBEDDED_WORDS])
+            if text:
+                uses[name].append((row, numbers.setdefault(text, len(numbers))))
+    embedded = embedder.embed(list(numbers))
+    result = np.zeros((len(rows), embedder.dimensions), np.float32)
+    for name, pairs in uses.items():
+        for begin in range(0, len(pairs), _VECTORS_AT_ONCE):
+            # A row has a field once, so plain addition by index loses nothing.
+            to, texts = np.array(pairs[begin : begin + _VECTORS_AT_ONCE]).T
+            result[to] += embedded[texts] * np.float32(table.vectors[name])
+    lengths = np.linalg.norm(result, axis=1, keepdims=True)
+    return np.divide(result, np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def _page_document_columns(source_id: str, documents: Sequence[Document]) -> Columns:
-    return {
-        "row": np.arange(len(documents), dtype=np.int32),
-        "id": [document_id(source_id, document.path) for document in documents],
-        "path": [document.path for document in documents],
-        "title": [document.title for document in documents],
-        "text": [document.text for document in documents],
-        "url": [document.url for document in documents],
-        "digest": [document.digest() for document in documents],
-        "attributes": [
-            json.dumps(dict(document.attributes), sort_keys=True, separators=(",", ":"))
-            for document in documents
-        ],
-    }
-
-
-def _chunk_columns(
-    documents: Sequence[Document], parts: Sequence[_Chunk], vectors: _Vectors
-) -> Columns:
-    digests, embeddings = vectors.columns(
-        [
-            {
-                "title": documents[part.document].title,
-                "heading": _below(part.heading_path, documents[part.document].title),
-                "text": part.prose or part.code,
-            }
-            for part in parts
-        ],
-        VECTORS,
-    )
-    return {
+def _part_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
+    digests, embeddings = vectors.pack(table, table.embeddable(content))
+    parts = content.parts
+    columns: Columns = {
         "document": _integers(part.document for part in parts),
         "ordinal": _integers(part.ordinal for part in parts),
         "id": [part.id for part in parts],
@@ -560,81 +331,376 @@ def _chunk_columns(
         "digest": digests,
         "embedding": embeddings,
     }
+    return {name: columns[name] for name in table.columns}
 
 
-def _chunk_texts(documents: Sequence[Document], parts: Sequence[_Chunk]) -> list[tuple[str, ...]]:
-    return [
-        (
-            documents[part.document].title if part.ordinal == 0 else "",
-            documents[part.document].title,
-            _below(part.heading_path, documents[part.document].title),
-            _path_words(documents[part.document]),
-            part.prose,
-            part.code,
-        )
-        for part in parts
-    ]
-
-
-def _below(heading_path: str, title: str) -> str:
-    """A heading path without the page's title, which often is its first heading."""
-    first, _, rest = heading_path.partition(" > ")
-    return rest if first == title else heading_path
-
-
-def _path_words(document: Document) -> str:
-    """A path as words; what all pages of a site share says nothing of one."""
-    parts = urlsplit(document.path)
-    path = parts.path if parts.scheme in ("http", "https") else document.path
-    return _ORDINARY.sub(" ", unquote(path))
-
-
-def _page_example_columns(
-    documents: Sequence[Document], examples: Sequence[Example], vectors: _Vectors
-) -> Columns:
-    digests, embeddings = vectors.columns(
-        [
-            {
-                "title": documents[example.document].title,
-                "context": example.context,
-                "code": example.code,
-            }
-            for example in examples
-        ],
-        PAGE_EXAMPLE_VECTORS,
-    )
-    return {
-        "document": _integers(example.document for example in examples),
-        "ordinal": _integers(example.ordinal for example in examples),
-        "language": [example.language for example in examples],
-        "code": [example.code for example in examples],
-        "context": [example.context for example in examples],
+def _example_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
+    digests, embeddings = vectors.pack(table, table.embeddable(content))
+    blocks = content.examples
+    columns: Columns = {
+        "document": _integers(block.document for block in blocks),
+        "ordinal": _integers(block.ordinal for block in blocks),
+        "language": [block.language for block in blocks],
+        "code": [block.code for block in blocks],
+        "context": [block.context for block in blocks],
         "digest": digests,
         "embedding": embeddings,
     }
+    return {name: columns[name] for name in table.columns}
 
 
-def _example_texts(
-    documents: Sequence[Document], examples: Sequence[Example]
-) -> list[tuple[str, ...]]:
-    return [
-        (
-            documents[example.document].title,
-            _path_words(documents[example.document]),
-            example.context,
-            example.code,
-        )
-        for example in examples
-    ]
-
-
-def _page_postings(
-    rows: Sequence[tuple[str, ...]], fields: Mapping[str, tuple[float, float]]
+def _posting_columns(
+    content: Content, table: TextTable, terms: Callable[[str], list[str]]
 ) -> Columns:
-    weights, lengths = zip(*fields.values(), strict=True)
-    postings = words.index(rows, weights, lengths, terms_of=words.prose_tokens)
+    weights, lengths = zip(*table.keywords.values(), strict=True)
+    postings = bm25.index(table.keyword_rows(content), weights, lengths, terms_of=terms)
     return {
         "term": postings.terms,
         "rows": [rows.tobytes() for rows in postings.rows],
         "weights": [weights.tobytes() for weights in postings.weights],
     }
+
+
+def _integers(values: Iterable[int]) -> NDArray[np.int32]:
+    return np.fromiter(values, np.int32)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _twins(content: Content) -> list[str]:
+    siblings: defaultdict[str, set[str]] = defaultdict(set)
+    for document in content.documents:
+        siblings[document.parent].add(document.title)
+    return [twin_word(each.title, siblings[each.parent]) for each in content.documents]
+
+
+def _members(content: Content) -> NDArray[np.int32]:
+    counts = Counter(document.parent for document in content.documents)
+    return _integers(counts[document.path] for document in content.documents)
+
+
+def _lengths(content: Content) -> NDArray[np.int32]:
+    counts = Counter[int]()
+    for part in content.parts:
+        counts[part.document] += len(part.text)
+    return _integers(counts[row] for row in range(len(content.documents)))
+
+
+def _example_counts(content: Content) -> NDArray[np.int32]:
+    counts = Counter(example.document for example in content.examples)
+    return _integers(counts[row] for row in range(len(content.documents)))
+
+
+def _of_each(value: Callable[[Document], Any]) -> Callable[[Content], list[Any]]:
+    return lambda content: [value(document) for document in content.documents]
+
+
+#: What makes each column of the documents table.
+_DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
+    "row": lambda content: np.arange(len(content.documents), dtype=np.int32),
+    "id": lambda content: [document_id(content.source_id, e.path) for e in content.documents],
+    "path": _of_each(lambda document: document.path),
+    "kind": _of_each(lambda document: document.kind),
+    "title": _of_each(lambda document: document.title),
+    "signature": _of_each(lambda document: document.signature),
+    "summary": lambda content: content.summaries,
+    "text": _of_each(lambda document: document.text),
+    "url": _of_each(lambda document: document.url),
+    "parent": _of_each(lambda document: document.parent),
+    "digest": _of_each(lambda document: document.digest()),
+    # What ranking needs of every candidate, so that attributes need not be parsed.
+    "in_degree": lambda content: _integers(
+        document.attributes.get("in_degree", 0) for document in content.documents
+    ),
+    "members": _members,
+    "length": _lengths,
+    "examples": _example_counts,
+    "deprecated": _of_each(lambda document: document.attributes.get("deprecated") is not None),
+    "twin": _twins,
+    "of_trait": _of_each(lambda document: "trait" in document.attributes),
+    "attributes": _of_each(
+        lambda document: json.dumps(
+            dict(document.attributes), sort_keys=True, separators=(",", ":")
+        )
+    ),
+}
+
+
+# Items of code
+
+
+def _divide_item(
+    source_id: str, row: int, document: Document, count: Callable[[str], int]
+) -> list[Passage]:
+    """Divide an item's prose; it has one passage at least, so that a signature can be found."""
+    del source_id, count
+    parts = split(document.text) or [("", "")]
+    return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
+
+
+def _item_code(document: Document) -> list[Block]:
+    """Return an item's code blocks; one that names no language is in the document's own."""
+    language = str(document.attributes.get("language", "rust"))
+    if language != "python":
+        return examples(document.text, default_language=language)
+    # What is indented in a docstring is as often a list as it is code.
+    return [
+        block if block.language else replace(block, language=guessed(block.code))
+        for block in examples(document.text, default_language="")
+    ]
+
+
+def _item_passages(content: Content) -> list[Embeddable]:
+    """Return what is embedded of passages; an item's first one has its signature and summary."""
+    rows = []
+    for passage in content.parts:
+        document, summary = content.owner(passage), content.summaries[passage.document]
+        first = passage.ordinal == 0
+        fields = {
+            "path": spoken(document.path),
+            "title": document.title,
+            "signature": " ".join(document.signature.split()) if first else "",
+            "summary": summary if first else passage.heading_path,
+            "text": passage.text.removeprefix(summary) if first else passage.text,
+        }
+        whole = [document.path, document.signature, passage.heading_path, passage.text]
+        rows.append(Embeddable(fields, "\n".join(filter(None, whole))))
+    return rows
+
+
+def _item_keywords(content: Content) -> list[tuple[str, ...]]:
+    """Return the keywords of items: one row a document, not one a passage."""
+    prose: list[list[str]] = [[] for _ in content.documents]
+    for passage in content.parts:
+        prose[passage.document] += (passage.heading_path, passage.text)
+    code: list[list[str]] = [[] for _ in content.documents]
+    for example in content.examples:
+        code[example.document].append(example.code)
+    return [
+        (
+            document.title,
+            document.path,
+            document.signature,
+            summary,
+            "\n".join(prose[row]),
+            "\n".join(code[row]),
+        )
+        for row, (document, summary) in enumerate(
+            zip(content.documents, content.summaries, strict=True)
+        )
+    ]
+
+
+def _item_examples(content: Content) -> list[Embeddable]:
+    return [
+        Embeddable(
+            {
+                "path": spoken(content.owner(example).path),
+                "owner": content.summaries[example.document],
+                "context": example.context,
+                "code": example.code,
+            }
+        )
+        for example in content.examples
+    ]
+
+
+def _item_example_keywords(content: Content) -> list[tuple[str, ...]]:
+    return [
+        (
+            content.owner(example).path,
+            content.summaries[example.document],
+            example.context,
+            example.code,
+        )
+        for example in content.examples
+    ]
+
+
+ITEMS = Profile(
+    layout="layout/1",
+    chunker=CHUNKER,
+    words=bm25.WORDS,
+    terms=bm25.tokens,
+    document_columns=(
+        *("row", "path", "kind", "title", "signature", "summary", "text", "url", "parent"),
+        *("in_degree", "members", "length", "examples", "deprecated", "twin", "of_trait"),
+        "attributes",
+    ),
+    parts=TextTable(
+        name="passages",
+        columns=("document", "ordinal", "heading_path", "text", "embedding"),
+        postings="postings",
+        keywords={
+            "title": (6.0, 0.3),
+            "path": (2.0, 0.3),
+            "signature": (1.0, 0.5),
+            "summary": (2.5, 0.5),
+            "text": (1.0, 0.75),
+            "code": (0.5, 0.75),
+        },
+        vectors={"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3},
+        shortened=frozenset({"text"}),
+        keyword_rows=_item_keywords,
+        embeddable=_item_passages,
+    ),
+    examples=TextTable(
+        name="examples",
+        columns=("document", "ordinal", "language", "code", "context", "embedding"),
+        postings="example_postings",
+        keywords={
+            "path": (2.0, 0.3),
+            "owner": (1.0, 0.5),
+            "context": (2.0, 0.5),
+            "code": (1.0, 0.75),
+        },
+        vectors={"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5},
+        shortened=frozenset(),
+        keyword_rows=_item_example_keywords,
+        embeddable=_item_examples,
+    ),
+    has_visits=False,
+    divide=_divide_item,
+    code_blocks=_item_code,
+)
+
+#: Kinds of sources whose documents are items.
+ITEM_KINDS = frozenset({CRATE, LOCAL, *PACKAGE_KINDS})
+
+
+# Pages of prose
+
+_NO_WORD = re.compile(r"[^\w]+|_")
+
+
+def _divide_page(
+    source_id: str, row: int, document: Document, count: Callable[[str], int]
+) -> list[Passage]:
+    """Divide a page into chunks; it has one at least, so that a bare title can be found.
+
+    A chunk is named by what it says, so that it keeps its name while others change; a text that
+    recurs in a page is numbered.
+    """
+    identity = document_id(source_id, document.path)
+    seen = Counter[str]()
+    parts = [(each.heading_path, each.text, each.tokens) for each in chunks(document.text, count)]
+    found = []
+    for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
+        digest = _digest(heading, text)
+        seen[digest] += 1
+        name = digest if seen[digest] == 1 else _digest(heading, text, str(seen[digest]))
+        found.append(Passage(row, ordinal, heading, text, f"{identity}.{name[:12]}", tokens))
+    return found
+
+
+def _page_code(document: Document) -> list[Block]:
+    return examples(document.text, default_language="text")
+
+
+def _page_chunks(content: Content) -> list[Embeddable]:
+    rows = []
+    for part, (prose, code) in zip(content.parts, content.prose_and_code, strict=True):
+        title = content.owner(part).title
+        heading = _below(part.heading_path, title)
+        rows.append(Embeddable({"title": title, "heading": heading, "text": prose or code}))
+    return rows
+
+
+def _page_keywords(content: Content) -> list[tuple[str, ...]]:
+    """Return the keywords of chunks; a page's title counts most for the page's first chunk."""
+    rows: list[tuple[str, ...]] = []
+    for part, (prose, code) in zip(content.parts, content.prose_and_code, strict=True):
+        page = content.owner(part)
+        rows.append(
+            (
+                page.title if part.ordinal == 0 else "",
+                page.title,
+                _below(part.heading_path, page.title),
+                _path_words(page.path),
+                prose,
+                code,
+            )
+        )
+    return rows
+
+
+def _page_examples(content: Content) -> list[Embeddable]:
+    return [
+        Embeddable(
+            {
+                "title": content.owner(example).title,
+                "context": example.context,
+                "code": example.code,
+            }
+        )
+        for example in content.examples
+    ]
+
+
+def _page_example_keywords(content: Content) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for example in content.examples:
+        page = content.owner(example)
+        rows.append((page.title, _path_words(page.path), example.context, example.code))
+    return rows
+
+
+def _below(heading_path: str, title: str) -> str:
+    """Return a heading path without the page's title, which often is its first heading."""
+    first, _, rest = heading_path.partition(" > ")
+    return rest if first == title else heading_path
+
+
+def _path_words(path: str) -> str:
+    """Return a path as words; a URL's host is left out, as all pages of a site share it."""
+    parts = urlsplit(path)
+    return _NO_WORD.sub(" ", unquote(parts.path if parts.scheme in ("http", "https") else path))
+
+
+PAGES = Profile(
+    layout="pages/1",
+    chunker=PROSE_CHUNKER,
+    words=bm25.PROSE_WORDS,
+    terms=bm25.prose_tokens,
+    document_columns=("row", "id", "path", "title", "text", "url", "digest", "attributes"),
+    parts=TextTable(
+        name="chunks",
+        columns=(
+            *("document", "ordinal", "id", "heading_path", "text", "tokens", "digest"),
+            "embedding",
+        ),
+        postings="chunk_postings",
+        keywords={
+            "title": (3.0, 0.3),
+            "page": (1.0, 0.3),
+            "heading": (2.5, 0.4),
+            "path": (1.0, 0.4),
+            "text": (1.0, 0.5),
+            "code": (0.6, 0.5),
+        },
+        vectors={"title": 0.5, "heading": 0.7, "text": 1.0},
+        shortened=frozenset({"title", "heading", "text"}),
+        keyword_rows=_page_keywords,
+        embeddable=_page_chunks,
+    ),
+    examples=TextTable(
+        name="examples",
+        columns=("document", "ordinal", "language", "code", "context", "digest", "embedding"),
+        postings="example_postings",
+        keywords={
+            "page": (1.0, 0.3),
+            "path": (1.0, 0.4),
+            "context": (2.0, 0.5),
+            "code": (1.0, 0.75),
+        },
+        vectors={"title": 0.3, "context": 1.0, "code": 0.5},
+        shortened=frozenset({"title", "context", "code"}),
+        keyword_rows=_page_example_keywords,
+        embeddable=_page_examples,
+    ),
+    has_visits=True,
+    divide=_divide_page,
+    code_blocks=_page_code,
+)

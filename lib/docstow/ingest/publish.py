@@ -20,13 +20,12 @@ from docstow.core.relations import packed
 from docstow.index.cards import Card, make
 from docstow.index.catalog import Catalog
 from docstow.index.parquet import read_table, scratch, unpack_vectors, write_table
-from docstow.index.schema import LAYOUT, Columns, tabulate
+from docstow.index.schema import ITEMS, Columns, tabulate
 from docstow.languages.rust import rustdoc as rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, gather, graft
 from docstow.store.objects import Conflict
 from docstow.store.snapshots import Fenced, Snapshots
-from docstow.text.bm25 import WORDS
-from docstow.text.chunking import CHUNKER, first_sentence
+from docstow.text.chunking import first_sentence
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 def renewed(recipe: Recipe, embedder: Embedder) -> Recipe:
     """The recipe by which a snapshot would be made anew; its reader stays, as it reads files."""
-    return replace(recipe, chunker=CHUNKER, words=WORDS, model=embedder.id, layout=LAYOUT)
+    return ITEMS.recipe(recipe.reader, embedder.id)
 
 
 #: The columns of the documents table that are a document, in the order of its fields.
@@ -55,7 +54,7 @@ class Ingest:
     @property
     def recipe(self) -> Recipe:
         """The versions of everything that shapes the tables."""
-        return Recipe(rustdoc.READER, CHUNKER, WORDS, self.embedder.id, LAYOUT)
+        return ITEMS.recipe(rustdoc.READER, self.embedder.id)
 
     def crate(
         self,
@@ -225,7 +224,7 @@ class Ingest:
             # One that was given up a moment ago is made anew.
             with contextlib.suppress(Fenced), self._listed(revision, self.catalog.card(known)):
                 return self.snapshots.republish(known, now, expected_generation=expected_generation)
-        tables = tabulate(documents, relations, self.embedder)
+        tables = tabulate(ITEMS, documents, relations, self.embedder).columns
         counts = {name: len(next(iter(columns.values()))) for name, columns in tables.items()}
         kinds = Counter(document.kind for document in documents)
         with scratch() as folder:

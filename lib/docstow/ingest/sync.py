@@ -302,11 +302,9 @@ class Visit:
     @property
     def _recipe(self) -> Recipe:
         from docstow.formats import PROSE_READER
-        from docstow.index.schema import PAGE_LAYOUT
-        from docstow.text.bm25 import PROSE_WORDS
-        from docstow.text.chunking import PROSE_CHUNKER
+        from docstow.index.schema import PAGES
 
-        return Recipe(PROSE_READER, PROSE_CHUNKER, PROSE_WORDS, self._embedder.id, PAGE_LAYOUT)
+        return PAGES.recipe(PROSE_READER, self._embedder.id)
 
     def _answering(self, head: Head | None) -> Answering | None:
         """What answers now; one that cannot be read any more is as good as none."""
@@ -431,19 +429,20 @@ class Visit:
         self, documents: Sequence[Document], harvest: Harvest, answering: Answering | None
     ) -> Tables:
         """The tables of the documents; vectors that the same model made before are reused."""
-        from docstow.index.schema import tabulate_pages as tabulate
+        from docstow.index.schema import PAGES, tabulate
 
         self._jobs.change(self._job, progress=Progress(0, len(documents), "embedding"))
         vectors: Mapping[str, bytes] = {}
         if answering is not None and answering.snapshot.recipe.model == self._embedder.id:
             vectors = answering.vectors()
         return tabulate(
-            self._registration.id,
+            PAGES,
             documents,
-            harvest.visits,
             harvest.relations(),
             self._embedder,
-            vectors,
+            source_id=self._registration.id,
+            visits=harvest.visits,
+            known=vectors,
         )
 
 

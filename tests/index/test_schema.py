@@ -1,8 +1,9 @@
-"""Tables of pages: names that stay, vectors that are used again, and everything read back."""
+"""Tables of snapshots: names that stay, vectors that are reused, and everything read back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.core.model import Document, Known, Relation, document_id
-from docstow.embedding import bundled
-from docstow.index.loaded import PageIndex
-from docstow.index.schema import Tables
-from docstow.index.schema import tabulate_pages as tabulate
-from fictional_docs import PAGES
+from docstow.core.model import CRATE, SITE, Document, Known, Relation, Source, document_id
+from docstow.embedding import Embedder, bundled
+from docstow.index.loaded import Index, PageIndex
+from docstow.index.schema import ITEMS, PAGES, Tables, profile_of, tabulate
+from fictional_docs import PAGES as FICTIONAL_PAGES
 from prose_store import indexed, page, written
 
 SOURCE = "5" * 64
-ALL = sorted((page(path, text) for path, text in PAGES.items()), key=lambda each: each.path)
+ALL = sorted(
+    (page(path, text) for path, text in FICTIONAL_PAGES.items()), key=lambda each: each.path
+)
 
 
 class WholeTexts:
@@ -43,7 +45,7 @@ class WholeTexts:
 
 
 def tables(documents: Sequence[Document], known: dict[str, bytes] | None = None) -> Tables:
-    return tabulate(SOURCE, documents, {}, [], bundled(), known or {})
+    return tabulate(PAGES, documents, [], bundled(), source_id=SOURCE, known=known or {})
 
 
 def vectors(made: Tables) -> dict[str, bytes]:
@@ -85,7 +87,7 @@ def test_a_changed_title_is_embedded_with_all_chunks_but_their_names_stay() -> N
 def test_a_model_of_whole_texts_gets_title_headings_and_text() -> None:
     model = WholeTexts()
     text = "# Ropes\n\nOf hemp.\n\n## Care\n\nKeep *dry*.\n\n```sh\nrope --dry\n```\n"
-    tabulate(SOURCE, [page("a", text)], {}, [], model, {})
+    tabulate(PAGES, [page("a", text)], [], model, source_id=SOURCE)
     assert model.texts == [
         "Ropes\nRopes\n\nOf hemp.",
         "Ropes\nCare\nCare\n\nKeep dry.",
@@ -100,7 +102,8 @@ def test_a_text_that_recurs_is_numbered() -> None:
 
 def test_everything_is_read_back(tmp_path: Path) -> None:
     visits = {"b": Known("b", "https://x.example/b", '"etag"', ("https://x.example/c",))}
-    made = tabulate(SOURCE, ALL, visits, [Relation("a", "links-to", "b")], bundled(), {})
+    relations = [Relation("a", "links-to", "b")]
+    made = tabulate(PAGES, ALL, relations, bundled(), source_id=SOURCE, visits=visits)
     (tmp_path / "other").mkdir()
     snapshot = indexed(tmp_path / "other", []).snapshot
     index = PageIndex(snapshot, written(made.columns, tmp_path).__getitem__)
@@ -112,6 +115,49 @@ def test_everything_is_read_back(tmp_path: Path) -> None:
         "Quayside Cloud billing > What is metered",
         "Quayside Cloud billing > Spending limits",
         "Quayside Cloud billing > Invoices",
+    ]
+
+
+ITEM_DOCUMENTS = [
+    Document("p", "module", "p", text="All about ropes.", attributes={"language": "python"}),
+    Document(
+        "p.tie",
+        "function",
+        "tie",
+        "def tie(\n    rope: Rope,\n) -> Knot",
+        "Ties a rope. Slowly.\n\n>>> tie(rope)\n\n# Care\n\nKeep dry.\n",
+        parent="p",
+        attributes={"language": "python"},
+    ),
+]
+
+
+@pytest.mark.parametrize("model", [bundled(), WholeTexts()])
+def test_vectors_of_unchanged_items_are_reused(tmp_path: Path, model: Embedder) -> None:
+    first = tabulate(ITEMS, ITEM_DOCUMENTS, [], model)
+    (tmp_path / "other").mkdir()
+    snapshot = indexed(tmp_path / "other", []).snapshot
+    snapshot = replace(
+        snapshot,
+        revision=replace(snapshot.revision, source=Source(CRATE, "p", "1.0.0")),
+        recipe=ITEMS.recipe("test/1", model.id),
+    )
+    index = Index(snapshot, written(first.columns, tmp_path).__getitem__)
+    known = index.vectors_by_digest()
+    again = tabulate(ITEMS, ITEM_DOCUMENTS, [], model, known=known)
+    assert (first.embedded, first.reused) == (len(known), 0)
+    assert (again.embedded, again.reused) == (0, len(known))
+    for name in ("passages", "examples"):
+        assert list(again.columns[name]["embedding"]) == list(first.columns[name]["embedding"])
+    changed = [ITEM_DOCUMENTS[0], replace(ITEM_DOCUMENTS[1], signature="def tie() -> None")]
+    after = tabulate(ITEMS, changed, [], model, known=known)
+    assert (after.embedded, after.reused) == (2, len(known) - 2)
+
+
+def test_a_new_kind_of_source_has_pages() -> None:
+    assert [profile_of(kind) for kind in (CRATE, "python", SITE, "wiki")] == [
+        *(ITEMS, ITEMS),
+        *(PAGES, PAGES),
     ]
 
 

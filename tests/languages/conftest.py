@@ -10,6 +10,7 @@ from filelock import FileLock
 import python_environment
 from check_environment import crates, node_resolver, python_resolver, rust_runtime
 from node_environment import npm, npm_root, pnpm_root
+from require import unavailable
 from settled import settle
 
 __all__ = [
@@ -35,7 +36,7 @@ def python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> 
             told.write_text(python_environment.install(root), "utf-8")
             settle(root)
     if failed := told.read_text("utf-8"):
-        pytest.skip(f"the packages cannot be installed here: {failed}")
+        unavailable(f"the packages cannot be installed here: {failed}")
     return root
 
 

@@ -17,6 +17,7 @@ from docstow.sources.protocol import Found
 from docstow.sources.site import SiteOrigin, options, scope
 from docstow.sources.site import browser as browser
 from docstow.sources.site.browser import Browser, Patience
+from require import unavailable
 from servers.loopback import Handler, Loopback, redirect, status
 
 PAGES = {
@@ -37,7 +38,7 @@ def chromium() -> str:
     try:
         return browser.find()
     except ConfigurationError as error:
-        pytest.skip(error.message)
+        unavailable(error.message)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sysconfig
 from collections.abc import Callable
@@ -15,33 +16,15 @@ from filelock import FileLock
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.typescript.surface import NodeSurface
+from paths import SUPPORT
+from require import unavailable
 from settled import settle
 
-#: Exact, so that what is known of them stays true.
-PINNED = {
-    "@tanstack/react-query": "5.108.0",
-    "@types/express": "5.0.6",
-    "@types/lodash": "4.17.27",
-    "@types/react": "19.3.0",
-    "@types/three": "0.187.0",
-    "@types/yargs": "17.0.35",
-    "axios": "1.21.1",
-    "chalk": "6.0.1",
-    "commander": "15.1.0",
-    "date-fns": "4.4.0",
-    "express": "5.3.0",
-    "fastify": "5.12.8",
-    "lodash": "4.18.1",
-    "react": "19.3.1",
-    "rxjs": "7.8.2",
-    "svelte": "5.57.3",
-    "three": "0.187.0",
-    "typescript": "5.9.3",
-    "vue": "3.5.45",
-    "yargs": "18.2.0",
-    "zod": "4.6.7",
-}
-PNPM = "pnpm@10.34.9"
+#: The packages, each pinned with its digest in the lock file beside.
+NPM = SUPPORT / "npm"
+PINNED: dict[str, str] = json.loads((NPM / "package.json").read_text("utf-8"))["dependencies"]
+#: pnpm itself, pinned likewise, and the lock file of the workspace that it installs.
+PNPM = SUPPORT / "pnpm"
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 
@@ -60,9 +43,9 @@ def _install(folder: Path, *command: str) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.skip(f"{command[0]} cannot be run: {error}")
+        unavailable(f"{command[0]} cannot be run: {error}")
     if done.returncode:
-        pytest.skip(f"{command[0]} reaches no registry: {done.stderr[-300:]}")
+        unavailable(f"{command[0]} reaches no registry: {done.stderr[-300:]}")
     (folder / "installed").touch()
 
 
@@ -79,9 +62,9 @@ def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose packages npm has installed."""
     folder = _shared(tmp_path_factory, "npm")
     with FileLock(f"{folder}.lock"):
-        if not (folder / "package.json").exists():
-            (folder / "package.json").write_text(json.dumps({"dependencies": PINNED}))
-        _install(folder, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copyfile(NPM / name, folder / name)
+        _install(folder, "npm", "ci")
         settle(folder)
     return folder
 
@@ -91,9 +74,15 @@ def pnpm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace whose packages pnpm has linked: only what each asks for is in its sight."""
     folder = _shared(tmp_path_factory, "pnpm")
     with FileLock(f"{folder}.lock"):
-        if not (folder / "package.json").exists():
+        if not (folder / "installed").exists():
+            tool = _shared(tmp_path_factory, "pnpm-itself")
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copyfile(PNPM / name, tool / name)
+            _install(tool, "npm", "ci")
             _write_workspace(folder)
-        _install(folder, "npx", "-y", PNPM, "install", "--ignore-scripts")
+            shutil.copyfile(PNPM / "pnpm-lock.yaml", folder / "pnpm-lock.yaml")
+            pnpm = tool / "node_modules" / "pnpm" / "bin" / "pnpm.cjs"
+            _install(folder, "node", str(pnpm), "install", "--frozen-lockfile", "--ignore-scripts")
     return folder
 
 

@@ -21,6 +21,8 @@ from docstow.languages.projects.documents import documents
 from docstow.languages.shared.version_requests import fitting
 from docstow.library.packages import READERS
 from docstow.runtime import Runtime
+from paths import SUPPORT
+from require import unavailable
 
 Call = Callable[..., Any]
 
@@ -90,10 +92,11 @@ def two_versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             venv.create(root / ".venv", with_pip=False)
             python = root / ".venv" / "bin" / "python"
             command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q"]
-            command += ["--no-deps", "--only-binary", ":all:", f"httpx=={version}"]
+            command += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
+            command += ["-r", str(SUPPORT / f"httpx-{version}.txt")]
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
             if done.returncode:
-                pytest.skip(f"httpx cannot be installed here: {done.stderr[-300:]}")
+                unavailable(f"httpx cannot be installed here: {done.stderr[-300:]}")
             (root / "installed").touch()
     return found
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.distance import LIMIT, MISSING, MOST_EXTRA, OUTPUT, Given, Measure
-from docstow.index.signatures.parser import BadSignature, alias, declarations, owner_type
+from docstow.index.signatures.functions import alias, declarations, owner_type
 from docstow.index.signatures.tree import (
     UNIT,
     Function,

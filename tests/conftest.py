@@ -1,4 +1,4 @@
-"""Fixtures that several rooms' tests share."""
+"""Fixtures and marks that the tests of several packages share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from paths import SHARED
+from paths import SHARED, TESTS
 from servers import s3
+
+#: Fixtures that need a package registry, and Node for some.
+NETWORK = {"judge", "node_resolver", "npm", "npm_root", "pnpm_root", "python_project"}
+NETWORK |= {"python_resolver", "python_surfaces", "two_versions"}
+#: Fixtures over whole crates, and a browser.
+SLOW = {"chromium", "corpus", "crates", "minilm", "rust_runtime"}
+#: Folders of tests that start processes, servers and workers by the dozen.
+SLOW_FOLDERS = {"benchmarks", "conformance", "evaluation", "functions", "infra", "scenarios"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need: ``network``, ``slow``, ``property``; see pyproject.toml."""
+    for item in items:
+        needed = set(getattr(item, "fixturenames", ()))
+        if needed & NETWORK:
+            item.add_marker("network")
+        if needed & SLOW or SLOW_FOLDERS & set(item.path.relative_to(TESTS).parts):
+            item.add_marker("slow")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("property")
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,8 @@ import platformdirs
 
 from docstow import __version__
 from docstow.core import auth as access
-from docstow.core.errors import ConfigurationError, DocstowError
-from docstow.core.model import COLLECTION, FOLDER, GITHUB, LOCAL, Registration, Source
+from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter
+from docstow.core.model import LOCAL, Registration, Source
 from docstow.core.settings import LOOPBACK, Settings, allowed_private
 from docstow.embedding import select as choice
 from docstow.ingest.crates import Stowing
@@ -37,6 +37,7 @@ from docstow.ingest.renewal import Renewals
 from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.ops.sweep import GRACE
+from docstow.sources import find as find_kind
 from docstow.sources.registry import Registry
 from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store
@@ -72,9 +73,9 @@ if TYPE_CHECKING:
     from docstow.net.decompress import Limits
     from docstow.ops.upkeep import Upkeep
     from docstow.server.mcp import Protocol
-    from docstow.sources.crates import CrateOrigin
+    from docstow.sources.crates.origin import CrateOrigin
     from docstow.sources.presets import Presets
-    from docstow.sources.protocol import ProseOrigin
+    from docstow.sources.protocol import Origin
     from docstow.store.objects import ObjectStore
 
 
@@ -297,7 +298,7 @@ class Registered:
             self.registry,
             self._workers.jobs,
             self._snapshots,
-            self._upstreams.prose,
+            self._upstreams.origin,
             self._embedder,
             self._workers.dispatch,
             crates=self._crates,
@@ -391,7 +392,7 @@ class Stocking:
         return Together(self._ingest(), self._read, paths, version)
 
     def _read(self, path: Path) -> File:
-        from docstow.sources.crates import read_file
+        from docstow.sources.crates.origin import read_file
 
         return read_file(path, self._upstreams.limits)
 
@@ -452,10 +453,11 @@ class Upstreams:
     """
 
     def __init__(self, settings: Settings, store: ObjectStore) -> None:
-        self._settings = settings
-        self._store = store
+        self.settings = settings
+        self.store = store
         self._lock = threading.RLock()
         self._closing = contextlib.ExitStack()
+        self._guarded: dict[str, Fetcher] = {}
 
     def close(self) -> None:
         """Drop connections."""
@@ -466,7 +468,7 @@ class Upstreams:
         """How large a download or a file may be."""
         from docstow.net.decompress import Limits
 
-        return Limits(self._settings.max_compressed, self._settings.max_decompressed)
+        return Limits(self.settings.max_compressed, self.settings.max_decompressed)
 
     def fetcher(self, total_s: float = 0.0, *, private: bool | tuple[str, ...] = True) -> Fetcher:
         """A client of its own for one upstream.
@@ -478,7 +480,7 @@ class Upstreams:
         from docstow.net import Fetcher
         from docstow.net.errors import Patience
 
-        settings = self._settings
+        settings = self.settings
         patience = Patience(
             connect_s=settings.connect_timeout_s,
             read_s=settings.read_timeout_s,
@@ -497,9 +499,9 @@ class Upstreams:
 
     @cached_property
     def _crates(self) -> CrateOrigin:
-        from docstow.sources.crates import CrateOrigin
+        from docstow.sources.crates.origin import CrateOrigin
 
-        settings = self._settings
+        settings = self.settings
         return CrateOrigin(
             self.fetcher(),
             settings.docs_rs_url,
@@ -509,76 +511,53 @@ class Upstreams:
         )
 
     def check(self, kind: str, uri: str) -> None:
-        """Refuse a source that no sync could read, as far as nobody need be asked for that.
+        """Refuse a source that cannot be synced, as far as that shows without network.
 
         Raises:
-            Forbidden: a folder, and this process reads none.
+            InvalidParameter: there is no such kind, or the URI is not of that kind.
+            Forbidden: the kind reads local files, and this process does not.
             SourceNotFound: a folder that is not there.
         """
-        if kind == FOLDER:
-            from docstow.sources import folder as folder
-
-            folder.check(Path(folder.canonical(uri)), allowed=self._reads_folders)
+        of_kind = find_kind(kind)
+        canonical = of_kind.canonical_uri(uri)
+        of_kind.check_allowed(self)
+        of_kind.check(canonical)
 
     @property
-    def _reads_folders(self) -> bool:
-        """Others could have the server read what is none of their business."""
-        return self._settings.host in LOOPBACK
+    def reads_local_files(self) -> bool:
+        """Whether this process serves one person on that person's machine."""
+        return self.settings.host in LOOPBACK
 
     @contextlib.contextmanager
-    def prose(self, registration: Registration) -> Iterator[ProseOrigin]:
-        """Where the files of a registered source come from, for one sync."""
-        with contextlib.ExitStack() as stack:
-            yield self._open(registration, stack)
+    def origin(self, registration: Registration) -> Iterator[Origin]:
+        """Open the origin of a registered source for one sync.
 
-    def _open(self, registration: Registration, stack: contextlib.ExitStack) -> ProseOrigin:
-        if registration.kind == COLLECTION:
-            from docstow.sources.collection import PushedOrigin
+        Raises:
+            InvalidParameter: sources of its kind have no origin.
+            Forbidden: the kind reads local files, and this process does not.
+        """
+        kind = find_kind(registration.kind)
+        kind.check_allowed(self)
+        if kind.open is None:
+            raise InvalidParameter("kind", f"a {kind.name} is not synced file by file")
+        with kind.open(registration, self) as origin:
+            yield origin
 
-            return PushedOrigin(self._store, registration.id)
-        if registration.kind == FOLDER:
-            from docstow.sources.folder import FolderOrigin
+    def guarded_fetcher(self, trusted_url: str = "") -> Fetcher:
+        """Return a client for addresses that users give; the host of a trusted one may be private.
 
-            return FolderOrigin(registration, allowed=self._reads_folders)
-        if registration.kind == GITHUB:
-            from docstow.sources.git import GithubOrigin
-
-            url, token = self._settings.github_url, self._settings.github_token
-            fetcher = self._outside if "://" in registration.uri else self._github
-            return GithubOrigin(registration, fetcher, api_url=url, token=token)
-        from docstow.sources.site import SiteOrigin, scope
-
-        render = None
-        if registration.options.get("render_js"):
-            from docstow.sources.site.browser import Browser
-
-            chromium, inside = self._settings.chromium, scope(registration)
-            browser = Browser(self._outside, chromium=chromium, may_open=inside.holds)
-            render = stack.enter_context(browser).render
-        return SiteOrigin(registration, self._outside, render=render)
-
-    @property
-    def _outside(self) -> Fetcher:
-        """A client for addresses that users name."""
+        One is made for each trusted host.
+        """
+        private = allowed_private(self.settings)
+        trusted = urlsplit(trusted_url).hostname or ""
+        if isinstance(private, bool):
+            trusted = ""
+        elif trusted:
+            private = (*private, trusted)
         with self._lock:
-            return self._guarded
-
-    @cached_property
-    def _guarded(self) -> Fetcher:
-        return self.fetcher(private=allowed_private(self._settings))
-
-    @property
-    def _github(self) -> Fetcher:
-        """A client for GitHub's API: its host is the operator's choice, private or not."""
-        with self._lock:
-            return self._guarded_but_for_github
-
-    @cached_property
-    def _guarded_but_for_github(self) -> Fetcher:
-        private = allowed_private(self._settings)
-        if not isinstance(private, bool):
-            private = (*private, urlsplit(self._settings.github_url).hostname or "")
-        return self.fetcher(private=private)
+            if trusted not in self._guarded:
+                self._guarded[trusted] = self.fetcher(private=private)
+            return self._guarded[trusted]
 
 
 # Composition of what has work done

@@ -23,7 +23,7 @@ from docstow.embedding import Embedder, bundled
 from docstow.embedding.model_folder import open_folder
 from docstow.embedding.transformer import TransformerEmbedder
 from docstow.runtime import SAMPLE, Runtime
-from docstow.sources.crates import read_file
+from docstow.sources.crates.origin import read_file
 from paths import SHARED
 
 #: The crates that are stowed; the last that is there is searched.

@@ -12,7 +12,7 @@ from docstow.core.settings import load
 from docstow.core.versions import Version
 from docstow.index.loaded import Index
 from docstow.runtime import Runtime
-from docstow.sources.crates import read_file
+from docstow.sources.crates.origin import read_file
 
 
 class Crates:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docstow.core.model import COLLECTION, SITE, Document
+from docstow.core.model import Document
 from docstow.embedding import bundled
 from docstow.index.loaded import PageIndex
 from docstow.index.search import ChunkHit, Mode, PageFilters
@@ -145,8 +145,8 @@ def test_filters_hold_for_every_hit(index: PageIndex) -> None:
     assert paths(index, "run a job", path="guides/") == guides
     assert paths(index, "run a job", path="/guides") == guides
     assert paths(index, "run a job", path="*/gp*") == {"guides/gpu"}
-    assert paths(index, "run a job", kinds=[COLLECTION]) == everything
-    assert paths(index, "run a job", kinds=[SITE]) == set()
+    assert paths(index, "run a job", kinds=["collection"]) == everything
+    assert paths(index, "run a job", kinds=["site"]) == set()
     assert paths(index, "run a job", language="python") == {"reference/python"}
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.core.model import CRATE, SITE, Document, Known, Relation, Source, document_id
+from docstow.core.model import CRATE, Document, Known, Relation, Source, document_id
 from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import Index, PageIndex
 from docstow.index.schema import ITEMS, PAGES, Tables, profile_of, tabulate
@@ -155,7 +155,7 @@ def test_vectors_of_unchanged_items_are_reused(tmp_path: Path, model: Embedder) 
 
 
 def test_a_new_kind_of_source_has_pages() -> None:
-    assert [profile_of(kind) for kind in (CRATE, "python", SITE, "wiki")] == [
+    assert [profile_of(kind) for kind in (CRATE, "python", "site", "wiki")] == [
         *(ITEMS, ITEMS),
         *(PAGES, PAGES),
     ]

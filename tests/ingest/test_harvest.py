@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from docstow.core.model import FOLDER, SITE, Document, File, Known, Relation
+from docstow.core.model import Document, File, Known, Relation
 from docstow.ingest.changes import LINKS_TO, Former, Harvest
 from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 
@@ -19,7 +19,7 @@ def file(path: str, text: str) -> File:
 
 def stowed(kind: str, path: str, text: str, links: tuple[str, ...] = ()) -> Former:
     """What a sync of one page leaves behind."""
-    harvest = Harvest(Former(), kind=kind, full=True)
+    harvest = Harvest(Former(), paths_are_urls=kind == "site", full=True)
     harvest.add(Found(file(path, text), "v", links))
     harvest.close()
     return Former(harvest.documents, harvest.visits)
@@ -31,7 +31,7 @@ def formers(draw: st.DrawFn) -> Former:
     visits: dict[str, Known] = {}
     for name in draw(st.sets(names)):
         links = tuple(ROOT + each for each in draw(st.sets(names, max_size=3)))
-        one = stowed(SITE, ROOT + name, draw(st.sampled_from(["old", "same"])), links)
+        one = stowed("site", ROOT + name, draw(st.sampled_from(["old", "same"])), links)
         documents |= one.documents
         visits |= one.visits
     return Former(documents, visits)
@@ -63,7 +63,7 @@ def test_nothing_is_lost_by_accident_nor_kept_against_the_source(
 ) -> None:
     if full:
         met = [event for event in met if not isinstance(event, Same)]
-    harvest = Harvest(former, kind=SITE, full=full)
+    harvest = Harvest(former, paths_are_urls=True, full=full)
     for event in met:
         harvest.add(event)
     harvest.close()
@@ -95,18 +95,18 @@ def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
     documents: dict[str, Document] = {}
     visits: dict[str, Known] = {}
     for path in ("docs/a.md", "docs/b/c.md", "docsy.md", "d.md"):
-        one = stowed(FOLDER, path, "text")
+        one = stowed("folder", path, "text")
         documents |= one.documents
         visits |= one.visits
     for ref, kept in (("docs", {"docs/a.md", "docs/b/c.md"}), (".", set(documents))):
-        harvest = Harvest(Former(documents, visits), kind=FOLDER, full=False)
+        harvest = Harvest(Former(documents, visits), paths_are_urls=False, full=False)
         harvest.add(Failed(ref, "unreadable_input", "cannot be read"))
         harvest.close()
         assert set(harvest.documents) == kept
 
 
 def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
-    harvest = Harvest(Former(), kind=SITE, full=True)
+    harvest = Harvest(Former(), paths_are_urls=True, full=True)
     for url, text in ((f"{ROOT}a?print=1", "paper"), (f"{ROOT}a/", "own"), (f"{ROOT}a", "late")):
         harvest.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
     harvest.close()
@@ -116,7 +116,7 @@ def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
 
 
 def test_links_lead_to_documents_by_path_and_by_address() -> None:
-    harvest = Harvest(Former(), kind=FOLDER, full=True)
+    harvest = Harvest(Former(), paths_are_urls=False, full=True)
     shown = "https://forge.example/acme/docs/blob/main/"
     for path, links in (
         ("a.md", (f"{shown}b.md", f"{shown}b.md", f"{shown}a.md", "https://elsewhere.example")),

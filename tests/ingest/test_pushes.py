@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SourceNotFound, TooLarge
-from docstow.core.model import CRATE, GITHUB, document_id
+from docstow.core.model import CRATE, document_id
 from docstow.core.settings import load
 from docstow.ingest.collections import DEFAULT, Pushed
 from docstow.ingest.jobs.store import QUEUED, SUCCESS
@@ -160,7 +160,7 @@ def test_a_collection_that_was_deleted_begins_empty(runtime: Runtime) -> None:
 
 
 def test_a_collection_is_meant_before_anything_else_of_its_name(runtime: Runtime) -> None:
-    runtime.registry.create(GITHUB, "acme/garden")
+    runtime.registry.create("github", "acme/garden")
     made, _ = runtime.collections.create("acme/garden")
     assert runtime.collections.push("acme/garden", TEXT).collection == made.id
 

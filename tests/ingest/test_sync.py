@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import SourceNotFound, UpstreamError
-from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, File, Known, Registration, Snapshot
+from docstow.core.model import CRATE, File, Known, Registration, Revision, Snapshot
 from docstow.core.settings import load
 from docstow.embedding import bundled
 from docstow.index import schema
@@ -64,8 +64,12 @@ class Replay:
         self.known: Mapping[str, Known] | None = None
         self.meanwhile: Callable[[], object] = lambda: None
 
-    def resolve(self) -> str:
-        return self.version
+    def of(self, registration: Registration) -> Replay:
+        self.registration = registration
+        return self
+
+    def resolve(self) -> Revision:
+        return self.registration.revision(self.version)
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
         self.known = known
@@ -105,14 +109,14 @@ class Bench:
             self.registry,
             self.jobs,
             self.snapshots,
-            lambda registration: contextlib.nullcontext(self.origin),
+            lambda registration: contextlib.nullcontext(self.origin.of(registration)),
             bundled,
             Dispatch(self.jobs, self, self.clock),
             crates=self._stow,
             clock=self.clock,
         )
         self.work = Work(self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock)
-        self.site, _ = self.registry.create(SITE, ROOT)
+        self.site, _ = self.registry.create("site", ROOT)
 
     joins = True
 
@@ -250,7 +254,7 @@ def test_going_back_to_an_earlier_state_is_a_normal_move(bench: Bench) -> None:
 
 
 def test_no_more_snapshots_are_named_than_are_to_be_kept(bench: Bench) -> None:
-    bench.registry.create(SITE, ROOT, keep=2)
+    bench.registry.create("site", ROOT, keep=2)
     ids = [bench.run(found("a", f"State {number}.")).snapshot_id for number in range(4)]
     head = bench.snapshots.head(bench.site.source)
     assert head is not None
@@ -282,7 +286,7 @@ def test_other_options_and_a_full_sync_take_nothing_for_unchanged(
 ) -> None:
     bench.run(*ABC, version="c0ffee")
     if "options" in change:
-        bench.registry.create(SITE, ROOT, options=change["options"])
+        bench.registry.create("site", ROOT, options=change["options"])
     job = bench.run(*ABC, mode=change.get("mode", "incremental"), version="c0ffee")
     assert bench.origin.known == {}
     assert counts(job)["fetched"] == 3
@@ -409,7 +413,7 @@ def test_a_sync_that_fails_leaves_what_answers(bench: Bench, events: list[Any]) 
 
 
 def test_secrets_are_not_told(bench: Bench) -> None:
-    bench.registry.create(SITE, ROOT, headers={"Authorization": "Bearer hush"})
+    bench.registry.create("site", ROOT, headers={"Authorization": "Bearer hush"})
     message = "https://me:word@docs.example refused Bearer hush"
     for event in (Failed(f"{ROOT}/b", "forbidden", message), UpstreamError(message)):
         job = bench.run(found("a"), event)
@@ -578,7 +582,7 @@ def test_killed_at_each_step(tmp_path: Path) -> None:
     (folder / "b.md").write_text("# B\n\nBuoys float.\n")
     flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache"), "lease_s": "1"}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-        made, _ = runtime.registry.create(FOLDER, str(folder))
+        made, _ = runtime.registry.create("folder", str(folder))
         assert runtime.sync.wait(runtime.sync.start(made.id).id, 60).state == SUCCESS
         (folder / "a.md").write_text("# A\n\nThe anchor drags.\n")
 
@@ -618,7 +622,7 @@ def test_a_folder_is_read_for_users_of_this_machine_only(tmp_path: Path) -> None
     flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}
     for host, state in (("0.0.0.0", FAILED), ("127.0.0.1", SUCCESS)):
         with contextlib.closing(Runtime(load({**flags, "host": host}, {}))) as runtime:
-            made: Registration = runtime.registry.create(FOLDER, str(folder))[0]
+            made: Registration = runtime.registry.create("folder", str(folder))[0]
             job = runtime.sync.wait(runtime.sync.start(made.id).id, 30)
             assert job.state == state
 
@@ -629,7 +633,7 @@ def test_a_real_site_over_http(tmp_path: Path) -> None:
         site.page("/docs/", "Ships", "A ship has a hull.", "/docs/sails", "/docs/gone")
         site.page("/docs/sails", "Sails", "Sails catch the wind.")
         made, _ = runtime.registry.create(
-            SITE, f"{site.url}/docs/", options={"delay_s": 0, "llms": "off", "sitemap": False}
+            "site", f"{site.url}/docs/", options={"delay_s": 0, "llms": "off", "sitemap": False}
         )
 
         def sync() -> Job:
@@ -657,7 +661,7 @@ def test_a_real_repository_over_http(tmp_path: Path) -> None:
         flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}
         settings = load({**flags, "github_url": forge.api_url}, {})
         with contextlib.closing(Runtime(settings)) as runtime:
-            made, _ = runtime.registry.create(GITHUB, "acme/garden@main")
+            made, _ = runtime.registry.create("github", "acme/garden@main")
 
             def sync() -> Job:
                 return runtime.sync.wait(runtime.sync.start(made.id).id, 30)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import DocumentNotFound, SnapshotNotFound, SourceNotFound
-from docstow.core.model import CRATE, SITE
+from docstow.core.model import CRATE
 from docstow.library.prose import Prose
 from fictional_docs import PAGES
 from prose_store import ProseStore, page
@@ -24,7 +24,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ProseStore:
     made = ProseStore(tmp_path_factory.mktemp("prose"))
     made.stow("sailing", [FIRST])
     made.stow("sailing", [SECOND, page("notes/tides", "# Tides\n\nTwice a day.\n")])
-    made.stow("https://x.example/docs", [WEB], kind=SITE)
+    made.stow("https://x.example/docs", [WEB], kind="site")
     made.stow("quayside", [page(path, text) for path, text in PAGES.items()])
     made.registry.create(CRATE, "tokio@1.0.0")
     return made

@@ -31,7 +31,7 @@ from docstow.core.errors import (
     TooLarge,
     UnreadableInput,
 )
-from docstow.core.model import COLLECTION, CRATE, FOLDER, LOCAL, SITE, Head, Source, source_id
+from docstow.core.model import CRATE, LOCAL, Head, Source, source_id
 from docstow.core.settings import load
 from docstow.ops import bundle as bundle
 from docstow.ops.bundle import archive as archive
@@ -104,12 +104,14 @@ def fill(root: Path) -> None:
     prose = ProseStore(root.parent / "prose")
     for text in ("first", "second", "third"):
         prose.stow(
-            "https://tides.test/", [page("https://tides.test/a", f"# Tides\n\n{text}")], kind=SITE
+            "https://tides.test/", [page("https://tides.test/a", f"# Tides\n\n{text}")], kind="site"
         )
     prose.registry.create(
-        SITE, "https://tides.test/", title="Tides", headers={"Authorization": SECRET}
+        "site", "https://tides.test/", title="Tides", headers={"Authorization": SECRET}
     )
-    prose.stow(str(root.parent / "docs"), [page("a.md", "# Moorings\n\nTie up here.")], kind=FOLDER)
+    prose.stow(
+        str(root.parent / "docs"), [page("a.md", "# Moorings\n\nTie up here.")], kind="folder"
+    )
     for kind in ("blobs", "snapshots", "heads", "sources"):
         shutil.copytree(root.parent / "prose/store" / kind, root / kind, dirs_exist_ok=True)
 
@@ -217,7 +219,7 @@ def test_an_import_is_repeated_without_harm(whole: Path, tmp_path: Path) -> None
 def test_the_kept_snapshots_come_along_if_they_are_wanted(filled: Path, tmp_path: Path) -> None:
     with opened(filled) as runtime:
         export(runtime, tmp_path / "b", "Tides", history=True)
-        head = runtime.snapshots.head(Source(SITE, source_id(SITE, "https://tides.test/")))
+        head = runtime.snapshots.head(Source("site", source_id("site", "https://tides.test/")))
         assert head is not None
     with opened(tmp_path / "store") as runtime:
         bring_in(runtime, tmp_path / "b")
@@ -325,9 +327,9 @@ def titles(runtime: Runtime) -> list[str]:
 def test_sources_go_by_the_words_that_people_use(filled: Path, tmp_path: Path) -> None:
     with opened(filled) as runtime:
         bundles = export_of(runtime)
-        site = source_id(SITE, "https://tides.test/")
+        site = source_id("site", "https://tides.test/")
         for word in ("Tides", "tides", "https://tides.test", site, site[:10]):
-            assert bundles.named(word).source == Source(SITE, site)
+            assert bundles.named(word).source == Source("site", site)
         for word in ("stowage", "stowage@0.1.0", "stowage@^0.1"):
             assert bundles.named(word).source == Source(LOCAL, "stowage", "0.1.0")
         with pytest.raises(CrateNotFound, match=r"stowed: 0\.1\.0"):
@@ -658,7 +660,7 @@ def test_an_import_that_is_killed_is_finished_by_the_next(filled: Path, tmp_path
     assert first.returncode == 0, first.stderr
     writes = int(first.stdout.split()[-1])
     sources = [Source(LOCAL, "stowage", "0.1.0")]
-    sources.append(Source(COLLECTION, source_id(COLLECTION, "notes")))
+    sources.append(Source("collection", source_id("collection", "notes")))
     assert writes > 20
     with opened(tmp_path / "whole") as runtime:
         expected = objects(runtime)

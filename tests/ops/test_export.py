@@ -25,7 +25,7 @@ from docstow.net.decompress import Limits
 from docstow.ops.export import FORMS, Export, json_line, paged
 from docstow.ops.export.markdown import Tree, fitted
 from docstow.runtime import SAMPLE, Runtime
-from docstow.sources.crates import read_file
+from docstow.sources.crates.origin import read_file
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from docstow.net import Fetcher
-from docstow.sources.crates import CrateOrigin
+from docstow.sources.crates.origin import CrateOrigin
 from servers.clock import Clock
 from servers.docs_rs import DocsRs
 

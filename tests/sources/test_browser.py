@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import ConfigurationError, Forbidden, UpstreamError, UpstreamTimeout
-from docstow.core.model import SITE, Registration
+from docstow.core.model import Registration
 from docstow.net import Fetcher
 from docstow.net import errors as patience
 from docstow.sources.protocol import Found
-from docstow.sources.site import SiteOrigin, options, scope
 from docstow.sources.site import browser as browser
 from docstow.sources.site.browser import Browser, Patience
+from docstow.sources.site.options import options
+from docstow.sources.site.origin import SiteOrigin, scope
 from require import unavailable
 from servers.loopback import Handler, Loopback, redirect, status
 
@@ -180,7 +181,7 @@ def test_a_site_is_crawled_through_what_its_scripts_show(
     monkeypatch.setitem(PAGES, "/docs/next", script.replace(b"Start", b"Next") + b"'</script>")
     given = options({"render_js": True, "delay_s": 0, "sitemap": False, "llms": "off"})
     made = datetime(2026, 1, 1, tzinfo=UTC)
-    registration = Registration("0" * 64, SITE, f"{site.url}/docs/", "Docs", given, made)
+    registration = Registration("0" * 64, "site", f"{site.url}/docs/", "Docs", given, made)
     before = _browsers()
     with Browser(plain, chromium=chromium, may_open=scope(registration).holds) as rendering:
         origin = SiteOrigin(registration, plain, render=rendering.render)

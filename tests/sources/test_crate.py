@@ -22,7 +22,7 @@ from docstow.core.errors import (
 from docstow.core.model import File, Revision, Source
 from docstow.net import Fetcher
 from docstow.net.decompress import Limits
-from docstow.sources.crates import CrateOrigin, read_file
+from docstow.sources.crates.origin import CrateOrigin, read_file
 from servers.clock import Clock
 from servers.docs_rs import DocsRs
 from servers.loopback import content, drop, status, zstd_bomb

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Iterator
@@ -12,11 +13,13 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
-from docstow.core.model import FOLDER, File, Known, Registration, source_id
-from docstow.sources import folder as folder
-from docstow.sources import globs as selection
-from docstow.sources.folder import FolderOrigin, canonical, options
+from docstow.core.model import File, Known, Registration, source_id
+from docstow.core.settings import load
+from docstow.runtime import Upstreams
+from docstow.sources import globs
+from docstow.sources.folder import KIND, SUFFIXES, FolderOrigin, canonical
 from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
+from docstow.store.objects import DirectoryStore
 
 SECRET = "outside.md"
 
@@ -50,13 +53,15 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def origin_of(root: Path, *, allowed: bool = True, **given: Any) -> FolderOrigin:
+def registration_of(root: Path, **given: Any) -> Registration:
     uri = canonical(str(root))
     made = datetime(2026, 1, 1, tzinfo=UTC)
-    return FolderOrigin(
-        Registration(source_id(FOLDER, uri), FOLDER, uri, uri, options(given), made),
-        allowed=allowed,
-    )
+    options = KIND.checked_options(given)
+    return Registration(source_id("folder", uri), "folder", uri, uri, options, made)
+
+
+def origin_of(root: Path, **given: Any) -> FolderOrigin:
+    return FolderOrigin(registration_of(root, **given))
 
 
 def events_of(root: Path, **given: Any) -> list[Event]:
@@ -217,11 +222,13 @@ def test_a_name_that_is_no_text_is_left_out(root: Path) -> None:
 
 
 def test_only_a_process_of_the_users_own_reads_folders(root: Path) -> None:
-    origin = origin_of(root, allowed=False)
-    with pytest.raises(Forbidden, match="your own machine"):
-        origin.resolve()
-    with pytest.raises(Forbidden):
-        list(origin.files({}))
+    for host in ("0.0.0.0", "127.0.0.1"):
+        upstreams = Upstreams(load({"host": host}, {}), DirectoryStore(root / "store"))
+        refusal = pytest.raises(Forbidden, match="your own machine") if host == "0.0.0.0" else None
+        with refusal or contextlib.nullcontext():
+            upstreams.check("folder", str(root))
+        with refusal or contextlib.nullcontext(), upstreams.origin(registration_of(root)) as origin:
+            assert list(origin.files({}))
 
 
 def test_a_folder_that_has_gone_is_told_rather_than_empty(root: Path, tmp_path: Path) -> None:
@@ -263,4 +270,4 @@ def test_what_is_no_path_of_this_machine_is_refused(uri: str) -> None:
 
 
 def test_folders_take_pages_and_papers_too() -> None:
-    assert {".html", ".htm", ".pdf"} == folder.SUFFIXES - selection.TEXT_SUFFIXES
+    assert {".html", ".htm", ".pdf"} == SUFFIXES - globs.TEXT_SUFFIXES

@@ -23,11 +23,12 @@ from docstow.core.errors import (
     UnreadableInput,
     UpstreamError,
 )
-from docstow.core.model import GITHUB, File, Known, Registration, source_id
+from docstow.core.model import File, Known, Registration, source_id
 from docstow.net import Fetcher
-from docstow.sources.git import Caps, GithubOrigin, options
+from docstow.sources.git import options
 from docstow.sources.git import refs as git_refs
 from docstow.sources.git import tarball as tarball
+from docstow.sources.git.origin import Caps, GitOrigin
 from docstow.sources.git.refs import Address, canonical, parse
 from docstow.sources.globs import matches
 from docstow.sources.protocol import Event, Found, Same, Skipped
@@ -74,14 +75,14 @@ def registration(uri: str, headers: Mapping[str, str] | None = None, **given: An
     name = canonical(uri)
     made = datetime(2026, 1, 1, tzinfo=UTC)
     return Registration(
-        source_id(GITHUB, name), GITHUB, name, name, options(given, uri), made, headers or {}
+        source_id("github", name), "github", name, name, options(given, uri), made, headers or {}
     )
 
 
 def origin_of(
     forge: Forge, fetcher: Fetcher, uri: str = "acme/garden", *, token: str = "", **given: Any
-) -> GithubOrigin:
-    return GithubOrigin(registration(uri, **given), fetcher, api_url=forge.api_url, token=token)
+) -> GitOrigin:
+    return GitOrigin(registration(uri, **given), fetcher, api_url=forge.api_url, token=token)
 
 
 def paths(events: list[Event]) -> list[str]:
@@ -106,8 +107,8 @@ def test_a_ref_resolves_to_its_commit(
     with Forge(repositories, api=way == "api") as forge:
         uri = f"{forge.url}/acme/garden{ref}" if way == "url" else f"acme/garden{ref}"
         root = forge.api_url if way == "api" else forge.url
-        origin = GithubOrigin(registration(uri), fetcher, api_url=root)
-        assert origin.resolve() == commit(resolved)
+        origin = GitOrigin(registration(uri), fetcher, api_url=root)
+        assert origin.resolve().validator == commit(resolved)
         assert len(paths(list(origin.files({})))) == 4
 
 
@@ -298,7 +299,7 @@ def test_globs(path: str, glob: str, taken: bool) -> None:
     assert matches(path, glob) is taken
 
 
-def error_of(origin: GithubOrigin) -> DocstowError:
+def error_of(origin: GitOrigin) -> DocstowError:
     with pytest.raises(DocstowError) as caught:
         list(origin.files({}))
     return caught.value
@@ -516,7 +517,7 @@ def test_long_names_are_read_whole() -> None:
 
 def test_a_download_over_the_limit_is_stopped(forge: Forge, fetcher: Fetcher) -> None:
     made = registration("acme/garden")
-    origin = GithubOrigin(made, fetcher, api_url=forge.api_url, caps=Caps(packed=100))
+    origin = GitOrigin(made, fetcher, api_url=forge.api_url, caps=Caps(packed=100))
     assert isinstance(error_of(origin), TooLarge)
 
 

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter, SourceNotFound, StoreError
-from docstow.core.model import COLLECTION, CRATE, GITHUB, SITE, Head, Source, source_id
+from docstow.core.model import CRATE, Head, Source, source_id
 from docstow.sources.registry import REGISTERED, Registry
 from docstow.store.heads import moved
 from docstow.store.objects import DirectoryStore, ObjectStore, open_store
@@ -37,11 +37,13 @@ def registry(tmp_path: Path) -> Registry:
 
 def test_a_source_is_known_by_its_canonical_uri(store: ObjectStore) -> None:
     registry = Registry(store)
-    made, new = registry.create(SITE, "HTTPS://Docs.Example/guide/", title="  The  guide ", keep=3)
+    made, new = registry.create(
+        "site", "HTTPS://Docs.Example/guide/", title="  The  guide ", keep=3
+    )
     assert new
-    assert made.id == source_id(SITE, "https://docs.example/guide")
+    assert made.id == source_id("site", "https://docs.example/guide")
     assert (made.uri, made.title, made.keep) == ("https://docs.example/guide", "The guide", 3)
-    again, new = registry.create(SITE, "https://docs.example/guide")
+    again, new = registry.create("site", "https://docs.example/guide")
     assert (again, new) == (made, False)
     assert Registry(store).all() == [made]
 
@@ -49,10 +51,10 @@ def test_a_source_is_known_by_its_canonical_uri(store: ObjectStore) -> None:
 def test_a_second_create_changes_what_it_gives_and_no_more(registry: Registry) -> None:
     headers = {"Authorization": "Bearer hush"}
     first, _ = registry.create(
-        SITE, "https://docs.example", options={"max_pages": 7}, headers=headers
+        "site", "https://docs.example", options={"max_pages": 7}, headers=headers
     )
     second, _ = registry.create(
-        SITE, "https://docs.example", title="Docs", options={"max_depth": 1}
+        "site", "https://docs.example", title="Docs", options={"max_depth": 1}
     )
     assert (second.title, second.headers) == ("Docs", headers)
     assert second.options["max_depth"] == 1
@@ -68,7 +70,7 @@ def test_of_many_creators_none_loses(store: ObjectStore, same: bool) -> None:
     def create(number: int) -> tuple[str, bool]:
         registry = Registry(store)
         start.wait()
-        made, new = registry.create(COLLECTION, "one" if same else f"number {number}")
+        made, new = registry.create("collection", "one" if same else f"number {number}")
         return made.id, new
 
     with ThreadPoolExecutor(8) as pool:
@@ -81,7 +83,7 @@ def test_of_many_creators_none_loses(store: ObjectStore, same: bool) -> None:
 def test_concurrent_updates_of_different_fields_all_last(
     registry: Registry, tmp_path: Path
 ) -> None:
-    registry.create(SITE, "https://docs.example")
+    registry.create("site", "https://docs.example")
     changes = [
         {"title": "Docs"},
         {"keep": 9},
@@ -93,7 +95,7 @@ def test_concurrent_updates_of_different_fields_all_last(
     def change(fields: dict[str, object]) -> None:
         other = Registry(DirectoryStore(tmp_path))
         start.wait()
-        other.create(SITE, "https://docs.example", **fields)  # type: ignore[arg-type]
+        other.create("site", "https://docs.example", **fields)  # type: ignore[arg-type]
 
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(change, changes))
@@ -103,8 +105,8 @@ def test_concurrent_updates_of_different_fields_all_last(
 
 
 def test_a_source_is_found_by_all_its_names(registry: Registry) -> None:
-    made, _ = registry.create(GITHUB, "Stowage/Ships@main", title="Ships' papers")
-    registry.create(COLLECTION, "notes")
+    made, _ = registry.create("github", "Stowage/Ships@main", title="Ships' papers")
+    registry.create("collection", "notes")
     for ref in (
         made.id,
         made.id[:6],
@@ -116,8 +118,8 @@ def test_a_source_is_found_by_all_its_names(registry: Registry) -> None:
 
 
 def test_a_miss_names_what_is_near(registry: Registry) -> None:
-    made, _ = registry.create(COLLECTION, "harbour notes")
-    registry.create(COLLECTION, "zebras")
+    made, _ = registry.create("collection", "harbour notes")
+    registry.create("collection", "zebras")
     with pytest.raises(SourceNotFound) as error:
         registry.get("harbor note")
     (near,) = error.value.suggestions
@@ -128,7 +130,7 @@ def test_a_miss_names_what_is_near(registry: Registry) -> None:
 
 
 def test_of_several_of_one_title_none_is_guessed(registry: Registry) -> None:
-    ids = {registry.create(COLLECTION, name, title="Notes")[0].id for name in ("a", "b")}
+    ids = {registry.create("collection", name, title="Notes")[0].id for name in ("a", "b")}
     with pytest.raises(SourceNotFound) as error:
         registry.get("notes")
     assert {each["id"] for each in error.value.suggestions} == ids
@@ -136,7 +138,7 @@ def test_of_several_of_one_title_none_is_guessed(registry: Registry) -> None:
 
 def test_a_deleted_source_is_gone_until_it_is_added_again(store: ObjectStore) -> None:
     registry = Registry(store)
-    made, _ = registry.create(COLLECTION, "notes", title="Mine")
+    made, _ = registry.create("collection", "notes", title="Mine")
     store.create(head_key(made.source), encode_head(Head(made.source, "5" * 64, 4, NOW)))
     assert registry.delete("mine") == made
     assert registry.all() == []
@@ -149,7 +151,7 @@ def test_a_deleted_source_is_gone_until_it_is_added_again(store: ObjectStore) ->
     assert stored is not None
     head = decode_head(stored.body, "head")
     assert (head.snapshot_id, head.generation, head.earlier) == ("", 5, ("5" * 64,))
-    again, new = registry.create(COLLECTION, "notes")
+    again, new = registry.create("collection", "notes")
     assert (again.id, again.title, new) == (made.id, "notes", True)
     assert registry.all() == [again]
 
@@ -157,7 +159,7 @@ def test_a_deleted_source_is_gone_until_it_is_added_again(store: ObjectStore) ->
 def test_deleting_what_was_never_synced_fences_off_a_sync_under_way(
     registry: Registry, tmp_path: Path
 ) -> None:
-    made, _ = registry.create(COLLECTION, "notes")
+    made, _ = registry.create("collection", "notes")
     registry.delete("notes")
     stored = DirectoryStore(tmp_path).get(head_key(made.source))
     assert stored is not None
@@ -179,9 +181,9 @@ def test_a_list_in_memory_shows_own_changes_at_once(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     mine = Registry(store, freshness_s=5, clock=lambda: now[0])
     theirs = Registry(store)
-    mine.create(COLLECTION, "a")
+    mine.create("collection", "a")
     assert [each.title for each in mine.all()] == ["a"]
-    theirs.create(COLLECTION, "b")
+    theirs.create("collection", "b")
     assert [each.title for each in mine.all()] == ["a"]
     assert mine.get("b").title == "b"
     now[0] = 5
@@ -194,15 +196,15 @@ def test_a_list_in_memory_shows_own_changes_at_once(tmp_path: Path) -> None:
     ("kind", "uri", "fields"),
     [
         ("wiki", "x", {}),
-        (COLLECTION, "  ", {}),
-        (COLLECTION, "a\nb", {}),
-        (COLLECTION, "a", {"options": {"max_pages": 1}}),
-        (COLLECTION, "a", {"keep": 0}),
-        (COLLECTION, "a", {"title": "t" * 201}),
-        (SITE, "https://docs.example", {"headers": {"A B": "c"}}),
-        (SITE, "https://docs.example", {"headers": {"A": "hush\r\nB: c"}}),
-        (SITE, "https://docs.example", {"headers": {"A": "h\u00fcsh"}}),
-        (SITE, "ftp://docs.example", {}),
+        ("collection", "  ", {}),
+        ("collection", "a\nb", {}),
+        ("collection", "a", {"options": {"max_pages": 1}}),
+        ("collection", "a", {"keep": 0}),
+        ("collection", "a", {"title": "t" * 201}),
+        ("site", "https://docs.example", {"headers": {"A B": "c"}}),
+        ("site", "https://docs.example", {"headers": {"A": "hush\r\nB: c"}}),
+        ("site", "https://docs.example", {"headers": {"A": "h\u00fcsh"}}),
+        ("site", "ftp://docs.example", {}),
         (CRATE, "serde", {}),
         (CRATE, "serde@latest", {}),
         (CRATE, "../x@1.0.0", {}),
@@ -218,7 +220,7 @@ def test_bad_input_is_refused_and_leaves_nothing(
 
 
 def test_a_damaged_record_says_which(registry: Registry, tmp_path: Path) -> None:
-    made, _ = registry.create(COLLECTION, "a")
+    made, _ = registry.create("collection", "a")
     (tmp_path / "sources" / f"{made.id}.json").write_text("{")
     with pytest.raises(StoreError, match=made.id):
         registry.all()
@@ -230,7 +232,7 @@ IDS = st.sampled_from(["", "a", "b", "c", "d"])
 @given(st.lists(st.tuples(IDS, st.integers(1, 4)), max_size=12))
 @hypothesis_settings(max_examples=200)
 def test_a_head_names_the_last_that_answered_each_once(moves: list[tuple[str, int]]) -> None:
-    source = Source(COLLECTION, "x")
+    source = Source("collection", "x")
     head = Head(source, "", 0, NOW)
     for number, (identity, keep) in enumerate(moves, 1):
         before = [each for each in (head.snapshot_id, *head.earlier) if each]

@@ -16,8 +16,8 @@ from docstow.core.urls import canonical_url
 from docstow.net import Fetcher
 from docstow.net.errors import Patience
 from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
-from docstow.sources.site import SiteOrigin
 from docstow.sources.site.fetch import Render, SitePages
+from docstow.sources.site.origin import SiteOrigin
 from paths import FIXTURES
 from servers.clock import Clock
 from servers.loopback import content, redirect, status

@@ -14,9 +14,9 @@ from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import Known, Registration
 from docstow.net import Fetcher
 from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
-from docstow.sources.site import SiteOrigin
 from docstow.sources.site import discovery as site_llms
 from docstow.sources.site import discovery as site_sitemap
+from docstow.sources.site.origin import SiteOrigin
 from servers.loopback import content, status
 from servers.site import Site, sitemap, sitemap_index
 

@@ -7,15 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from docstow.core.model import (
-    COLLECTION,
-    Document,
-    Recipe,
-    Registration,
-    Revision,
-    Snapshot,
-    Source,
-)
+from docstow.core.model import Document, Recipe, Registration, Revision, Snapshot, Source
 from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import PageIndex
 from docstow.index.parquet import write_table
@@ -54,7 +46,7 @@ class ProseStore:
         name: str,
         documents: Sequence[Document],
         *,
-        kind: str = COLLECTION,
+        kind: str = "collection",
         known: Mapping[str, bytes] | None = None,
     ) -> tuple[Registration, Snapshot]:
         """Publish pages as the newest snapshot of a source, which is registered if need be."""
@@ -85,7 +77,7 @@ class ProseStore:
 def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = ()) -> PageIndex:
     """The tables of pages in a folder, without a store; those that are named, or all."""
     documents = sorted(documents, key=lambda each: each.path)
-    source = Source(COLLECTION, "f" * 64)
+    source = Source("collection", "f" * 64)
     columns = tabulate(PAGES, documents, [], bundled(), source_id=source.name).columns
     files = written({name: columns[name] for name in names or columns}, folder)
     snapshot = Snapshot("0" * 64, Revision(source, ""), recipe(bundled()), {}, {}, {}, {}, NOW)

@@ -25,11 +25,11 @@ from docstow.cli import sources as cli_prose
 from docstow.cli import store as cli_store
 from docstow.core import auth as access
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
-from docstow.core.model import PROSE
 from docstow.core.settings import FIELDS, load
 from docstow.embedding import select as choice
 from docstow.ingest import preload as preingest
 from docstow.server import commands as commands
+from docstow.sources import kind_of
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
@@ -208,7 +208,7 @@ def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
         if form not in FORMS or "/" in word:
             raise
     else:
-        if registration.kind in PROSE:
+        if kind_of(registration.kind).has_pages:
             snapshot = runtime.prose.newest(registration)
             if snapshot is None:
                 raise SnapshotNotFound(f"{registration.title} was never synced; ingest it first.")

@@ -11,12 +11,11 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import FOLDER, SITE
 from docstow.ingest.jobs.store import FULL, INCREMENTAL, SUCCESS
+from docstow.sources import kinds
 
 if TYPE_CHECKING:
     from docstow.runtime import Runtime
@@ -27,11 +26,14 @@ PROGRESS_S = 1.0
 
 def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     """Register a source, sync it and say what came of it."""
-    uri = str(Path(options.uri).resolve()) if options.kind == FOLDER else options.uri
-    named = "uri" if options.kind != SITE or "/" in uri else "preset"
+    command = kinds()[options.kind].command
+    assert command is not None
+    uri = command.uri(options.uri)
+    named = "preset" if command.takes_preset and "/" not in uri else "uri"
     given = _pairs(options.option)
-    if options.kind == SITE and options.max_pages:
-        given["max_pages"] = _value(options.max_pages)
+    for name in command.flags:
+        if value := getattr(options, name):
+            given[name] = _value(value)
     arguments = {
         named: uri,
         "title": options.title,

@@ -21,16 +21,6 @@ NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 CRATE = "crate"
 #: Kind of the crates that were stowed from a file: private ones, the standard library, air gaps.
 LOCAL = "local"
-#: A documentation website.
-SITE = "site"
-#: The documentation files of a Git repository.
-GITHUB = "github"
-#: The documentation files below a local directory.
-FOLDER = "folder"
-#: Texts that clients push.
-COLLECTION = "collection"
-#: The kinds of prose: sources that are registered, synced and change under one name.
-PROSE = (SITE, GITHUB, FOLDER, COLLECTION)
 #: Crates that come with the compiler: neither the index nor docs.rs has them.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
@@ -40,9 +30,9 @@ class Source:
     """What was asked for: ``crate/tokio/1.24.2``.
 
     Attributes:
-        kind: :data:`CRATE`, :data:`LOCAL` or one of :data:`PROSE`.
-        name: the name in its kind's own spelling; of prose the id of its registration.
-        version: an exact version; empty for prose, whose head moves from snapshot to snapshot.
+        kind: the name of its kind, see :mod:`docstow.sources`.
+        name: the name in its kind's own spelling; of pages the id of the registration.
+        version: an exact version; empty for pages, whose head moves from snapshot to snapshot.
         target: a compilation target; empty for the source's own default.
     """
 
@@ -284,7 +274,7 @@ class Registration:
 
     Attributes:
         id: SHA-256 in hex over kind and canonical URI (see :func:`source_id`).
-        kind: one of :data:`PROSE`, or :data:`CRATE`.
+        kind: the name of its kind.
         uri: the canonical URI: a start URL, ``owner/repo@ref``, a directory, a collection's name,
             ``name@version``.
         title: for people; unique only by accident.
@@ -308,8 +298,12 @@ class Registration:
 
     @property
     def source(self) -> Source:
-        """What its snapshots and its head are stowed under."""
+        """What its snapshots and its head are stored under."""
         return Source(self.kind, self.id)
+
+    def revision(self, validator: str = "") -> Revision:
+        """Return what the source resolves to; ``validator`` is its commit, if it has one."""
+        return Revision(self.source, "", validator, origin=self.kind, url=self.uri)
 
 
 def source_id(kind: str, uri: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from docstow import formats as page
 from docstow.core.errors import DocstowError, InternalError
-from docstow.core.model import SITE, Document, File, Known, Relation
+from docstow.core.model import Document, File, Known, Relation
 from docstow.core.urls import canonical_url
 from docstow.ingest.jobs.store import ERRORS_KEPT, JobError
 from docstow.sources import collection as pushed
@@ -42,7 +42,7 @@ class Harvest:
 
     Args:
         former: what answers now.
-        kind: of the source.
+        paths_are_urls: whether paths are canonical URLs; else they are paths in a tree.
         full: nothing is taken over for its being unchanged.
 
     Attributes:
@@ -55,9 +55,9 @@ class Harvest:
         current: what the last event was about.
     """
 
-    def __init__(self, former: Former, *, kind: str, full: bool) -> None:
+    def __init__(self, former: Former, *, paths_are_urls: bool, full: bool) -> None:
         self._former = former
-        self._kind = kind
+        self._paths_are_urls = paths_are_urls
         self._full = full
         self._paths = {known.url: path for path, known in former.visits.items()}
         self._missed: set[str] = set()
@@ -165,7 +165,7 @@ class Harvest:
             self._skip(file.path, "empty")
         else:
             document = document_of(file, found)
-            if self._kind == SITE:
+            if self._paths_are_urls:
                 document = replace(document, url=file.path)
             links = event.links or found.links
             self._keep(document, Known(file.path, file.url, event.validator, links))
@@ -180,7 +180,7 @@ class Harvest:
         self.visits[document.path] = known
 
     def _is_own(self, known: Known) -> bool:
-        return self._kind == SITE and canonical_url(known.url) == known.path
+        return self._paths_are_urls and canonical_url(known.url) == known.path
 
     def _skip(self, ref: str, reason: str) -> None:
         self.skipped[reason] += 1
@@ -197,7 +197,7 @@ class Harvest:
         path = self._paths.get(ref, ref)
         if path in self._former.documents:
             self._missed.add(path)
-        elif self._kind != SITE:  # a directory: what is below it could not be met
+        elif not self._paths_are_urls:  # a directory: what is below it could not be met
             below = "" if path == "." else f"{path}/"
             self._missed |= {each for each in self._former.documents if each.startswith(below)}
 

@@ -23,7 +23,6 @@ from docstow.core.errors import (
     UnreadableInput,
 )
 from docstow.core.model import (
-    COLLECTION,
     NO_ATTRIBUTES,
     Document,
     Registration,
@@ -106,11 +105,11 @@ class Collections:
         Raises:
             InvalidParameter: the name cannot be one.
         """
-        return self._registry.create(COLLECTION, name, title=title)
+        return self._registry.create(pushed.KIND.name, name, title=title)
 
     def all(self) -> list[Registration]:
         """Every collection, by title."""
-        return [each for each in self._registry.all() if each.kind == COLLECTION]
+        return [each for each in self._registry.all() if each.kind == pushed.KIND.name]
 
     def push(
         self,
@@ -172,7 +171,7 @@ class Collections:
     def _collection(self, name: str) -> Registration:
         wanted = name.strip() or DEFAULT
         with contextlib.suppress(SourceNotFound):
-            return self._registry.get(source_id(COLLECTION, wanted))
+            return self._registry.get(source_id(pushed.KIND.name, wanted))
         try:
             registration = self._registry.get(wanted)
         except SourceNotFound as error:
@@ -183,7 +182,7 @@ class Collections:
                 " list_collections shows what there is.",
                 suggestions=error.suggestions,
             ) from None
-        if registration.kind != COLLECTION:
+        if registration.kind != pushed.KIND.name:
             raise InvalidParameter(
                 "collection", f"{registration.title} is a {registration.kind}; name a collection"
             )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from docstow.ingest.jobs.dispatch import Dispatch
     from docstow.ingest.publish import Ingest
-    from docstow.sources.crates import CrateOrigin
+    from docstow.sources.crates.origin import CrateOrigin
     from docstow.store.leases import Leases
     from docstow.store.snapshots import Snapshots
 

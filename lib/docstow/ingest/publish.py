@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import UnreadableInput
-from docstow.core.language_names import PACKAGE_KINDS
 from docstow.core.model import LOCAL, Document, File, Recipe, Relation, Revision, Snapshot, Source
 from docstow.core.relations import packed
 from docstow.index.cards import Card, make
@@ -23,6 +22,7 @@ from docstow.index.parquet import read_table, scratch, unpack_vectors, write_tab
 from docstow.index.schema import ITEMS, Columns, tabulate
 from docstow.languages.rust import rustdoc as rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, gather, graft
+from docstow.sources import kind_of
 from docstow.store.objects import Conflict
 from docstow.store.snapshots import Fenced, Snapshots
 from docstow.text.chunking import first_sentence
@@ -187,9 +187,9 @@ class Ingest:
 
     def _listed(self, revision: Revision, card: Card) -> contextlib.AbstractContextManager[None]:
         """Only crates are in the catalogue: a package may have the name of one."""
-        if revision.source.kind in PACKAGE_KINDS:
-            return contextlib.nullcontext()
-        return self.catalog.listed(card)
+        if kind_of(revision.source.kind).catalogued:
+            return self.catalog.listed(card)
+        return contextlib.nullcontext()
 
     def _publish(
         self, revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]
@@ -243,7 +243,7 @@ class Ingest:
                     now=now,
                     expected_generation=expected_generation,
                 )
-        if snapshot.id != identity and revision.source.kind not in PACKAGE_KINDS:
+        if snapshot.id != identity and kind_of(revision.source.kind).catalogued:
             self.catalog.add(replace(card, snapshot=snapshot.id))
         return snapshot
 

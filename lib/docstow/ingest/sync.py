@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import DocstowError, StoreError, UpstreamError
 from docstow.core.model import (
-    COLLECTION,
-    CRATE,
     Document,
     Head,
     Recipe,
@@ -39,6 +37,7 @@ from docstow.ingest.jobs.store import (
     Progress,
     without_secrets,
 )
+from docstow.sources import kind_of
 from docstow.store.heads import Fenced
 from docstow.store.objects import Conflict
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from docstow.index.schema import Tables
     from docstow.ingest.changes import Former, Harvest
     from docstow.ingest.jobs.dispatch import Dispatch
-    from docstow.sources.protocol import ProseOrigin
+    from docstow.sources.protocol import Origin
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
@@ -83,7 +82,7 @@ class Sync:
         registry: Registry,
         jobs: Jobs,
         snapshots: Snapshots,
-        origins: Callable[[Registration], AbstractContextManager[ProseOrigin]],
+        origins: Callable[[Registration], AbstractContextManager[Origin]],
         embedder: Callable[[], Embedder],
         dispatch: Dispatch,
         *,
@@ -150,9 +149,9 @@ class Sync:
         try:
             registration = self._registry.get(job.source_id)
             secrets = tuple(registration.headers.values())
-            if registration.kind == CRATE:
-                return self._crate(registration, job)
-            return self._visited(registration, job)
+            if kind_of(registration.kind).has_pages:
+                return self._visited(registration, job)
+            return self._crate(registration, job)
         except DocstowError as error:
             error.message = without_secrets(error.message, secrets)
             error.args = (error.message,)
@@ -181,8 +180,8 @@ class Sync:
             return visit(self._registry.get(registration.id))
 
     def _crate(self, registration: Registration, job: Job) -> dict[str, Any]:
-        name, _, version = registration.uri.partition("@")
-        snapshot = self._crates(name, version, job.mode == FULL)
+        source = kind_of(registration.kind).source(registration)
+        snapshot = self._crates(source.name, source.version, job.mode == FULL)
         counts = {"documents": snapshot.counts.get("documents", 0)}
         return {
             "state": SUCCESS,
@@ -249,7 +248,7 @@ class Visit:
         self,
         registration: Registration,
         job: Job,
-        origin: ProseOrigin,
+        origin: Origin,
         jobs: Jobs,
         snapshots: Snapshots,
         embedder: Embedder,
@@ -257,6 +256,7 @@ class Visit:
         clock: Callable[[], datetime],
     ) -> None:
         self._registration = registration
+        self._kind = kind_of(registration.kind)
         self._job = job
         self._origin = origin
         self._jobs = jobs
@@ -279,7 +279,8 @@ class Visit:
         head = self._snapshots.head(source, fresh=True)
         answering = self._answering(head)
         options = _digest(self._registration.options)
-        version = self._origin.resolve()
+        revision = self._origin.resolve()
+        version = revision.validator
         done = {"state": SUCCESS, "version": version, "options": options}
         full = (
             self._job.mode == FULL
@@ -294,7 +295,7 @@ class Visit:
         fields = done | self._errors(harvest)
         if not harvest.documents:
             return fields | self._emptied(harvest, now)
-        snapshot, made = self._stow(harvest, head, answering, done, now)
+        snapshot, made = self._stow(revision, harvest, head, answering, done, now)
         counts = {**dict.fromkeys(COUNTS, 0), **harvest.counts(), **made}
         progress = Progress(len(harvest.documents), len(harvest.documents))
         return fields | {"counts": counts, "snapshot_id": snapshot.id, "progress": progress}
@@ -338,7 +339,7 @@ class Visit:
     def _gather(self, former: Former, *, full: bool) -> Harvest:
         from docstow.ingest.changes import Harvest
 
-        harvest = Harvest(former, kind=self._registration.kind, full=full)
+        harvest = Harvest(former, paths_are_urls=self._kind.paths_are_urls, full=full)
         for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
             harvest.add(event)
             self._report(harvest, Progress(number, None, harvest.current))
@@ -367,7 +368,7 @@ class Visit:
     def _emptied(self, harvest: Harvest, now: datetime) -> dict[str, Any]:
         """A collection may be empty, and then nothing answers for it; any other source may not."""
         registration = self._registration
-        if registration.kind != COLLECTION or harvest.failed:
+        if not self._kind.pushed or harvest.failed:
             first = f" The first error: {harvest.errors[0].message}" if harvest.errors else ""
             raise UpstreamError(
                 f"{registration.uri} gave no page that can be read; check its address and options."
@@ -378,6 +379,7 @@ class Visit:
 
     def _stow(
         self,
+        revision: Revision,
         harvest: Harvest,
         head: Head | None,
         answering: Answering | None,
@@ -388,13 +390,6 @@ class Visit:
         registration, recipe = self._registration, self._recipe
         documents = [harvest.documents[path] for path in sorted(harvest.documents)]
         digests = [document.digest() for document in documents]
-        revision = Revision(
-            registration.source,
-            "",
-            validator=done["version"],
-            origin=registration.kind,
-            url=registration.uri,
-        )
         fence = {"expected_generation": head.generation if head else 0, "keep": registration.keep}
         known = self._snapshots.stowed(self._snapshots.identity(revision, digests, recipe))
         if known is not None:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from docstow.ingest.crates import Stowing
     from docstow.ingest.renewal import Renewals
     from docstow.library.packages import Installed
-    from docstow.sources.crates import CrateOrigin
     from docstow.sources.crates.index import Release
+    from docstow.sources.crates.origin import CrateOrigin
     from docstow.store.snapshots import Snapshots
 
 #: What a search over everything says was asked for.

@@ -15,9 +15,10 @@ from urllib.parse import unquote
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
-from docstow.core.model import COLLECTION, PROSE, Document, Registration, Snapshot
+from docstow.core.model import Document, Registration, Snapshot
 from docstow.core.urls import canonical_url
 from docstow.library.indexes import IndexCache
+from docstow.sources import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -236,10 +237,10 @@ class Prose:
             named = {each.id: each for each in map(self._registry.get, sources)}
             registrations = list(named.values())
             for each in registrations:
-                if each.kind not in PROSE:
+                if not kind_of(each.kind).has_pages:
                     raise InvalidParameter("source", f"{each.title} is a {each.kind}, not pages")
         else:
-            registrations = [each for each in self._registry.all() if each.kind in PROSE]
+            registrations = [e for e in self._registry.all() if kind_of(e.kind).has_pages]
         if snapshot_id:
             return [self._chosen(registrations, snapshot_id)]
         if kinds:
@@ -249,7 +250,7 @@ class Prose:
         for registration, snapshot in zip(registrations, found, strict=True):
             if snapshot is not None:
                 answered.append((registration, snapshot))
-            elif sources and registration.kind != COLLECTION:  # an empty one has no snapshot
+            elif sources and not kind_of(registration.kind).pushed:  # an empty one has no snapshot
                 raise SnapshotNotFound(
                     f"{registration.title or registration.uri} has no snapshot yet; begin one with "
                     "start_sync, or wait for the sync that is under way."

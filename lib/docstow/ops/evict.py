@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from docstow.core.model import CRATE, Source
+from docstow.core.model import Source
+from docstow.sources import kind_of
 from docstow.store.heads import moved
 from docstow.store.listing import Held, Inventory, last_used
 from docstow.store.objects import Conflict, ObjectStore
@@ -65,7 +66,7 @@ def lines(store: ObjectStore, found: Inventory, pinned: Mapping[Source, str]) ->
                 sum(found.weight([held.head]).values()),
                 used,
                 pinned.get(source, ""),
-                source.kind == CRATE,
+                kind_of(source.kind).evictable,
             )
         )
     return sorted(made, key=lambda e: (not e.evictable, bool(e.pinned), e.used, e.source.key))

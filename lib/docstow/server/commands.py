@@ -14,6 +14,8 @@ from typing import Any, TypedDict
 from docstow import __version__
 from docstow.core import auth as access
 from docstow.core.settings import FIELDS
+from docstow.sources import kinds as source_kinds
+from docstow.sources.protocol import Command
 
 #: The states of a job.
 STATES = ("queued", "running", "success", "failed")
@@ -132,16 +134,14 @@ def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser
     named = "only this one; may be repeated"
     chosen.add_argument("--package", action="append", default=[], metavar="NAME", help=named)
     project.set_defaults(command="ingest_project")
-    for kind, metavar, text in (
-        ("site", "URL|PRESET", "a documentation website"),
-        ("github", "OWNER/REPO[@REF]", "the documentation files of a repository"),
-        ("folder", "DIR", "the documentation files below a folder"),
-    ):
-        _add_prose(kinds.add_parser(kind, parents=[common], **_help(text)), kind, metavar)
+    for kind in source_kinds().values():
+        if spelling := kind.command:
+            words = kinds.add_parser(kind.name, parents=[common], **_help(spelling.help))
+            _add_source(words, kind.name, spelling)
 
 
-def _add_prose(words: argparse.ArgumentParser, kind: str, metavar: str) -> None:
-    words.add_argument("uri", metavar=metavar)
+def _add_source(words: argparse.ArgumentParser, kind: str, spelling: Command) -> None:
+    words.add_argument("uri", metavar=spelling.metavar)
     words.add_argument("--title", default="", help="what people call it")
     words.add_argument(
         "--option",
@@ -150,8 +150,8 @@ def _add_prose(words: argparse.ArgumentParser, kind: str, metavar: str) -> None:
         metavar="KEY=VALUE",
         help="one of the kind's options; repeat it for a list",
     )
-    if kind == "site":
-        words.add_argument("--max-pages", metavar="N", help="as --option max_pages=N")
+    for name, text in spelling.flags.items():
+        words.add_argument(f"--{name.replace('_', '-')}", metavar="N", help=text)
     words.add_argument(
         "--header",
         action="append",

@@ -1,10 +1,8 @@
-"""The texts of a collection, one object each, as an origin of prose.
-
-This room knows where pushed texts are and how they are written down. It does not know who pushes.
-"""
+"""The kind of collections: texts that clients push, one object of the store each."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -13,9 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from docstow import formats as page
-from docstow.core.errors import StoreError, UnreadableInput
-from docstow.core.model import NO_ATTRIBUTES, File, Known
-from docstow.sources.protocol import Event, Found, Same
+from docstow.core.errors import InvalidParameter, StoreError, UnreadableInput
+from docstow.core.model import NO_ATTRIBUTES, File, Known, Registration, Revision
+from docstow.sources.protocol import Environment, Event, Found, Origin, Same, SourceKind
 from docstow.store.objects import ObjectStore, Unchanged
 
 PREFIX = "pushed/"
@@ -98,24 +96,20 @@ def read(file: File) -> page.Page:
     return replace(found, title=text.title or found.title, attributes=attributes, indexable=True)
 
 
-class PushedOrigin:
-    """The texts of one collection. Of each the store is asked whether its tag still holds.
+class CollectionOrigin:
+    """The texts of one collection; a text whose ETag is unchanged is not fetched again."""
 
-    Args:
-        store: where they are.
-        source_id: of the collection.
-    """
-
-    def __init__(self, store: ObjectStore, source_id: str) -> None:
+    def __init__(self, store: ObjectStore, registration: Registration) -> None:
         self._store = store
-        self._source_id = source_id
+        self._registration = registration
+        self._source_id = registration.id
 
-    def resolve(self) -> str:
-        """Nothing: what a collection holds has no version."""
-        return ""
+    def resolve(self) -> Revision:
+        """Return the revision without a version: a collection has none."""
+        return self._registration.revision()
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
-        """Every text that is there.
+        """Yield every stored text.
 
         Raises:
             StoreError: the store cannot be used, or a text in it is damaged.
@@ -140,3 +134,22 @@ class PushedOrigin:
             return Found(file_of(decode(stored.body)), stored.etag)
         except UnreadableInput as error:
             raise StoreError(f"{place}: {error.message}") from error
+
+
+def canonical(uri: str) -> str:
+    """Return the name of a collection as it is.
+
+    Raises:
+        InvalidParameter: it is too long or not printable.
+    """
+    if len(uri) > 100 or not uri.isprintable():
+        raise InvalidParameter("name", "must be one line of at most 100 characters")
+    return uri
+
+
+@contextlib.contextmanager
+def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
+    yield CollectionOrigin(environment.store, registration)
+
+
+KIND = SourceKind("collection", canonical=canonical, open=_open, pushed=True)

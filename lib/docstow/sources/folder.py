@@ -1,40 +1,40 @@
-"""The documentation files below a directory of the machine that this runs on.
+"""The kind of folders: the documentation files below a directory of this machine.
 
-This room knows the file system. It does not know what is inside the files, nor whether its caller
-may read here: it is told. Nothing outside the directory is read, whatever links say and whoever
-swaps files meanwhile: a file is opened first, and then asked where it is.
+Nothing outside the directory is read, wherever links lead and whoever swaps files meanwhile: a
+file is opened first, and its real path is checked afterwards.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
-from docstow.core.model import File, Known, Registration
-from docstow.sources import globs as selection
-from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
+from docstow.core.errors import InvalidParameter, SourceNotFound
+from docstow.core.model import File, Known, Registration, Revision
+from docstow.sources import globs
+from docstow.sources.protocol import (
+    Command,
+    Environment,
+    Event,
+    Failed,
+    Found,
+    Origin,
+    Same,
+    Skipped,
+    SourceKind,
+)
 
-SUFFIXES = selection.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
+SUFFIXES = globs.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
 _MOST_ENTRIES = 500_000
 _DEEPEST = 64
 #: Opening must neither wait for a pipe's other end nor, where the system knows how, follow a link.
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OPEN |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-def options(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the options of a folder; see :class:`docstow.sources.globs.Selection`.
-
-    Raises:
-        InvalidParameter: an option is unknown, of the wrong type or out of range.
-    """
-    return selection.options(raw)
 
 
 def canonical(uri: str) -> str:
@@ -60,20 +60,13 @@ def canonical(uri: str) -> str:
         raise InvalidParameter("uri", f"{text!r} cannot be resolved ({error})") from error
 
 
-def check(root: Path, *, allowed: bool) -> None:
-    """Refuse a directory that cannot be read.
+def check(root: str) -> None:
+    """Refuse a directory that does not exist.
 
     Raises:
-        Forbidden: this process does not read directories.
         SourceNotFound: there is no such directory.
     """
-    if not allowed:
-        raise Forbidden(
-            "This server does not read folders of the machine it runs on. Run `docstow ingest"
-            " folder DIR` or `docstow serve` on your own machine, or push the texts into a"
-            " collection."
-        )
-    if not root.is_dir():
+    if not Path(root).is_dir():
         raise SourceNotFound(f"{root} is not a directory on this machine; check the path.")
 
 
@@ -82,36 +75,33 @@ class FolderOrigin:
 
     Args:
         registration: its URI is the directory's absolute path.
-        allowed: whether this process may read its user's files: only where it runs for one
-            person on that person's machine.
     """
 
-    def __init__(self, registration: Registration, *, allowed: bool) -> None:
+    def __init__(self, registration: Registration) -> None:
+        self._registration = registration
         self._root = Path(registration.uri)
-        self._selection = selection.Selection.of(registration.options)
-        self._allowed = allowed
+        self._selection = globs.Selection.of(registration.options)
 
-    def resolve(self) -> str:
-        """Empty: a directory has no version.
+    def resolve(self) -> Revision:
+        """Return the revision without a version: a directory has none.
 
         Raises:
-            Forbidden: this process does not read directories.
             SourceNotFound: there is no such directory.
         """
-        check(self._root, allowed=self._allowed)
-        return ""
+        check(str(self._root))
+        return self._registration.revision()
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
-        """The wanted files, a directory's own before those below; validators are digests of bytes.
+        """Yield the wanted files, those of a directory before those of its subdirectories.
 
-        Times and sizes are not taken for proof that a file is the same: a checkout or an unpacked
-        archive sets them as it likes, and reading a folder is cheap beside embedding it.
+        Validators are digests of the bytes. Times and sizes do not prove that a file is unchanged:
+        a checkout or an unpacked archive sets them at will, and reading is cheap beside embedding.
 
         Raises:
-            Forbidden, SourceNotFound: as :meth:`resolve`.
+            SourceNotFound: as :meth:`resolve`.
         """
         self.resolve()
-        budget = selection.Budget(self._selection)
+        budget = globs.Budget(self._selection)
         for path in self._walk():
             if isinstance(path, Failed):
                 yield path
@@ -151,7 +141,7 @@ class FolderOrigin:
                     directories.append(path)
             waiting.extend(reversed(directories))
 
-    def _event(self, path: str, budget: selection.Budget, known: Mapping[str, Known]) -> Event:
+    def _event(self, path: str, budget: globs.Budget, known: Mapping[str, Known]) -> Event:
         try:
             path.encode()
         except UnicodeEncodeError:
@@ -165,12 +155,12 @@ class FolderOrigin:
         validator = hashlib.sha256(body).hexdigest()
         if path in known and known[path].validator == validator:
             return Same(path)
-        if selection.binary(path, body):
+        if globs.binary(path, body):
             return Skipped(path, "not text")
         url = (self._root / path).as_uri()
-        return Found(File(path, url, selection.media_type(path), body), validator)
+        return Found(File(path, url, globs.media_type(path), body), validator)
 
-    def _read(self, path: str, budget: selection.Budget) -> bytes | Skipped:
+    def _read(self, path: str, budget: globs.Budget) -> bytes | Skipped:
         """The bytes of a file inside the folder, or why it is left out."""
         here = self._root / path
         real = Path(os.path.realpath(here, strict=True))
@@ -194,9 +184,31 @@ class FolderOrigin:
 
 
 def _ignored(name: str) -> bool:
-    return name.startswith(".") or name in selection.IGNORED_DIRECTORIES
+    return name.startswith(".") or name in globs.IGNORED_DIRECTORIES
 
 
 def _failed(path: str, error: OSError) -> Failed:
     shown = path.encode("utf-8", "backslashreplace").decode()
     return Failed(shown, "unreadable_input", f"{shown} cannot be read: {error.strerror or error}.")
+
+
+@contextlib.contextmanager
+def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
+    del environment
+    yield FolderOrigin(registration)
+
+
+KIND = SourceKind(
+    "folder",
+    canonical=canonical,
+    options=lambda raw, _: globs.options(raw),
+    check=check,
+    open=_open,
+    refreshable=True,
+    local_only=True,
+    command=Command(
+        "DIR",
+        "the documentation files below a folder",
+        uri=lambda word: str(Path(word).resolve()),
+    ),
+)

@@ -14,11 +14,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from docstow import sources
 from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
-from docstow.core.model import GITHUB, SITE
-from docstow.sources import canonical, options
 
-_KINDS = (SITE, GITHUB)
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]{0,39}")
 _ENTRY = ("kind", "uri", "title", "options")
 _SUGGESTED = 5
@@ -121,14 +119,15 @@ def _preset(name: str, table: object) -> Preset:
         raise ValueError(f"{', '.join(unknown)}: not known; there are {', '.join(_ENTRY)}")
     kind, uri, title = (table.get(key, "") for key in _ENTRY[:3])
     chosen = table.get("options", {})
-    if kind not in _KINDS:
-        raise ValueError(f"kind: must be {' or '.join(_KINDS)}, not {kind!r}")
+    offered = [each.name for each in sources.kinds().values() if each.preset]
+    if kind not in offered:
+        raise ValueError(f"kind: must be {' or '.join(offered)}, not {kind!r}")
     if not isinstance(uri, str) or not isinstance(title, str) or not uri or not title.strip():
         raise ValueError("uri and title: must be texts, and not empty")
     if not isinstance(chosen, dict):
         raise ValueError("options: must be a table")
-    canonical(kind, uri)
-    options(kind, chosen, uri)
+    sources.canonical(kind, uri)
+    sources.options(kind, chosen, uri)
     return Preset(kind, uri, title, chosen)
 
 

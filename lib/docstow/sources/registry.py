@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from docstow import sources as kinds
+from docstow import sources
 from docstow.core import concurrency as freshness
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
-from docstow.core.model import CRATE, FOLDER, GITHUB, SITE, Head, Registration, Source, source_id
-from docstow.sources import collection as pushed
+from docstow.core.model import Head, Registration, source_id
+from docstow.sources import collection
+from docstow.sources.protocol import SourceKind
 from docstow.store.heads import Heads, moved
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.store.usage import Pins
@@ -93,7 +94,7 @@ class Registry:
         """Register a source, or change how one that is registered is synced.
 
         Args:
-            kind: one of ``kinds.KINDS``.
+            kind: one of ``sources.registrable()``.
             uri: in any spelling that its kind understands.
             title: for people; without one the canonical URI is it.
             options: as its kind's origin knows them; replaces those of an earlier call.
@@ -110,18 +111,19 @@ class Registry:
             InvalidParameter: something given is not what it should be.
             StoreError: the store cannot be used.
         """
-        canonical = kinds.canonical(kind, uri)
+        of_kind = sources.find(kind)
+        canonical = of_kind.canonical_uri(uri)
         given = _given(title, keep, headers)
         if refresh_hours is not None:
-            given["refresh_hours"] = _refresh(kind, refresh_hours)
+            given["refresh_hours"] = _refresh(of_kind, refresh_hours)
         if options is not None:
-            given["options"] = kinds.options(kind, options, uri)
+            given["options"] = of_kind.checked_options(options, uri)
         fresh = Registration(
             source_id(kind, canonical),
             kind,
             canonical,
             canonical,
-            kinds.options(kind, {}, uri),
+            of_kind.checked_options({}, uri),
             datetime.now(UTC),
             keep=KEEP,
         )
@@ -131,9 +133,8 @@ class Registry:
             return Record(replace(current.registration if current and alive else fresh, **given))
 
         before, after = self._change(fresh.id, register)
-        if kind == CRATE:
-            name, _, version = canonical.partition("@")
-            Pins(self._store).pin(Source(CRATE, name, version), REGISTERED)
+        if of_kind.shared:
+            Pins(self._store).pin(of_kind.source(after.registration), REGISTERED)
         return after.registration, before is None or before.deleted_at is not None
 
     def get(self, ref: str) -> Registration:
@@ -178,9 +179,11 @@ class Registry:
             SourceNotFound: as :meth:`get` does.
         """
         registration = self.get(ref)
-        # First, for once it is deleted it may be made again, and what is pushed then must stay.
-        for entry in self._store.list(pushed.prefix(registration.id)):
-            self._store.delete(entry.key)
+        kind = sources.kind_of(registration.kind)
+        if kind.pushed:
+            # First, for once it is deleted it may be made again, and what is pushed then must stay.
+            for entry in self._store.list(collection.prefix(registration.id)):
+                self._store.delete(entry.key)
 
         def bury(current: Record | None) -> Record:
             if current is None or current.deleted_at is not None:
@@ -188,10 +191,9 @@ class Registry:
             return replace(current, deleted_at=datetime.now(UTC))
 
         self._change(registration.id, bury)
-        if registration.kind == CRATE:
-            name, _, version = registration.uri.partition("@")
-            Pins(self._store).unpin(Source(CRATE, name, version))
-            return registration  # the crate itself stays: others may have asked for it
+        if kind.shared:
+            Pins(self._store).unpin(kind.source(registration))
+            return registration  # the snapshot stays: others may have asked for it
 
         def empty(head: Head | None) -> Head:
             # A head is made where there is none: it fences off a sync that is under way.
@@ -266,12 +268,12 @@ def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> d
     return given
 
 
-def _refresh(kind: str, hours: int) -> int:
+def _refresh(kind: SourceKind, hours: int) -> int:
     if not 0 <= hours <= SELDOM_H:
         raise InvalidParameter("refresh_hours", f"must be from 0 to {SELDOM_H}, not {hours}")
-    if hours and kind not in (SITE, GITHUB, FOLDER):
+    if hours and not kind.refreshable:
         raise InvalidParameter(
-            "refresh_hours", f"a {kind} changes only when somebody changes it; leave it out"
+            "refresh_hours", f"a {kind.name} changes only when somebody changes it; leave it out"
         )
     return hours
 
@@ -279,7 +281,9 @@ def _refresh(kind: str, hours: int) -> int:
 def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
     """Those that the words may mean, by the strongest way in which any is meant."""
     wanted = ref.strip()
-    spellings = {kind: kinds.spelling(kind, wanted) for kind in {each.kind for each in registered}}
+    spellings = {
+        kind: sources.spelling(kind, wanted) for kind in {each.kind for each in registered}
+    }
     ways: list[Callable[[Registration], bool]] = [
         lambda each: each.uri in (wanted, spellings[each.kind]),
         lambda each: each.title.casefold() == wanted.casefold(),

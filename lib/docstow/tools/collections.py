@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import PROSE
 from docstow.ingest.jobs.store import FAILED, QUEUED, RUNNING, SUCCESS
+from docstow.sources import kind_of
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.docs import CURSOR
@@ -207,7 +207,7 @@ def _list(collections: Collections, desk: Desk, arguments: Mapping[str, Any]) ->
 def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answer:
     del arguments
     registered = desk.registry.all()
-    prose = [each for each in registered if each.kind in PROSE]
+    prose = [each for each in registered if kind_of(each.kind).has_pages]
     newest = [each for each in in_parallel(desk.prose.newest, prose) if each is not None]
     states = desk.jobs.states()
     return Answer(

@@ -12,8 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import PROSE, document_id
+from docstow.core.model import document_id
 from docstow.index import render as pages
+from docstow.sources import page_kinds
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, cursor_at, list_schema, offset, paged, result_schema
 from docstow.tools.parameters import Parameter
@@ -245,8 +246,8 @@ def _filters(given: Mapping[str, Any]) -> PageFilters:
     if isinstance(kinds := checked.get("kinds"), str):
         checked["kinds"] = [kinds]
     for kind in checked.get("kinds", ()):
-        if kind not in PROSE:
-            raise InvalidParameter("filters", f"kinds are {', '.join(PROSE)}")
+        if kind not in page_kinds():
+            raise InvalidParameter("filters", f"kinds are {', '.join(page_kinds())}")
     return PageFilters(**checked)
 
 

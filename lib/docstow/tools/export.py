@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, SnapshotNotFound
-from docstow.core.model import PROSE
+from docstow.sources import kind_of
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import provenance, provenance_line
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
@@ -123,7 +123,7 @@ def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _
         if arguments[name]:
             raise InvalidParameter(name, "belongs to crate; a source has snapshot_id")
     registration = registry.get(arguments["source_id"].strip())
-    if registration.kind not in PROSE:
+    if not kind_of(registration.kind).has_pages:
         raise InvalidParameter("source_id", f"{registration.title} is a crate; give it as crate")
     wanted = arguments["snapshot_id"]
     kept = prose.snapshots(registration.id) if wanted else [prose.newest(registration)]

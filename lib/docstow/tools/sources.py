@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter, JobNotFound
-from docstow.core.model import PROSE
 from docstow.ingest.jobs.store import INCREMENTAL, MODES
-from docstow.sources import KINDS
+from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
 from docstow.tools import Answer, Tool
 from docstow.tools import export as source_export
@@ -88,7 +87,9 @@ def _create_source(desk: Desk) -> Tool:
             '"options": {"max_pages": 500}, "sync": true}.'
         ),
         parameters=(
-            Parameter("kind", "string", "Needed without preset", default="", choices=("", *KINDS)),
+            Parameter(
+                "kind", "string", "Needed without preset", default="", choices=("", *registrable())
+            ),
             Parameter(
                 "uri",
                 "string",
@@ -128,7 +129,7 @@ def _list_sources(desk: Desk) -> Tool:
             '"site"}.'
         ),
         parameters=(
-            Parameter("kind", "string", "Only these", default="", choices=("", *KINDS)),
+            Parameter("kind", "string", "Only these", default="", choices=("", *registrable())),
             CURSOR,
         ),
         run=partial(_list, desk),
@@ -238,7 +239,7 @@ def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
         kind, uri, title = known.kind, known.uri, title or known.title
         options = {**known.options, **(options or {})}
     elif not kind:
-        raise InvalidParameter("kind", f"is required beside uri: one of {', '.join(KINDS)}")
+        raise InvalidParameter("kind", f"is required beside uri: one of {', '.join(registrable())}")
     desk.check(kind, uri)
     registration, created = desk.registry.create(
         kind,
@@ -298,7 +299,7 @@ def described(desk: Desk, registrations: Sequence[Registration]) -> list[dict[st
 def state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
     """What answers for a source, and its newest job; nothing of what there is not."""
     members: dict[str, Any] = {}
-    if registration.kind in PROSE and (newest := prose.newest(registration)):
+    if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):
         members |= _snapshot(newest)
     if job := jobs.latest(registration.id):
         members["job"] = _brief(job)
@@ -347,7 +348,7 @@ def _status(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
 
 def _snapshots(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     registration = desk.registry.get(arguments["source_id"].strip())
-    prose = registration.kind in PROSE
+    prose = kind_of(registration.kind).has_pages
     kept = desk.prose.snapshots(registration.id) if prose else []
     newest = desk.prose.newest(registration) if prose else None
     rows = [{**_snapshot(each), "current": each == newest} for each in kept]

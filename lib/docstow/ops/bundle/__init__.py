@@ -16,9 +16,9 @@ from typing import Any
 
 from docstow import __version__
 from docstow.core.errors import TooLarge, UnreadableInput
-from docstow.core.language_names import PACKAGE_KINDS
-from docstow.core.model import COLLECTION, CRATE, LOCAL, PROSE, Snapshot, Source, source_id
+from docstow.core.model import Snapshot, Source, source_id
 from docstow.ops.bundle.archive import FILE_CAP, Member
+from docstow.sources import kind_of, kinds
 from docstow.sources.registry import LONGEST_TITLE, MOST_KEPT
 
 FORMAT = "docstow-bundle"
@@ -75,7 +75,7 @@ class Entry:
     @property
     def title(self) -> str:
         """What people call it."""
-        if self.source.kind in PROSE and self.registered is not None:
+        if kind_of(self.source.kind).has_pages and self.registered is not None:
             return f"{self.source.kind} {self.registered.title}"
         return self.source.key
 
@@ -244,7 +244,7 @@ def _hold(files: Sequence[Member], entries: Sequence[Entry]) -> None:
     records = {record_id(name) for name in names} - {""}
     if records != set(wanted):
         raise ValueError("the records are not those of the sources")
-    collections = {each.source.name for each in entries if each.source.kind == COLLECTION}
+    collections = {each.source.name for each in entries if kind_of(each.source.kind).pushed}
     if not {text_owner(name) for name in names} <= {"", *collections}:
         raise ValueError("there are texts of no collection")
 
@@ -255,19 +255,20 @@ def _check(entry: Entry) -> None:
         raise ValueError("a source's name cannot be printed")
     if not all(_HEX.fullmatch(identity) for identity in entry.snapshots):
         raise ValueError("an id of a snapshot is none")
-    if source.kind in PROSE:
+    kind = kind_of(source.kind)
+    if kind.has_pages:
         if registered is None or source != Source(
             source.kind, source_id(source.kind, registered.uri)
         ):
             raise ValueError(f"{source.key[:80]} is not what is registered")
-    elif source.kind in (LOCAL, *PACKAGE_KINDS):
+    elif source.kind not in kinds():
+        raise ValueError(f"there is no kind {source.kind[:80]!r}")
+    elif kind.canonical is None:
         if registered is not None:
             raise ValueError(f"{source.key[:80]} cannot be registered")
-    elif source.kind != CRATE:
-        raise ValueError(f"there is no kind {source.kind[:80]!r}")
     elif registered is not None and registered.uri != f"{source.name}@{source.version}":
         raise ValueError(f"{source.key[:80]} is not what is registered")
-    if source.kind not in PROSE and not (entry.snapshot and source.name):
+    if not kind.has_pages and not (entry.snapshot and source.name):
         raise ValueError(f"{source.key[:80]} has nothing that answers")
 
 

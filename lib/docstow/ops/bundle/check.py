@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from docstow import sources as kinds
+from docstow import sources
 from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UnreadableInput
-from docstow.core.model import FOLDER, Snapshot
+from docstow.core.model import Snapshot
 from docstow.ops import bundle as bundle
 from docstow.ops.bundle import Entry, Manifest
 from docstow.ops.bundle import archive as archive
@@ -128,8 +128,9 @@ def _check_name(entry: Entry, name: str) -> None:
     try:
         check_key(head_key(entry.source))
         if own is not None:
-            kinds.options(kind, own.options, own.uri)
-            canonical = kind == FOLDER or kinds.canonical(kind, own.uri) == own.uri
+            sources.options(kind, own.options, own.uri)
+            local = sources.find(kind).local_only
+            canonical = local or sources.canonical(kind, own.uri) == own.uri
     except (InvalidParameter, TypeError, ValueError, AttributeError) as error:
         raise UnreadableInput(f"{name} has {entry.title}, which nobody can add: {error}") from error
     if not canonical:

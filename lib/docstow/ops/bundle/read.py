@@ -18,13 +18,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from docstow import sources as kinds
+from docstow import sources
 from docstow.core.errors import SourceNotFound, StoreError
-from docstow.core.language_names import PACKAGE_KINDS
-from docstow.core.model import COLLECTION, FOLDER, PROSE, Head, Snapshot, in_epoch, source_id
+from docstow.core.model import Head, Snapshot, in_epoch, source_id
 from docstow.ops.bundle import Entry
 from docstow.ops.bundle.check import Unpacked, unpack
 from docstow.sources import collection as pushed
+from docstow.sources import kind_of
 from docstow.sources.registry import Registry
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
@@ -110,8 +110,9 @@ class BundleImport:
     def _reason(self, entry: Entry, head: Head | None) -> str:
         """Why a source is left as it is; empty where the bundle's snapshot is to answer."""
         own = entry.registered
-        if entry.source.kind == FOLDER and own and kinds.spelling(FOLDER, own.uri) != own.uri:
-            return f"{own.uri} is no folder's own path on this machine; ingest it where it is"
+        kind = kind_of(entry.source.kind)
+        if kind.local_only and own and sources.spelling(kind.name, own.uri) != own.uri:
+            return f"{own.uri} is no {kind.name}'s own path on this machine; ingest it where it is"
         if head is None or not head.snapshot_id or self._force:
             return ""
         if head.checked_at < entry.checked_at:
@@ -145,7 +146,7 @@ class BundleImport:
             return Imported(entry, reason)
         keep, notes = self._register(entry)
         failure = ""
-        if entry.source.kind == COLLECTION and not self._put_texts(entry, unpacked):
+        if kind_of(entry.source.kind).pushed and not self._put_texts(entry, unpacked):
             # The texts are the collection's truth, and neither store's snapshot has all of them.
             failure = self._sync(entry.source.name)
             notes.append(f"its texts could not be joined: {failure}" if failure else "texts joined")
@@ -179,7 +180,7 @@ class BundleImport:
             )
         if own.had_headers and not registration.headers:
             notes.append("its headers are secret and stayed behind: give them again with --header")
-        return registration.keep if kind in PROSE else 1, notes
+        return registration.keep if kind_of(kind).has_pages else 1, notes
 
     def _replay(self, entry: Entry, unpacked: Unpacked, keep: int) -> str:
         """Publish the kept snapshots and then what answers; why not, if it is not to be.
@@ -218,7 +219,7 @@ class BundleImport:
                 expected = in_epoch(snapshot.content, head.epoch if head else 0)
                 with self._listed(entry, replace(snapshot, id=expected), files):
                     adopted = self._snapshots.adopt(snapshot, files, now, **fence)
-                if adopted.id != expected and entry.source.kind not in (*PROSE, *PACKAGE_KINDS):
+                if adopted.id != expected and kind_of(entry.source.kind).catalogued:
                     self._catalog().add(self._catalog().card(adopted))
                 return ""
         raise StoreError(f"The head of {entry.title} was changed by others every time; try again.")
@@ -234,7 +235,7 @@ class BundleImport:
         self, entry: Entry, snapshot: Snapshot, files: Mapping[str, Path] | None = None
     ) -> Iterator[None]:
         """Keep a crate's card in the catalogue while its head is swapped."""
-        if entry.source.kind in (*PROSE, *PACKAGE_KINDS):
+        if not kind_of(entry.source.kind).catalogued:
             yield
             return
         from docstow.index.catalog import made

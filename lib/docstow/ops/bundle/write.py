@@ -13,15 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from docstow import sources
 from docstow.core.errors import CrateNotFound, SourceNotFound, StoreError
-from docstow.core.language_names import PACKAGE_KINDS
-from docstow.core.model import COLLECTION, CRATE, LOCAL, PROSE, Head, Registration, Snapshot, Source
+from docstow.core.model import CRATE, LOCAL, Head, Registration, Snapshot, Source
 from docstow.core.versions import choose
 from docstow.ops import bundle as bundle
 from docstow.ops.bundle import Entry, Manifest, Registered
 from docstow.ops.bundle import archive as archive
 from docstow.ops.bundle.archive import Member
 from docstow.sources import collection as pushed
+from docstow.sources import kind_of
 from docstow.sources.registry import Registry
 from docstow.store.objects import ObjectStore
 from docstow.store.records import encode_snapshot
@@ -70,19 +71,23 @@ class BundleExport:
         self._target = target
         self._history = history
         self._pins = Pins(store).pinned()
-        crates = (each for each in registry.all() if each.kind == CRATE)
-        self._registered_crates = {each.uri: each for each in crates}
+        self._registered_shared = {
+            kind_of(each.kind).source(each): each
+            for each in registry.all()
+            if kind_of(each.kind).shared
+        }
 
     def everything(self) -> list[Entry]:
         """All that is stowed or registered."""
         heads = (
             head
-            for kind in (CRATE, LOCAL, *PACKAGE_KINDS)
-            for name in self._snapshots.names(kind)
-            for head in self._snapshots.heads(kind, name)
+            for kind in sources.kinds().values()
+            if not kind.has_pages
+            for name in self._snapshots.names(kind.name)
+            for head in self._snapshots.heads(kind.name, name)
             if head.snapshot_id
         )
-        prose = (each for each in self._registry.all() if each.kind in PROSE)
+        prose = (each for each in self._registry.all() if kind_of(each.kind).has_pages)
         return [*map(self._crate_entry, heads), *map(self._prose_entry, prose)]
 
     def named(self, word: str) -> Entry:
@@ -97,9 +102,9 @@ class BundleExport:
             registration = self._registry.get(word)
         except SourceNotFound as miss:
             return self._crate(word, miss)
-        if registration.kind == CRATE:
-            return self._crate(registration.uri, None)
-        return self._prose_entry(registration)
+        if kind_of(registration.kind).has_pages:
+            return self._prose_entry(registration)
+        return self._crate(registration.uri, None)
 
     def write(self, entries: Iterable[Entry], path: Path, *, force: bool = False) -> Exported:
         """Write a bundle; until it is whole, nothing is to be seen at its place.
@@ -163,9 +168,7 @@ class BundleExport:
 
     def _crate_entry(self, head: Head) -> Entry:
         source = head.source
-        known = self._registered_crates.get(f"{source.name}@{source.version}")
-        own = known if source.kind == CRATE and not source.target else None
-        return self._entry(source, head, head.checked_at, own)
+        return self._entry(source, head, head.checked_at, self._registered_shared.get(source))
 
     def _prose_entry(self, registration: Registration) -> Entry:
         head = self._snapshots.head(registration.source, fresh=True)
@@ -214,7 +217,7 @@ class _Files:
             elif identity == entry.snapshot:
                 reason = f"The snapshot of {entry.title} is not in the store; stow it again."
                 raise StoreError(reason)
-        if entry.source.kind == COLLECTION:
+        if kind_of(entry.source.kind).pushed:
             self._add_texts(entry.source.name)
         answers = contents[0] if entry.snapshot else ""
         earlier = tuple(each for each in dict.fromkeys(contents) if each != answers)

@@ -1,278 +1,44 @@
-"""Rust crates: versions from the sparse index, rustdoc JSON from docs.rs or a file.
-
-This room knows the two sites' addresses and which version a caller means. It does not know
-HTTP's faults, nor what is inside the JSON.
-"""
+"""The kinds of Rust crates: those of docs.rs, and those that were read from a file."""
 
 from __future__ import annotations
 
-import re
-import time
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
-
-from docstow.core.errors import (
-    CrateNotDocumented,
-    CrateNotFound,
-    DocstowError,
-    InvalidParameter,
-    UnreadableInput,
-    UpstreamError,
-    UpstreamTimeout,
-    VersionYanked,
-)
-from docstow.core.model import STANDARD, File, Revision, Source
-from docstow.core.versions import Version, choose, exact
-from docstow.net.decompress import Limits, unpack
-from docstow.sources.crates.index import Listing, Release, SparseIndex
-
-if TYPE_CHECKING:
-    from docstow.net import Fetcher
-
-DOCS_RS = "docs.rs"
-MEDIA_TYPE = "application/json"
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_OBJECT = re.compile(rb"\s*\{")
-_SUGGESTED = 3
-_READ_SIZE = 64 * 1024
-_DEFAULT_LIMITS = Limits()
-_BUILD_IT = (
-    "build it with `cargo +nightly rustdoc --lib -- -Z unstable-options --output-format json` and"
-    " run `docstow ingest rustdoc FILE`"
-)
+from docstow.core.errors import InvalidParameter
+from docstow.core.model import CRATE, LOCAL, Registration, Source
+from docstow.core.versions import Version
+from docstow.sources.protocol import SourceKind
 
 
-class CrateOrigin:
-    """Resolves and fetches crates.
-
-    docs.rs is asked for exact versions only: its robots.txt bars requirements, and the sparse
-    index, which has no rate limit, knows more.
-
-    Args:
-        fetcher: asks over HTTP.
-        docs_rs_url: root of docs.rs, without a trailing slash.
-        index_url: root of the sparse index, without a trailing slash.
-        limits: caps on one download.
-        interval_s: the least time between two requests to docs.rs, whose crawler policy is one
-            request a second.
-        monotonic: seconds on a clock that never goes back; ages what the index said.
-    """
-
-    def __init__(
-        self,
-        fetcher: Fetcher,
-        docs_rs_url: str,
-        index_url: str,
-        *,
-        limits: Limits = _DEFAULT_LIMITS,
-        interval_s: float = 1.0,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._fetcher = fetcher
-        self._docs_rs_url = docs_rs_url.rstrip("/")
-        self._limits = limits
-        self._interval_s = interval_s
-        self._index = SparseIndex(
-            fetcher, index_url.rstrip("/"), limits=limits, monotonic=monotonic
-        )
-
-    def releases(self, name: str) -> tuple[str, Sequence[Release]]:
-        """The crate's name as it spells itself, and its releases in ascending order.
-
-        Raises:
-            InvalidParameter: that cannot be a crate's name.
-            CrateNotDocumented: it is a crate of the standard library.
-            CrateNotFound: the index has no such crate.
-            UpstreamError, UpstreamTimeout: the index cannot be asked.
-        """
-        listing = self._listing(name)
-        return listing.name, listing.releases
-
-    def release(self, revision: Revision) -> Release | None:
-        """What the index says of a revision; None where it does not, or cannot be asked."""
-        try:
-            listing = self._listing(revision.source.name)
-        except (CrateNotFound, UpstreamError, UpstreamTimeout):
-            return None
-        return next((each for each in listing.releases if each.version == revision.version), None)
-
-    def resolve(self, name: str, requirement: str = "", *, target: str = "") -> Revision:
-        """Find the exact version that is meant, without asking docs.rs.
-
-        Args:
-            name: the crate; ``-`` and ``_`` may be mixed up.
-            requirement: an exact version, a Cargo requirement, or empty, ``latest`` or ``*`` for
-                the highest that is not yanked, stable ones first.
-            target: a compilation target; empty for the crate's default.
-
-        Raises:
-            InvalidParameter: name, requirement or target cannot be read.
-            CrateNotFound: no such crate, or no version that matches.
-            VersionYanked: asked for by number, and yanked.
-            CrateNotDocumented: it is a crate of the standard library.
-            UpstreamError, UpstreamTimeout: the index cannot be asked.
-        """
-        if target and not _TARGET.fullmatch(target):
-            raise InvalidParameter("target", "must be a target such as x86_64-unknown-linux-gnu")
-        listing = self._listing(name)
-        offered = [release.version for release in listing.releases if not release.yanked]
-        version = choose(requirement, offered)
-        if version is None:
-            raise _no_match(listing, requirement.strip(), offered)
-        return Revision(
-            source=Source("crate", listing.name, version, target),
-            version=version,
-            origin=DOCS_RS,
-            url=self._address(listing.name, version, target),
-        )
-
-    def fetch(self, revision: Revision) -> File:
-        """Download the rustdoc JSON of a resolved revision.
-
-        Raises:
-            CrateNotDocumented: docs.rs has no JSON of it.
-            CrateNotFound: docs.rs has no JSON, and the index no such version.
-            TooLarge: it exceeds a limit; the download was stopped there.
-            UnreadableInput: what came is damaged, or no JSON object.
-            UpstreamError, UpstreamTimeout: docs.rs cannot be asked.
-        """
-        answer = self._fetcher.get(
-            revision.url, expected={200, 404}, limits=self._limits, interval_s=self._interval_s
-        )
-        if answer.status == 404:
-            raise self._undocumented(revision)
-        return _file(answer.url, answer.body)
-
-    def _listing(self, name: str) -> Listing:
-        if not _NAME.fullmatch(name):
-            raise InvalidParameter(
-                "crate",
-                "must start with a letter and go on with at most 63 letters, digits, - or _",
-            )
-        if name.replace("-", "_") in STANDARD:
-            raise CrateNotDocumented(
-                f"{name} comes with Rust and is not on docs.rs. Run `rustup component add"
-                " --toolchain nightly rust-docs-json`, then `docstow ingest std --toolchain"
-                " nightly`; or `docstow ingest rustdoc std.json core.json alloc.json` with files"
-                " from elsewhere."
-            )
-        return self._index.listing(name)
-
-    def _address(self, name: str, version: str, target: str) -> str:
-        parts = ["crate", name, version, *([target] if target else []), "json"]
-        return "/".join([self._docs_rs_url, *(quote(part, safe="") for part in parts)])
-
-    def _undocumented(self, revision: Revision) -> DocstowError:
-        """Why docs.rs said 404: it says so itself only in prose, and the index knows better."""
-        source = revision.source
-        try:
-            listing = self._index.listing(source.name)
-        except (UpstreamError, UpstreamTimeout):
-            listing = Listing(source.name, ())
-        offered = [release.version for release in listing.releases if not release.yanked]
-        known = {release.version for release in listing.releases}
-        if known and revision.version not in known:
-            return _no_match(listing, revision.version, offered)
-        if source.target:
-            return CrateNotDocumented(
-                f"docs.rs has no rustdoc JSON of {source.name} {revision.version} for"
-                f" {source.target}. Leave the target out for the crate's default one, or"
-                f" {_BUILD_IT}."
-            )
-        newest = choose("", offered)
-        return CrateNotDocumented(
-            f"docs.rs has no rustdoc JSON of {source.name} {revision.version}: it keeps none of"
-            " releases from before May 2025, of failed builds, or of crates without a library."
-            f" Ask for a newer version, or {_BUILD_IT}.",
-            suggestions=_scored([newest] if newest and newest != revision.version else []),
-        )
-
-
-def read_file(path: Path, limits: Limits = _DEFAULT_LIMITS) -> File:
-    """Read rustdoc JSON from a file: plain, ``.zst`` or ``.gz``, told by its first bytes.
+def canonical(uri: str) -> str:
+    """Return ``name@version`` with the version in its one spelling.
 
     Raises:
-        UnreadableInput: it cannot be opened, is damaged, or is no JSON object.
-        TooLarge: it exceeds a limit.
+        InvalidParameter: the URI has no valid name or no exact version.
     """
+    name, _, version = uri.partition("@")
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        raise InvalidParameter("uri", f"{name[:80]!r} is no crate's name")
     try:
-        with path.open("rb") as stream:
-            body = unpack(
-                _chunks(stream.read), limits, name=str(path), declared=path.stat().st_size
-            )
-    except OSError as error:
-        raise UnreadableInput(f"{path} cannot be read: {error.strerror}.") from error
-    return _file(path.resolve().as_uri(), body)
+        return f"{name}@{Version.parse(version)}"
+    except ValueError:
+        raise InvalidParameter(
+            "uri", f"must be name@version with an exact version such as serde@1.0.200, not {uri!r}"
+        ) from None
 
 
-def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    while chunk := read(_READ_SIZE):
-        yield chunk
+def _source(registration: Registration) -> Source:
+    name, _, version = registration.uri.partition("@")
+    return Source(CRATE, name, version)
 
 
-def _file(url: str, body: bytes) -> File:
-    if not _OBJECT.match(body):
-        raise UnreadableInput(
-            f"{url} is not rustdoc JSON: it does not begin as a JSON object does."
-        )
-    return File(path="rustdoc.json", url=url, media_type=MEDIA_TYPE, body=body)
-
-
-def _no_match(listing: Listing, asked: str, offered: Sequence[str]) -> DocstowError:
-    """The error for a request that no version on offer answers."""
-    name = listing.name
-    named = exact(asked)
-    if named is not None:
-        near = _nearest(named, offered)
-        advice = f" Nearest to it: {', '.join(near)}." if near else " No other is on offer."
-        if choose(asked, [release.version for release in listing.releases]) is not None:
-            return VersionYanked(
-                f"{name} {named} has been yanked by its publisher.{advice}",
-                suggestions=_scored(near),
-            )
-        return CrateNotFound(f"{name} has no version {named}.{advice}", suggestions=_scored(near))
-    if not offered:
-        return CrateNotFound(f"All versions of {name} have been yanked; ask for another crate.")
-    newest = list(reversed(offered))[:_SUGGESTED]
-    yanked = choose(asked, [release.version for release in listing.releases])
-    reason = "Only yanked versions" if yanked else "No versions"
-    return CrateNotFound(
-        f"{reason} of {name} match {asked}; the newest on offer are {', '.join(newest)}.",
-        suggestions=_scored(newest),
-    )
-
-
-def _nearest(wanted: Version, offered: Sequence[str]) -> list[str]:
-    """Versions to use instead, best first.
-
-    Those that Cargo holds compatible come first and prereleases last; within these, the next
-    above, the next below, and so on outwards.
-    """
-    versions = [Version.parse(text) for text in offered]
-    place = bisect_left(versions, wanted)
-    above, below = offered[place:], offered[:place][::-1]
-    outwards = [text for text in chain(*zip_longest(above, below)) if text is not None]
-
-    def distance(text: str) -> tuple[bool, bool]:
-        version = Version.parse(text)
-        return bool(version.prerelease), _line(version) != _line(wanted)
-
-    return sorted(outwards, key=distance)[:_SUGGESTED]
-
-
-def _line(version: Version) -> tuple[int, ...]:
-    """The numbers that compatible versions share, by Cargo's reading of SemVer."""
-    return (version.major,) if version.major else (version.major, version.minor)
-
-
-def _scored(versions: Sequence[str]) -> list[dict[str, Any]]:
-    """Suggestions in order; the score says only how near to the front one stands."""
-    return [
-        {"version": version, "score": round(1 / place, 2)}
-        for place, version in enumerate(versions, 1)
-    ]
+KINDS = (
+    SourceKind(
+        CRATE,
+        profile="items",
+        canonical=canonical,
+        source=_source,
+        shared=True,
+        catalogued=True,
+        evictable=True,
+    ),
+    SourceKind(LOCAL, profile="items", catalogued=True),
+)

@@ -1,240 +1,48 @@
-"""A documentation website as an origin: its pages, by sitemap, by links and by its own lists.
-
-This room knows where the addresses of a site come from, and in which order. It does not know how
-one page is asked for (site_pages), nor how a crawl goes on (site_crawl).
-"""
+"""The kind of documentation websites."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Iterator
+from types import MappingProxyType
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
-from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter
-from docstow.core.model import File, Known, Registration
-from docstow.core.urls import (
-    Scope,
-    canonical_url,
-    clean_url,
-    directory_of,
-    left_out,
-    on_site,
-    site_of,
-)
-from docstow.sources.protocol import Event, Failed, Found
-from docstow.sources.site import discovery as site_llms
-from docstow.sources.site import discovery as site_sitemap
-from docstow.sources.site.crawl import Crawl, Frontier
-from docstow.sources.site.fetch import Render, SitePages, sendable
+from docstow.core.urls import canonical_url
+from docstow.sources.protocol import Command, SourceKind
 from docstow.sources.site.options import options
-from docstow.sources.site.robots import Robots
 
 if TYPE_CHECKING:
-    from docstow.net import Answer, Fetcher
-
-__all__ = ["SiteOrigin", "options", "scope"]
-
-_MOST_SITEMAPS = 50
-_DEEPEST_SITEMAP = 3
-_MOST_ROBOTS_BYTES = 5_000_000
-_MOST_LLMS_BYTES = 20_000_000
+    from docstow.core.model import Registration
+    from docstow.sources.protocol import Environment, Origin
 
 
-class SiteOrigin:
-    """The pages of one registered site.
+@contextlib.contextmanager
+def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
+    from docstow.sources.site.origin import SiteOrigin, scope
 
-    Args:
-        registration: ``uri`` is where it begins; ``options`` as :func:`options` checks them;
-            ``headers`` are sent to its own hosts alone.
-        fetcher: asks; its sleeping and its clock are what waits are measured by.
-        render: gives a page's HTML after its scripts have run, for ``render_js``.
+    fetcher = environment.guarded_fetcher()
+    if not registration.options.get("render_js"):
+        yield SiteOrigin(registration, fetcher)
+        return
+    from docstow.sources.site.browser import Browser
 
-    Raises:
-        InvalidParameter: an option or a header is wrong.
-    """
-
-    def __init__(
-        self, registration: Registration, fetcher: Fetcher, *, render: Render | None = None
-    ) -> None:
-        chosen = options(registration.options)
-        self._options = chosen
-        self._render = render
-        self._starts = _starts(registration)
-        self._scope = scope(registration)
-        self._pages = SitePages(
-            fetcher,
-            tuple(self._scope.domains),
-            sendable(registration.headers),
-            plain=any(url.startswith("http:") for url in self._starts),
-            max_bytes=chosen["max_page_bytes"],
-            delay_s=chosen["delay_s"],
-            render=render if chosen["render_js"] else None,
-        )
-        self._robots = Robots(self._robots_text)
-
-    def resolve(self) -> str:
-        """A site has no version.
-
-        Raises:
-            ConfigurationError: it needs a browser, and there is none.
-        """
-        if self._options["render_js"] and self._render is None:
-            raise ConfigurationError(
-                "render_js needs a browser, and none is at hand; install one, or leave it off."
-            )
-        return ""
-
-    def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
-        """Every page; see :class:`docstow.sources.protocol.ProseOrigin`.
-
-        Raises:
-            UpstreamError: a start address's robots.txt cannot be had.
-            DocstowError: not one page was found, and no start address gave one.
-        """
-        for url in self._starts:
-            self._robots.allows(url)
-        frontier = Frontier(self._scope, self._options["max_depth"])
-        crawl = Crawl(
-            self._pages,
-            self._robots,
-            self._scope,
-            frontier,
-            known,
-            starts=self._starts,
-            most=self._options["max_pages"],
-            at_once=self._options["concurrency"],
-        )
-        yield from self._seeds(frontier, crawl, known)
-        yield from crawl.run()
-        if not crawl.kept and crawl.trouble:
-            raise crawl.trouble
-
-    def _seeds(
-        self, frontier: Frontier, crawl: Crawl, known: Mapping[str, Known]
-    ) -> Iterator[Event]:
-        """Fill the frontier: start addresses, then what the site itself lists."""
-        for url in self._starts:
-            frontier.start(url)
-        if self._options["llms"] == "auto":
-            yield from self._full_texts(crawl)
-        whole = True
-        if self._options["sitemap"]:
-            for each in self._sitemap_pages():
-                whole = whole and isinstance(each, str)
-                event = frontier.offer(each) if isinstance(each, str) else each
-                if event:
-                    yield event
-        if self._options["llms"] == "auto":
-            offered = (frontier.offer(url) for url in self._listed())
-            yield from (skipped for skipped in offered if skipped)
-        if not whole:
-            # A sitemap that fails once must not make pages vanish that only it leads to.
-            for page in known.values():
-                frontier.offer(page.url)
-
-    def _sitemap_pages(self) -> Iterator[str | Failed]:
-        """The addresses of all sitemaps, and the failures of some."""
-        queue = deque((url, 0, sure) for url, sure in self._sitemaps().items())
-        seen: set[str] = set()
-        while queue and len(seen) < _MOST_SITEMAPS:
-            url, depth, sure = queue.popleft()
-            if url in seen or not on_site(url, self._scope.domains):
-                continue
-            seen.add(url)
-            try:
-                answer = self._beside(url, site_sitemap.MOST_BYTES)
-                # Sites that have none may answer with a page that says so, or with the start page.
-                if answer is None or (not sure and b"<html" in answer.body[:2000].lower()):
-                    continue
-                found = site_sitemap.parse(answer.body, url)
-            except DocstowError as error:
-                yield Failed(url, error.code, error.message)
-                continue
-            yield from found.pages
-            if depth < _DEEPEST_SITEMAP:
-                further = (_joined(url, each) for each in found.sitemaps)
-                queue.extend((each, depth + 1, True) for each in further if each)
-
-    def _sitemaps(self) -> dict[str, bool]:
-        """Where sitemaps are: surely, as robots.txt says so, or where they usually are."""
-        named: dict[str, bool] = {}
-        for start in self._starts:
-            for each in self._robots.sitemaps(start):
-                if url := _joined(start, each):
-                    named[url] = True
-        return named or dict.fromkeys(self._usual("sitemap.xml"), False)
-
-    def _usual(self, name: str) -> list[str]:
-        """Where a file of that name may be: beside the start addresses and at the roots."""
-        sites = [(site_of(url), directory_of(url)) for url in self._starts]
-        near = [f"{site}{directory}/{name}" for site, directory in sites]
-        return list(dict.fromkeys([*near, *(f"{site}/{name}" for site, _ in sites)]))
-
-    def _text_of(self, name: str) -> tuple[str, str] | None:
-        """Address and text of the nearest file of that name; None if the site has none."""
-        for url in self._usual(name):
-            try:
-                answer = self._beside(url, _MOST_LLMS_BYTES)
-            except DocstowError:
-                # It is an offer, not a duty: the pages themselves are still there.
-                continue
-            if answer and site_llms.is_text(answer.body, answer.headers.get("content-type", "")):
-                return answer.url, answer.body.decode("utf-8", "replace")
-        return None
-
-    def _listed(self) -> list[str]:
-        """The links of ``llms.txt``."""
-        found = self._text_of("llms.txt")
-        return site_llms.links(found[1], found[0]) if found else []
-
-    def _full_texts(self, crawl: Crawl) -> Iterator[Event]:
-        """The pages that ``llms-full.txt`` has whole, if it says where each is from."""
-        found = self._text_of("llms-full.txt")
-        for address, text in site_llms.sections(found[1]).items() if found else ():
-            url = _joined(address, "")
-            if url and not left_out(url, self._scope) and self._allows(url):
-                media_type = "text/markdown; charset=utf-8"
-                file = File(canonical_url(url), url, media_type, text.encode())
-                if event := crawl.keep(Found(file)):
-                    yield event
-
-    def _allows(self, url: str) -> bool:
-        """Whether robots.txt allows a page; not where that cannot be known."""
-        try:
-            return self._robots.allows(url)
-        except DocstowError:
-            return False
-
-    def _beside(self, url: str, most: int) -> Answer | None:
-        """A file that is no page, where robots.txt allows it."""
-        return self._pages.text(url, most) if self._robots.allows(url) else None
-
-    def _robots_text(self, url: str) -> bytes | None:
-        answer = self._pages.text(url, _MOST_ROBOTS_BYTES, anywhere=True)
-        return answer.body if answer else None
+    chromium, inside = environment.settings.chromium, scope(registration)
+    with Browser(fetcher, chromium=chromium, may_open=inside.holds) as browser:
+        yield SiteOrigin(registration, fetcher, render=browser.render)
 
 
-def scope(registration: Registration) -> Scope:
-    """Which addresses belong to a registered site: by its options, else by where it begins."""
-    chosen, starts = options(registration.options), _starts(registration)
-    hosts = [site_of(url).partition("://")[2] for url in starts]
-    return Scope(
-        tuple(dict.fromkeys(chosen["allowed_domains"] or hosts)),
-        tuple(chosen["path_prefixes"] or map(directory_of, starts)),
-        tuple(chosen["include"]),
-        tuple(chosen["exclude"]),
-    )
-
-
-def _starts(registration: Registration) -> list[str]:
-    """The clean addresses that a crawl begins with."""
-    return options(registration.options)["start_urls"] or [clean_url(registration.uri)]
-
-
-def _joined(base: str, reference: str) -> str:
-    """A clean address; empty where that is none."""
-    try:
-        return clean_url(urljoin(base, reference))
-    except (InvalidParameter, ValueError):
-        return ""
+KIND = SourceKind(
+    "site",
+    canonical=canonical_url,
+    options=lambda raw, _: options(raw),
+    open=_open,
+    refreshable=True,
+    paths_are_urls=True,
+    preset=True,
+    command=Command(
+        "URL|PRESET",
+        "a documentation website",
+        flags=MappingProxyType({"max_pages": "as --option max_pages=N"}),
+        takes_preset=True,
+    ),
+)

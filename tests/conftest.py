@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from paths import SHARED, TESTS
 from servers import s3
+
+# ``HYPOTHESIS_PROFILE=fuzz`` looks for examples that the fixed seeds of ``make test`` miss.
+hypothesis.settings.register_profile("ci", derandomize=True)
+hypothesis.settings.register_profile("fuzz", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 #: Fixtures that need a package registry, and Node for some.
 NETWORK = {"judge", "node_resolver", "npm", "npm_root", "pnpm_root", "python_project"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter
@@ -25,6 +25,8 @@ ADDRESSES = st.builds(
 
 @settings(max_examples=400)
 @given(ADDRESSES)
+@example("http://Docs.Example.org/;/?#")
+@example("http://Docs.Example.org/a;/./;//;jsessionid=1/")
 def test_a_canonical_address_is_its_own(url: str) -> None:
     once = canonical_url(url)
     assert canonical_url(once) == once
@@ -50,6 +52,9 @@ def test_a_canonical_address_is_its_own(url: str) -> None:
         ("https://example.org/a b?q=c d", "https://example.org/a%20b?q=c%20d"),
         ("https://bücher.example/", "https://xn--bcher-kva.example/"),
         ("http://[::1]:8080/a/", "http://[::1]:8080/a"),
+        ("https://example.org/a;", "https://example.org/a"),
+        ("https://example.org/a;v=1/b;w=2/", "https://example.org/a;v=1/b;w=2"),
+        ("http://Docs.Example.org/;/?#", "http://docs.example.org/"),
     ],
 )
 def test_canonical_address(url: str, canonical: str) -> None:

@@ -89,7 +89,9 @@ def canonical_url(url: str) -> str:
     """
     parts = urlsplit(clean_url(url))
     query = "&".join(sorted(parts.query.split("&")))
-    path = parts.path.rstrip("/") or "/"
+    path, longer = parts.path, ""
+    while path != longer:  # without its slash, the last segment may end with empty parameters
+        path, longer = _without_dots(path.rstrip("/")), path
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
@@ -104,8 +106,7 @@ def clean_url(url: str) -> str:
     """
     parts = _split(url)
     path = re.sub("/{2,}", "/", _SESSION.sub("", _escaped(parts.path, _PATH_SAFE)))
-    # urljoin takes dot segments out as RFC 3986, 5.2.4 says.
-    path = urlsplit(urljoin("http://host/", path)).path or "/"
+    path = _without_dots(path)
     kept = [
         part
         for part in _escaped(parts.query, _QUERY_SAFE + "&").split("&")
@@ -206,6 +207,11 @@ def _escaped(text: str, safe: str) -> str:
         return char if _UNRESERVED.fullmatch(char) else match[0].upper()
 
     return _ESCAPE.sub(one, whole)
+
+
+def _without_dots(path: str) -> str:
+    """Remove dot segments (RFC 3986, 5.2.4), and the semicolon of empty parameters at the end."""
+    return urlsplit(urljoin("http://host/", path)).path or "/"
 
 
 def _prefix(path: str, prefixes: Sequence[str]) -> str | None:

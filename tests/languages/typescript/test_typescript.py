@@ -6,16 +6,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docstow.languages.typescript import source as typescript
-from docstow.languages.typescript.source import declarations as typescript_doc
-from docstow.languages.typescript.source.declarations import detail
+from docstow.languages.typescript.source.comments import Comment, parse_comment
+from docstow.languages.typescript.source.declarations import Detail, read_declaration
 from docstow.languages.typescript.source.grammar import parse, patched
 from docstow.languages.typescript.source.model import DEFAULT, Reference, Scope, Source
-from docstow.languages.typescript.source.types import Argument, Shape
+from docstow.languages.typescript.source.statements import read_file
+from docstow.languages.typescript.source.types import ObjectType, Parameter
 
 
 def read(text: str, path: str = "index.d.ts") -> Source:
-    return typescript.read(path, text.encode())
+    return read_file(path, text.encode())
+
+
+def described(parameter: Parameter) -> str:
+    """A parameter as erased signatures have it: ``a?``, ``...a``."""
+    optional = not (parameter.required or parameter.rest) or parameter.omittable
+    return "..." * parameter.rest + parameter.name + "?" * optional
+
+
+def read_all(source: Source) -> list[Detail]:
+    """Every declaration of a file, its members with it."""
+    found = [
+        read_declaration(source, each) for many in source.scope.names.values() for each in many
+    ]
+    for each in found:
+        if isinstance(each.type, ObjectType):
+            for member in (one for many in each.type.members.values() for one in many):
+                assert member.span.start < member.span.end
+                assert isinstance(member.doc + member.signature, str)
+                assert isinstance(member.hidden, bool)
+                assert member.type is not None
+    return found
 
 
 def exports(text: str, path: str = "index.d.ts") -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -87,9 +108,10 @@ def test_a_default_function_without_a_name(text: str) -> None:
     source = read(text)
     assert source.scope.exports == {"default": Reference("", (DEFAULT,))}
     (declaration,) = source.scope.names[DEFAULT]
-    found = detail(source, declaration).type
-    assert isinstance(found, Shape)
-    assert found.calls == ((Argument("a", required=True),),)
+    found = read_declaration(source, declaration).type
+    assert isinstance(found, ObjectType)
+    (call,) = found.calls
+    assert [described(each) for each in call.parameters] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +160,11 @@ def test_a_class_in_full() -> None:
         '  "quoted name": 1;\n  [Symbol.iterator](): X;\n}'
     )
     (declaration,) = source.scope.names["K"]
-    found = detail(source, declaration)
+    found = read_declaration(source, declaration)
     assert found.signature == "abstract class K<T> extends B.C<T> implements I"
-    assert isinstance(found.type, Shape)
-    told = [(m.name, m.kind, m.static, m.hidden, m.span.line) for m in found.type.members]
-    assert told == [
+    assert isinstance(found.type, ObjectType)
+    members = [each for many in found.type.members.values() for each in many]
+    assert [(m.name, m.kind, m.static, m.hidden, m.span.line) for m in members] == [
         ("s", "property", True, False, 3),
         ("p", "property", False, True, 4),
         ("x", "property", False, False, 6),
@@ -151,16 +173,14 @@ def test_a_class_in_full() -> None:
         ("m", "method", False, False, 9),
         ("quoted name", "property", False, False, 10),
     ]
-    assert found.type.members[0].doc == "/** How many. */"
-    assert found.type.members[5].call == (Argument("a", required=False),)
-    assert found.type.constructs == (
-        (
-            Argument("x", required=True),
-            Argument("y", required=False),
-            Argument("rest", required=False, rest=True),
-        ),
-    )
-    assert found.type.certain
+    assert members[0].doc == "/** How many. */"
+    assert isinstance(members[5].type, ObjectType)
+    assert [described(each) for each in members[5].type.calls[0].parameters] == ["a?"]
+    (constructor,) = found.type.constructors
+    assert [described(each) for each in constructor.parameters] == ["x", "y?", "...rest"]
+    assert not found.type.open
+    assert not found.type.index_keys
+    assert not found.type.computed
 
 
 def test_commonjs() -> None:
@@ -177,20 +197,19 @@ def test_commonjs() -> None:
 
 
 def test_documentation() -> None:
-    doc = typescript_doc.read(
+    doc = parse_comment(
         "/**\n * Adds {@link other|two} numbers.\n *\n * More.\n * @param a - the first\n"
         " *   one\n * @param [b=1] the second\n * @returns their sum\n * @deprecated Use `plus`.\n"
         " * @example <caption>Small</caption>\n * add(1,\n *   2)\n * @internal\n */"
     )
-    assert doc == typescript_doc.Doc(
+    assert doc == Comment(
         "Adds `two` numbers.\n\nMore.\n\n- `a`: the first one\n- `[b=1]`: the second\n\n"
         "Returns: their sum\n\n**Deprecated** Use `plus`.\n\n"
         "Example: Small\n\n```ts\nadd(1,\n  2)\n```",
         "Use `plus`.",
-        internal=True,
     )
-    assert typescript_doc.read("// no documentation") == typescript_doc.Doc()
-    assert typescript_doc.read("/** @deprecated */").deprecated == "deprecated"
+    assert parse_comment("// no documentation") == Comment()
+    assert parse_comment("/** @deprecated */").deprecated == "deprecated"
 
 
 @pytest.mark.parametrize(
@@ -201,14 +220,14 @@ def test_documentation() -> None:
         "export default a" + ".b" * 20_000,
         "namespace A {" * 5_000 + "}" * 5_000,
         "export type T = " + "A | " * 20_000 + "B;",
+        "export interface I { a: typeof a" + ".b" * 20_000 + "; }",
+        "export interface I { a: " + "{ (): " * 5_000 + "1" + "}" * 5_000 + "; }",
     ],
 )
 @pytest.mark.parametrize("path", ["x.d.ts", "x.js"])
 def test_the_deepest_nesting_is_no_fault(text: str, path: str) -> None:
     source = read(text, path)
-    for declarations in source.scope.names.values():
-        for each in declarations:
-            detail(source, each)
+    assert len(read_all(source)) == sum(map(len, source.scope.names.values()))
 
 
 FRAGMENTS = st.sampled_from(
@@ -224,10 +243,10 @@ FRAGMENTS = st.sampled_from(
 def test_whatever_is_written_is_read(text: str, path: str) -> None:
     body = text.encode()
     assert len(patched(body)) == len(body)
-    source = typescript.read(path, body)
+    source = read_file(path, body)
     for declarations in source.scope.names.values():
         for each in declarations:
             assert 0 <= each.span.start < each.span.end <= len(body)
             assert 1 <= each.span.line <= each.span.end_line <= text.count("\n") + 1
-            detail(source, each)
+    read_all(source)
     assert isinstance(source.scope, Scope)

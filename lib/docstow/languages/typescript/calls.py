@@ -10,8 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docstow.languages.shared.surface import Outcome, Passed, Value
-from docstow.languages.typescript.source.types import TERMS_NOTHING as NOTHING
-from docstow.languages.typescript.source.types import Basic, Call, Either, Ref, Taken
+from docstow.languages.typescript.source.types import (
+    EMPTY_TYPES,
+    Parameter,
+    Primitive,
+    Signature,
+    TypeReference,
+    Union,
+)
 from docstow.languages.typescript.value_kinds import UNKNOWN, Held, Kind, Kinds, Setting, is_unknown
 from docstow.languages.typescript.values import NodeValues
 
@@ -34,7 +40,7 @@ class Argument:
 class Fit:
     """An overload that may be meant."""
 
-    call: Call
+    call: Signature
     setting: Setting
     made: Held | None
 
@@ -64,7 +70,7 @@ def fitting(
         if not every or len(every) > _MOST:
             return None
         for call, setting, made in every:
-            if types and len(types) > len(call.generics) and made is None:
+            if types and len(types) > len(call.type_parameters) and made is None:
                 continue
             if given is None:
                 found.append(Fit(call, _bound(values, call, setting, None, types), made))
@@ -96,26 +102,26 @@ def given_back(values: NodeValues, fits: Sequence[Fit]) -> Kinds:
         if each.made is not None:
             found += values.kinds(each.made)
         else:
-            found += values.kinds(Held(each.call.gives, each.setting))
+            found += values.kinds(Held(each.call.result, each.setting))
     return tuple(found)
 
 
-def _counts(call: Call, count: int) -> bool:
-    fewest = max((at for at, each in enumerate(call.takes, 1) if each.required), default=0)
-    most = len(call.takes)
-    return count >= fewest and (count <= most or (most > 0 and call.takes[-1].rest))
+def _counts(call: Signature, count: int) -> bool:
+    fewest = max((at for at, each in enumerate(call.positions, 1) if each.required), default=0)
+    most = len(call.positions)
+    return count >= fewest and (count <= most or (most > 0 and call.positions[-1].rest))
 
 
-def _taken(call: Call, index: int) -> Taken | None:
-    if index < len(call.takes):
-        return call.takes[index]
-    return call.takes[-1] if call.takes and call.takes[-1].rest else None
+def _taken(call: Signature, index: int) -> Parameter | None:
+    if index < len(call.positions):
+        return call.positions[index]
+    return call.positions[-1] if call.positions and call.positions[-1].rest else None
 
 
-def _of_parameter(values: NodeValues, taken: Taken | None, setting: Setting) -> Kinds:
+def _of_parameter(values: NodeValues, taken: Parameter | None, setting: Setting) -> Kinds:
     if taken is None:
         return UNKNOWN
-    kinds = values.kinds(Held(taken.term, setting))
+    kinds = values.kinds(Held(taken.type, setting))
     if not taken.rest:
         return kinds
     found: list[Kind] = []
@@ -128,27 +134,29 @@ def _of_parameter(values: NodeValues, taken: Taken | None, setting: Setting) -> 
 
 def _bound(
     values: NodeValues,
-    call: Call,
+    call: Signature,
     setting: Setting,
     given: Sequence[Argument] | None,
     types: Sequence[Kinds | None],
 ) -> Setting:
     """What the type parameters of a call stand for."""
-    if not call.generics:
+    if not call.type_parameters:
         return setting
     found = dict(setting.generics)
     bound = Setting(setting.space, found, setting.this)
-    for at, generic in enumerate(call.generics):
+    for at, generic in enumerate(call.type_parameters):
         told = types[at] if at < len(types) else None
-        speaking = [index for index, each in enumerate(call.takes) if generic.name in each.named]
+        speaking = [
+            index for index, each in enumerate(call.positions) if generic.name in each.mentions
+        ]
         if at < len(types):
             found[generic.name] = Held(None, None, told or UNKNOWN)
         elif speaking and not _says_nothing(values, call, speaking, setting, given):
             found[generic.name] = _inferred(values, call, generic.name, speaking, given)
         elif generic.default is not None:
             found[generic.name] = Held(generic.default, bound)
-        elif generic.bound is not None and not types:
-            found[generic.name] = Held(generic.bound, bound)
+        elif generic.constraint is not None and not types:
+            found[generic.name] = Held(generic.constraint, bound)
         else:
             found[generic.name] = Held(None, None, UNKNOWN)
     return bound
@@ -156,7 +164,7 @@ def _bound(
 
 def _says_nothing(
     values: NodeValues,
-    call: Call,
+    call: Signature,
     speaking: Sequence[int],
     setting: Setting,
     given: Sequence[Argument] | None,
@@ -167,51 +175,53 @@ def _says_nothing(
     """
     if given is None:
         return False
-    blank = {each.name: Held(None, None, UNKNOWN) for each in call.generics}
+    blank = {each.name: Held(None, None, UNKNOWN) for each in call.type_parameters}
     inside = Setting(setting.space, {**setting.generics, **blank}, setting.this)
     for index in speaking:
         if index >= len(given):
             continue
-        if given[index].form != "function" or call.takes[index].rest:
+        if given[index].form != "function" or call.positions[index].rest:
             return False
-        for kind in values.kinds(Held(call.takes[index].term, inside)):
-            gives = [each.gives for each, _ in kind.calls]
-            if not gives or not all(isinstance(e, Basic) and e.name in NOTHING for e in gives):
+        for kind in values.kinds(Held(call.positions[index].type, inside)):
+            gives = [each.result for each, _ in kind.calls]
+            if not gives or not all(
+                isinstance(e, Primitive) and e.name in EMPTY_TYPES for e in gives
+            ):
                 return False
     return True
 
 
 def _inferred(
     values: NodeValues,
-    call: Call,
+    call: Signature,
     name: str,
     speaking: Sequence[int],
     given: Sequence[Argument] | None,
 ) -> Held:
     """What an argument that is of the type itself makes of a type parameter."""
     if len(speaking) == 1 and given is not None and speaking[0] < len(given):
-        taken, passed = call.takes[speaking[0]], given[speaking[0]]
+        taken, passed = call.positions[speaking[0]], given[speaking[0]]
         if _is_alone(taken, name) and passed.kinds is not None:
             return Held(None, None, passed.kinds)
-        parts = taken.term.parts if isinstance(taken.term, Either) else (taken.term,)
-        alone = any(isinstance(each, Ref) and each.path == (name,) for each in parts)
+        parts = taken.type.parts if isinstance(taken.type, Union) else (taken.type,)
+        alone = any(isinstance(each, TypeReference) and each.path == (name,) for each in parts)
         if alone and not taken.rest and passed.form in ("string", "number", "boolean"):
             return Held(None, None, values.basic(passed.form))
     return Held(None, None, UNKNOWN)
 
 
 def _fits(
-    values: NodeValues, call: Call, index: int, setting: Setting, given: Argument
+    values: NodeValues, call: Signature, index: int, setting: Setting, given: Argument
 ) -> bool | None:
     """Whether an argument can be passed; None where that is not certain."""
     taken = _taken(call, index)
-    generic = next((each for each in call.generics if _is_alone(taken, each.name)), None)
+    generic = next((each for each in call.type_parameters if _is_alone(taken, each.name)), None)
     if generic is None:
         kinds = _of_parameter(values, taken, setting)
-    elif generic.bound is None:
+    elif generic.constraint is None:
         return True
     else:
-        kinds = values.kinds(Held(generic.bound, setting))
+        kinds = values.kinds(Held(generic.constraint, setting))
     answers = [_fits_kind(values, each, given) for each in kinds]
     if True in answers:
         return True
@@ -220,11 +230,11 @@ def _fits(
     return None if None in answers or not answers else False
 
 
-def _is_alone(taken: Taken | None, name: str) -> bool:
+def _is_alone(taken: Parameter | None, name: str) -> bool:
     """Whether a parameter is of a type parameter itself."""
-    if taken is None or taken.rest or not isinstance(taken.term, Ref):
+    if taken is None or taken.rest or not isinstance(taken.type, TypeReference):
         return False
-    return taken.term.path == (name,) and not taken.term.module
+    return taken.type.path == (name,) and not taken.type.module
 
 
 def _fits_kind(values: NodeValues, kind: Kind, given: Argument) -> bool | None:
@@ -257,7 +267,7 @@ def _fits_function(kind: Kind, given: Argument) -> bool | None:
         return None
     if not kind.calls:
         return False if kind.fields else None
-    takes = kind.calls[0][0].takes
+    takes = kind.calls[0][0].positions
     enough = given.count <= len(takes) or bool(takes and takes[-1].rest)
     return True if enough and len(kind.calls) == 1 else None
 
@@ -369,13 +379,13 @@ class NodeValue:
             if len(kind.calls) != 1:
                 return None
             call, setting = kind.calls[0]
-            rest = bool(call.takes) and call.takes[-1].rest
-            if len(call.takes) < count and not rest:
+            rest = bool(call.positions) and call.positions[-1].rest
+            if len(call.positions) < count and not rest:
                 continue  # it gives less than is asked for
-            taken = call.takes[index] if index < len(call.takes) else None
-            if call.generics or taken is None or taken.rest:
+            taken = call.positions[index] if index < len(call.positions) else None
+            if call.type_parameters or taken is None or taken.rest:
                 return None
-            found += self.values.kinds(Held(taken.term, setting))
+            found += self.values.kinds(Held(taken.type, setting))
         return self._made(tuple(found))
 
     def _argument(self, passed: Passed) -> Argument:

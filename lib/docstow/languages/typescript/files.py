@@ -20,8 +20,8 @@ from typing import Any
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.typescript import package_json as node_manifest
-from docstow.languages.typescript import source as typescript
 from docstow.languages.typescript.source.model import Source
+from docstow.languages.typescript.source.statements import read_file
 
 #: Bytes of a declaration file that is read: compilers' own are a tenth of it.
 LARGEST = 16 * 1024 * 1024
@@ -60,7 +60,7 @@ class _File:
 
     @cached_property
     def source(self) -> Source:
-        return typescript.read(self._name, self.body)
+        return read_file(self._name, self.body)
 
 
 class Unit:

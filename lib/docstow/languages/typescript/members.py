@@ -9,21 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from docstow.languages.typescript.names import NodeNames, Space, Thing
-from docstow.languages.typescript.source import declarations as typescript_detail
 from docstow.languages.typescript.source.declarations import Detail
 from docstow.languages.typescript.source.model import Declaration
 from docstow.languages.typescript.source.types import (
-    Argument,
+    EMPTY_TYPES,
+    Intersection,
+    MappedType,
     Member,
-    Named,
-    Opaque,
-    Parts,
-    Shape,
+    ObjectType,
+    Primitive,
+    Signature,
     Type,
+    TypeReference,
+    Union,
 )
 
 _DEEPEST = 48
-Calls = tuple[tuple[Argument, ...], ...]
+Calls = tuple[Signature, ...]
+#: Types of the language that have the members of their argument.
+_TRANSPARENT = {("Partial",), ("Required",), ("Readonly",), ("NonNullable",)}
 
 
 @dataclass(slots=True)
@@ -68,16 +72,13 @@ class NodeMembers:
 
     def __init__(self, names: NodeNames) -> None:
         self.names = names
-        self._details: dict[Declaration, Detail] = {}
         self._types: dict[tuple[Type, Space], Members] = {}
         self._things: dict[tuple[object, ...], Members] = {}
         self._depth = 0
 
     def detail(self, space: Space, declaration: Declaration) -> Detail:
         """A declaration in full."""
-        if declaration not in self._details:
-            self._details[declaration] = typescript_detail.detail(space.unit.source, declaration)
-        return self._details[declaration]
+        return self.names.read(space, declaration)
 
     def member(self, thing: Thing, name: str) -> Thing | None:
         """What a member of something is; None if no such member is seen."""
@@ -129,14 +130,9 @@ class NodeMembers:
             found.add(_unknown())
         for space, declaration in thing.declared:
             found.add(self._of_declaration(space, declaration))
-        methods = tuple(member.call for _, member in thing.members if member.call is not None)
-        if methods:
-            found.add(Members(calls=methods))
         for space, member in thing.members:
-            if member.kind == "property":
+            if member.kind != "constant":
                 found.add(self._typed(member.type, space))
-            elif member.kind == "method" and member.call is None:
-                found.add(_unknown())
         for space in thing.spaces:
             found.spaces.append(space)
             for whole in self.names.whole(space):
@@ -154,9 +150,7 @@ class NodeMembers:
             found.add(_unknown())
         return found
 
-    def _typed(self, type_: Type | None, space: Space) -> Members:
-        if type_ is None or isinstance(type_, Opaque):
-            return _unknown()
+    def _typed(self, type_: Type, space: Space) -> Members:
         key = (type_, space)
         if key not in self._types:
             if self._depth > _DEEPEST:
@@ -170,21 +164,30 @@ class NodeMembers:
         return self._types[key]
 
     def _read(self, type_: Type, space: Space) -> Members:
-        if isinstance(type_, Named):
+        if isinstance(type_, TypeReference):
             return self._named(type_, space)
-        if isinstance(type_, Parts):
+        if isinstance(type_, Union | Intersection):
             found = Members()
             for part in type_.parts:
                 found.add(self._typed(part, space))
-            if type_.either:
+            if isinstance(type_, Union):
                 # Which of them it is decides how it can be called.
                 found.calls = found.constructs = None
             return found
-        if isinstance(type_, Shape):
+        if isinstance(type_, ObjectType):
             return self._shaped(type_, space)
+        if isinstance(type_, Primitive) and type_.name in EMPTY_TYPES:
+            return Members()
+        if isinstance(type_, MappedType):
+            return Members(certain=False)
         return _unknown()
 
-    def _named(self, type_: Named, space: Space) -> Members:
+    def _named(self, type_: TypeReference, space: Space) -> Members:
+        if type_.arguments and type_.path in _TRANSPARENT and type_.value is False:
+            alone = len(type_.arguments) == 1
+            return self._typed(type_.arguments[0], space) if alone else _unknown()
+        if type_.parameter:
+            return _unknown()
         thing: Thing | None
         path = type_.path
         if type_.module:
@@ -209,22 +212,20 @@ class NodeMembers:
                 return found
         return self.member(thing, name)
 
-    def _shaped(self, shape: Shape, space: Space) -> Members:
+    def _shaped(self, shape: ObjectType, space: Space) -> Members:
         found = Members()
         for base in shape.bases:
             found.add(self._typed(base, space))
-        own: dict[str, list[tuple[Space, Member]]] = {}
-        for member in shape.members:
-            own.setdefault(member.name, []).append((space, member))
-        for name, members in own.items():
+        for name, members in shape.members.items():
             # What a class has of itself does not replace what its instances inherit.
-            sides = {member.static for _, member in members}
+            sides = {member.static for member in members}
             above = found.fields.get(name, ())
-            found.fields[name] = members + [each for each in above if each[1].static not in sides]
-        found.certain = found.certain and shape.certain
-        found.calls = _both(found.calls, shape.calls)
+            inherited = [each for each in above if each[1].static not in sides]
+            found.fields[name] = [(space, member) for member in members] + inherited
+        found.certain = found.certain and not (shape.open or shape.index_keys or shape.computed)
+        found.calls = _both(found.calls, tuple(shape.calls))
         # A constructor replaces the one that would be inherited.
-        found.constructs = shape.constructs or found.constructs
+        found.constructs = tuple(shape.constructors) or found.constructs
         return found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from docstow.languages.typescript import package_json as node_manifest
 from docstow.languages.typescript.files import Folder, NodeFiles, Unit, split
 from docstow.languages.typescript.package_json import BUILTIN
+from docstow.languages.typescript.source.declarations import Detail, read_declaration
 from docstow.languages.typescript.source.model import Declaration, Reference, Scope
 from docstow.languages.typescript.source.types import Member
 
@@ -108,6 +109,7 @@ class NodeNames:
         self.files = files
         self._find = find
         self._member = member
+        self._read: dict[Declaration, Detail] = {}
         self._spaces: dict[Unit, Space] = {}
         self._modules: dict[tuple[Unit, str], Space | None] = {}
         self._beside: dict[tuple[Unit, str], Unit | None] = {}
@@ -118,6 +120,12 @@ class NodeNames:
         self._stars: dict[Space, tuple[dict[str, Space], list[str]]] = {}
         # How often an answer was left out because it was being looked for.
         self._cuts = 0
+
+    def read(self, space: Space, declaration: Declaration) -> Detail:
+        """Read a declaration in full, once."""
+        if declaration not in self._read:
+            self._read[declaration] = read_declaration(space.unit.source, declaration)
+        return self._read[declaration]
 
     def space(self, unit: Unit) -> Space:
         """A file as a module."""

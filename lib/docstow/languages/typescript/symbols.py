@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from docstow.languages.shared.surface import Parameter, Symbol, SymbolKind
 from docstow.languages.typescript.members import Members, NodeMembers
 from docstow.languages.typescript.names import Space, Thing
-from docstow.languages.typescript.source import declarations as typescript_doc
+from docstow.languages.typescript.source import types
+from docstow.languages.typescript.source.comments import Comment, parse_comment
 from docstow.languages.typescript.source.model import DEFAULT, Declaration, Span
-from docstow.languages.typescript.source.types import Argument
+from docstow.languages.typescript.source.types import Signature
 
 #: What says most of a thing with several declarations, first.
 _KINDS: dict[str, SymbolKind] = {
@@ -83,7 +84,7 @@ def _member(path: str, thing: Thing, members: NodeMembers) -> Symbol:
     kind: SymbolKind = "property" if first.kind == "property" else "method"
     if first.kind == "constant":
         kind = "constant"
-    docs = [typescript_doc.read(member.doc) for _, member in thing.members]
+    docs = [parse_comment(member.doc) for _, member in thing.members]
     return Symbol(
         path,
         kind,
@@ -105,7 +106,7 @@ def _declared(path: str, thing: Thing, members: NodeMembers) -> Symbol:
     kind = _KINDS[main.kind]
     if main.kind in ("constant", "value") and _is_script_function(space, main):
         kind = "function"
-    docs = [typescript_doc.read(each.doc) for _, each in ranked if each.kind != "namespace"]
+    docs = [parse_comment(each.doc) for _, each in ranked if each.kind != "namespace"]
     same = [each for each in ranked if each[1].kind == main.kind]
     span = main.span if len(same) == 1 else _together([each for _, each in same], main.span)
     written = [each for each in ranked if each[1].kind != "namespace"] or ranked[:1]
@@ -159,25 +160,26 @@ def _called(found: Members, kind: SymbolKind) -> tuple[Parameter, ...] | None:
     return _parameters(found.calls + found.constructs)
 
 
-def _parameters(calls: tuple[tuple[Argument, ...], ...] | None) -> tuple[Parameter, ...] | None:
+def _parameters(calls: tuple[Signature, ...] | None) -> tuple[Parameter, ...] | None:
     """What any of the overloads takes: a call that is outside of this fits none of them."""
     if not calls:
         return None
-    fixed = [[each for each in call if not each.rest] for call in calls]
+    fixed = [[each for each in call.parameters if not each.rest] for call in calls]
     longest = max(fixed, key=len)
     fewest = min(_needed(call) for call in fixed)
     parameters = [
         Parameter(each.name, "positional_only", index < fewest)
         for index, each in enumerate(longest)
     ]
-    rest = next((each for call in calls for each in call if each.rest), None)
+    rest = next((each for call in calls for each in call.parameters if each.rest), None)
     if rest is not None:
         parameters.append(Parameter(rest.name, "var_positional", required=False))
     return tuple(parameters)
 
 
-def _needed(call: list[Argument]) -> int:
-    return max((index for index, each in enumerate(call, 1) if each.required), default=0)
+def _needed(parameters: list[types.Parameter]) -> int:
+    required = (at for at, e in enumerate(parameters, 1) if e.required and not e.omittable)
+    return max(required, default=0)
 
 
 def _together(found: list[Declaration], main: Span) -> Span:
@@ -189,12 +191,12 @@ def _together(found: list[Declaration], main: Span) -> Span:
     return span
 
 
-def _text(docs: list[typescript_doc.Doc]) -> str:
+def _text(docs: list[Comment]) -> str:
     """The first documentation, of overloads preferably of one that is not deprecated."""
     return next((doc.text for doc in sorted(docs, key=_is_deprecated) if doc.text), "")
 
 
-def _is_deprecated(doc: typescript_doc.Doc) -> bool:
+def _is_deprecated(doc: Comment) -> bool:
     return bool(doc.deprecated)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from docstow.languages.typescript.names import Space
-from docstow.languages.typescript.source.types import Call, Field, Term
+from docstow.languages.typescript.source.types import Member, Signature, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Setting:
 class Held:
     """A term in its setting; or kinds that are worked out already."""
 
-    term: Term | None
+    term: Type | None
     setting: Setting | None
     kinds: tuple[Kind, ...] = ()
 
@@ -60,11 +60,11 @@ class Kind:
 
     name: str = ""
     home: str = ""
-    fields: dict[str, list[tuple[Field, Setting]]] = field(default_factory=dict)
+    fields: dict[str, list[tuple[Member, Setting]]] = field(default_factory=dict)
     spaces: list[Space] = field(default_factory=list)
     constants: frozenset[str] = frozenset()
-    calls: list[tuple[Call, Setting]] = field(default_factory=list)
-    news: list[tuple[Call, Setting, Held | None]] = field(default_factory=list)
+    calls: list[tuple[Signature, Setting]] = field(default_factory=list)
+    news: list[tuple[Signature, Setting, Held | None]] = field(default_factory=list)
     certain: bool = True
     shared: bool = False
     basic: str = ""

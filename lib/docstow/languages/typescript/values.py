@@ -1,8 +1,6 @@
-"""What values of Node packages are: types worked out with their arguments, as far as is certain.
+"""Types of Node packages, evaluated with their arguments as far as that is certain.
 
-This room knows unions, intersections, inheritance, conditions and type arguments. A type of which
-the declarations leave open what it is has several *kinds*, one of which may be unknown; only what
-none of them has is not there. It does not know how calls choose an overload, nor code.
+Unions, intersections, inheritance, conditions and type arguments are followed.
 """
 
 from __future__ import annotations
@@ -13,27 +11,24 @@ from itertools import pairwise, product
 
 from docstow.languages.typescript.globals import Globals
 from docstow.languages.typescript.names import NodeNames, Space, Thing
-from docstow.languages.typescript.source.declarations import Declared, declared
 from docstow.languages.typescript.source.model import Declaration
-from docstow.languages.typescript.source.types import TERMS_NOTHING as NOTHING
 from docstow.languages.typescript.source.types import (
-    UNCLEAR,
-    Basic,
-    Body,
-    Both,
-    Call,
-    Choice,
-    Either,
-    Field,
-    Generic,
-    Literal,
-    Lookup,
-    Mapped,
-    Record,
-    Ref,
-    Row,
-    Term,
-    This,
+    EMPTY_TYPES,
+    ArrayType,
+    Conditional,
+    IndexedAccess,
+    Intersection,
+    LiteralType,
+    MappedType,
+    Member,
+    ObjectType,
+    Primitive,
+    Signature,
+    ThisType,
+    Type,
+    TypeParameter,
+    TypeReference,
+    Union,
 )
 from docstow.languages.typescript.value_kinds import UNKNOWN, Held, Kind, Kinds, Setting
 
@@ -52,7 +47,7 @@ class NodeScopes:
         self.names = names
         self.globals = globals_
 
-    def meant(self, ref: Ref, space: Space) -> tuple[Thing | None, tuple[str, ...]]:
+    def meant(self, ref: TypeReference, space: Space) -> tuple[Thing | None, tuple[str, ...]]:
         """What the first of a reference's names means, and the names behind it."""
         if ref.module:
             module = self.names.module(ref.module, space.unit)
@@ -75,9 +70,9 @@ class NodeScopes:
                 found = found.merged(more) if found is not None else more
         return found
 
-    def names_all(self, body: Body, space: Space) -> bool:
+    def names_all(self, body: ObjectType, space: Space) -> bool:
         """Whether all constants that name members are symbols, which name none."""
-        for name in body.keyed:
+        for name in body.computed:
             thing = self._local(space, name)
             told = [
                 each.unit.source.body[declaration.span.start : declaration.span.end]
@@ -184,7 +179,6 @@ class NodeValues:
         self.names = names
         self.globals = globals_
         self.scopes = NodeScopes(names, globals_)
-        self._read: dict[Declaration, Declared] = {}
         self._kinds: dict[Held, Kinds] = {}
         self._depth = 0
         self._steps = 0
@@ -253,7 +247,7 @@ class NodeValues:
 
     def _field(self, kind: Kind, name: str) -> Iterable[Kind]:
         found = kind.fields[name]
-        told = [self.kinds(Held(each.term(), setting)) for each, setting in found]
+        told = [self.kinds(Held(each.type, setting)) for each, setting in found]
         methods = [every[0] for every in told if len(every) == 1 and every[0].calls]
         if len(methods) < 2:
             return told[0]
@@ -283,45 +277,46 @@ class NodeValues:
             return (Kind(spaces=[inner], name=declaration.name, home=_home(space)),)
         if space.unit.source.script or space.scope.dynamic:
             return UNKNOWN
-        told = self.read(space, declaration)
-        if told.members is not None:
-            constants = frozenset(told.members)
-            return (Kind(declaration.name, _home(space), constants=constants),)
-        if declaration.kind == "class" and told.body is not None:
-            return self._class(space, declaration, told, thing)
+        detail = self.names.read(space, declaration)
+        read = detail.type
+        if detail.broken:
+            return UNKNOWN
+        if isinstance(read, ObjectType) and read.form == "enum":
+            return (Kind(declaration.name, _home(space), constants=frozenset(read.members)),)
+        if isinstance(read, ObjectType) and read.form == "class" and declaration.kind == "class":
+            return self._class(space, declaration, read, thing)
         if declaration.kind in ("function", "constant", "value"):
-            kinds = self.kinds(Held(told.term, Setting(space)))
+            kinds = self.kinds(Held(read, Setting(space)))
             if declaration.kind == "function":
                 for each in kinds:
                     each.name, each.home = declaration.name, _home(space)
             return kinds
         return UNKNOWN
 
-    def _class(self, space: Space, declaration: Declaration, told: Declared, thing: Thing) -> Kinds:
+    def _class(
+        self, space: Space, declaration: Declaration, body: ObjectType, thing: Thing
+    ) -> Kinds:
         """The class itself, whose instances are made of it."""
-        body = told.body
-        if body is None:
-            return UNKNOWN
         setting = Setting(space)
         made = Held(None, None, self.type(thing, ()))
-        certain = not body.open and self.scopes.names_all(body, space)
+        certain = _is_closed(body) and self.scopes.names_all(body, space)
         kind = Kind(declaration.name, _home(space), certain=certain)
-        for name, fields in body.fields.items():
+        for name, fields in body.members.items():
             kept = [(each, setting) for each in fields if each.static]
             if kept:
                 kind.fields[name] = kept
-        # Without a constructor, and none to inherit, there is one that takes nothing.
-        news = body.news or ([] if told.bases else [Call((), (), UNCLEAR)])
-        kind.news = [(each, setting, made) for each in news]
+        kind.news = [(each, setting, made) for each in body.constructors]
 
-        def inherited(above: Kind) -> list[tuple[Call, Setting, Held | None]]:
+        def inherited(above: Kind) -> list[tuple[Signature, Setting, Held | None]]:
             return [] if kind.news else [(call, inside, made) for call, inside, _ in above.news]
 
         found: list[Kinds] = [(kind,)]
-        for base in told.bases:
+        for base in body.bases:
             above = UNKNOWN
-            if isinstance(base, Ref):
-                above = self._referred(Ref(base.path, (), base.module, value=True), setting, None)
+            if isinstance(base, TypeReference):
+                above = self._referred(
+                    TypeReference(base.path, (), base.module, value=True), setting, None
+                )
             own = [replace(each, news=inherited(each)) for each in above]
             found.append(tuple(own))
         return self._all(found)
@@ -356,39 +351,35 @@ class NodeValues:
     ) -> Kinds:
         if space.unit.source.script or space.scope.dynamic:
             return UNKNOWN
-        told = self.read(space, declaration)
-        setting = Setting(space, self.bound(told.generics, args, space), this)
-        if declaration.kind == "type":
-            return self._of(told.term, setting)
-        if told.members is not None:
-            return (Kind(declaration.name, _home(space), certain=False),)
-        body = told.body
-        if body is None:
+        detail = self.names.read(space, declaration)
+        body, generics = detail.type, detail.type_parameters
+        if detail.broken:
             return UNKNOWN
+        setting = Setting(space, self.bound(generics, args, space), this)
+        if declaration.kind == "type":
+            return self._of(body, setting)
+        if not isinstance(body, ObjectType):
+            return UNKNOWN
+        if body.form == "enum":
+            return (Kind(declaration.name, _home(space), certain=False),)
         kind = self._body(body, setting)
         kind.name, kind.home = declaration.name, _home(space)
         if declaration.kind == "class":
             kind.news = []
         kind.shared = is_global(space)
-        if declaration.name in ("Promise", "PromiseLike") and kind.shared and told.generics:
-            kind.promised = setting.generics.get(told.generics[0].name)
-        if declaration.name in ("Array", "ReadonlyArray") and kind.shared and told.generics:
-            kind.items = (setting.generics[told.generics[0].name],)
+        if declaration.name in ("Promise", "PromiseLike") and kind.shared and generics:
+            kind.promised = setting.generics.get(generics[0].name)
+        if declaration.name in ("Array", "ReadonlyArray") and kind.shared and generics:
+            kind.items = (setting.generics[generics[0].name],)
         found: list[Kinds] = [(kind,)]
         found += [
-            self._referred(base, setting, this) if isinstance(base, Ref) else UNKNOWN
-            for base in told.bases
+            self._referred(base, setting, this) if isinstance(base, TypeReference) else UNKNOWN
+            for base in body.bases
         ]
         return self._all(found)
 
-    def read(self, space: Space, declaration: Declaration) -> Declared:
-        """A declaration, read once."""
-        if declaration not in self._read:
-            self._read[declaration] = declared(space.unit.source, declaration)
-        return self._read[declaration]
-
     def bound(
-        self, generics: Sequence[Generic], args: Sequence[Held], space: Space
+        self, generics: Sequence[TypeParameter], args: Sequence[Held], space: Space
     ) -> dict[str, Held]:
         """What type parameters stand for: arguments, defaults, or nothing that is known."""
         found: dict[str, Held] = {}
@@ -403,45 +394,46 @@ class NodeValues:
 
     # -- terms -------------------------------------------------------------------------------
 
-    def _of(self, term: Term, setting: Setting) -> Kinds:
-        if isinstance(term, Basic):
+    def _of(self, term: Type, setting: Setting) -> Kinds:
+        if isinstance(term, Primitive):
             return self.basic(term.name)
-        if isinstance(term, Literal):
-            kinds = self.global_type(_WRAPPED.get(term.of, ""), ())
-            return tuple(replace(each, basic=term.of, literal=term.value) for each in kinds)
-        if isinstance(term, Either):
+        if isinstance(term, LiteralType):
+            kinds = self.global_type(_WRAPPED.get(term.primitive, ""), ())
+            return tuple(replace(each, basic=term.primitive, literal=term.value) for each in kinds)
+        if isinstance(term, Union):
             parts = [self.kinds(Held(each, setting)) for each in term.parts]
             return tuple(kind for part in parts for kind in part)
-        if isinstance(term, Choice):
+        if isinstance(term, Conditional):
             return self._chosen(term, setting)
-        if isinstance(term, Mapped):
+        if isinstance(term, MappedType):
             return self._mapped(term, setting)
-        if isinstance(term, Both):
+        if isinstance(term, Intersection):
             return self._all(self.kinds(Held(each, setting)) for each in term.parts)
-        if isinstance(term, Row):
+        if isinstance(term, ArrayType):
             items = tuple(Held(each, setting) for each in term.items)
             return self.array(items, fixed=term.fixed)
-        if isinstance(term, Lookup):
-            of = self.kinds(Held(term.of, setting))
+        if isinstance(term, IndexedAccess):
+            of = self.kinds(Held(term.target, setting))
             return self.member(of, term.key) if of else UNKNOWN
-        if isinstance(term, This):
+        if isinstance(term, ThisType):
             return self.kinds(setting.this)
-        if isinstance(term, Record):
-            return (self._body(term.body, setting),)
-        if isinstance(term, Ref):
+        if isinstance(term, ObjectType):
+            # The types of a value's members are not declared.
+            return (self._body(term, setting),) if term.form == "type" else UNKNOWN
+        if isinstance(term, TypeReference):
             return self._referred(term, setting, None)
         return UNKNOWN
 
-    def _mapped(self, term: Mapped, setting: Setting) -> Kinds:
+    def _mapped(self, term: MappedType, setting: Setting) -> Kinds:
         """What has the names of another type."""
-        if term.of is None:
+        if term.source is None:
             named = self.kinds(Held(term.keys, setting)) if term.keys is not None else ()
             words = [each.literal for each in named if each.literal is not None]
             if not named or len(words) < len(named):
                 return UNKNOWN
             return (Kind(constants=frozenset(words)),)
-        found = self.kinds(Held(term.of, setting))
-        if term.same:
+        found = self.kinds(Held(term.source, setting))
+        if term.homomorphic:
             return found
         return tuple(
             Kind(constants=each.constants | frozenset(each.fields), certain=each.certain)
@@ -450,22 +442,28 @@ class NodeValues:
             for each in found
         )
 
-    def _chosen(self, term: Choice, setting: Setting) -> Kinds:
+    def _chosen(self, term: Conditional, setting: Setting) -> Kinds:
         """The outcome of a condition, or both where it is not certain."""
-        what = self.kinds(Held(term.what, setting))
-        wanted = self.kinds(Held(term.wanted, setting))
+        what = self.kinds(Held(term.checked, setting))
+        wanted = self.kinds(Held(term.bound, setting))
         holds = _extends(what[0], wanted[0]) if len(what) == len(wanted) == 1 else None
         if len(what) == 1 and what[0].everything:
             # Whether another package declares it as well: then that is one of its meanings.
             holds = False
-        if isinstance(term.wanted, Ref) and term.wanted.args and holds:
+        if isinstance(term.bound, TypeReference) and term.bound.arguments and holds:
             holds = None
-        ends = [term.yes] if holds else [term.no] if holds is False else [term.yes, term.no]
+        ends = (
+            [term.then]
+            if holds
+            else [term.otherwise]
+            if holds is False
+            else [term.then, term.otherwise]
+        )
         return tuple(kind for end in ends for kind in self.kinds(Held(end, setting)))
 
     def basic(self, name: str) -> Kinds:
         """What has a type of the language itself: ``string``, ``void``."""
-        if name in NOTHING:
+        if name in EMPTY_TYPES:
             return UNKNOWN if name == "never" else ()
         if name not in _WRAPPED:
             return UNKNOWN
@@ -495,20 +493,20 @@ class NodeValues:
         promised = args[0] if args and name in ("Promise", "PromiseLike") else None
         return (Kind(name, certain=False, promised=promised),)
 
-    def _body(self, body: Body, setting: Setting) -> Kind:
-        kind = Kind(certain=not body.open and self.scopes.names_all(body, setting.space))
-        for name, fields in body.fields.items():
-            kept: list[tuple[Field, Setting]] = [
+    def _body(self, body: ObjectType, setting: Setting) -> Kind:
+        kind = Kind(certain=_is_closed(body) and self.scopes.names_all(body, setting.space))
+        for name, fields in body.members.items():
+            kept: list[tuple[Member, Setting]] = [
                 (each, setting) for each in fields if not each.static
             ]
             if kept:
                 kind.fields[name] = kept
         kind.calls = [(each, setting) for each in body.calls]
-        kind.news = [(each, setting, None) for each in body.news]
+        kind.news = [(each, setting, None) for each in body.constructors]
         return kind
 
-    def _referred(self, ref: Ref, setting: Setting, this: Held | None) -> Kinds:
-        args = tuple(Held(each, setting) for each in ref.args)
+    def _referred(self, ref: TypeReference, setting: Setting, this: Held | None) -> Kinds:
+        args = tuple(Held(each, setting) for each in ref.arguments)
         alone = ref.path[0] if len(ref.path) == 1 and not ref.module else ""
         if alone and not ref.value and alone in setting.generics:
             return self.kinds(setting.generics[alone])
@@ -548,7 +546,7 @@ class NodeValues:
                     each
                     for call, setting in kind.calls[-1:]
                     for each in (
-                        UNKNOWN if call.generics else self.kinds(Held(call.gives, setting))
+                        UNKNOWN if call.type_parameters else self.kinds(Held(call.result, setting))
                     )
                 ]
             else:
@@ -595,3 +593,8 @@ def _extends(kind: Kind, wanted: Kind) -> bool | None:
 def _has_value(thing: Thing) -> bool:
     """Whether it is declared as more than a type."""
     return any(each.kind not in ("interface", "type") for _, each in thing.declared)
+
+
+def _is_closed(body: ObjectType) -> bool:
+    """Whether all members with a name are seen; what numbers and symbols lead to has none."""
+    return not body.open and all(each in ("number", "symbol") for each in body.index_keys)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from docstow.languages.typescript.source.grammar import field, has_token, parse, text
+from docstow.languages.typescript.source.grammar import child_of, has_token, parse, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -99,7 +99,7 @@ def _line(line: str) -> Declared:
     modifiers = _MODIFIERS.match(line)
     words = f"{modifiers[0] if modifiers else ''}{_normal(node)}"
     callable_ = _callable(node)
-    generics = _generics(field(node, "type_parameters"))
+    generics = _generics(child_of(node, "type_parameters"))
     if callable_ is not None:
         return Declared(words, (_call(callable_),), generics)
     value = _value(node)
@@ -115,7 +115,7 @@ def _value(node: Node) -> Node | None:
     """The type that a declaration gives a name to, or that a property or constant has."""
     if node.type == "lexical_declaration":
         node = next((each for each in node.named_children), node)
-    there = field(node, "value" if node.type == "type_alias_declaration" else "type")
+    there = child_of(node, "value" if node.type == "type_alias_declaration" else "type")
     if there is not None and there.type == "type_annotation":
         there = there.named_children[0] if there.named_children else None
     return there
@@ -123,7 +123,7 @@ def _value(node: Node) -> Node | None:
 
 def _type_parameters(node: Node) -> Iterator[str]:
     """The names of all type parameters in a declaration, as they come."""
-    if node.type == "type_parameter" and (name := field(node, "name")) is not None:
+    if node.type == "type_parameter" and (name := child_of(node, "name")) is not None:
         yield text(name)
     for each in node.named_children:
         yield from _type_parameters(each)
@@ -145,7 +145,7 @@ def _parsed(line: str) -> Node | None:
         if node.type == "ambient_declaration":
             return node.named_children[0]
         if node.type == "interface_declaration" and each is tries[0] and "_" in each[:11]:
-            body = field(node, "body")
+            body = child_of(node, "body")
             found = body.named_children if body is not None else []
             return found[0] if len(found) == 1 else None
         return node
@@ -163,22 +163,22 @@ def _callable(node: Node) -> Node | None:
 
 
 def _call(node: Node) -> Call:
-    given = field(node, "parameters")
+    given = child_of(node, "parameters")
     found = [each for each in given.named_children if each.type in _PARAMETERS] if given else []
-    result = field(node, "return_type")
+    result = child_of(node, "return_type")
     if result is not None and result.type == "type_annotation":
         result = result.named_children[0] if result.named_children else None
     return Call(
-        _generics(field(node, "type_parameters")),
+        _generics(child_of(node, "type_parameters")),
         tuple(_given(each) for each in found if not _is_this(each)),
         frozenset(_members(result)) if result is not None else frozenset(),
     )
 
 
 def _given(node: Node) -> Given:
-    annotation = field(node, "type")
+    annotation = child_of(node, "type")
     types = set(_members(annotation.named_children[0])) if annotation is not None else {"any"}
-    pattern = field(node, "pattern")
+    pattern = child_of(node, "pattern")
     optional = node.type == "optional_parameter" or has_token(node, "=")
     if optional:
         types.discard("undefined")
@@ -190,7 +190,7 @@ def _generics(node: Node | None) -> tuple[Generic, ...]:
     found = [each for each in node.named_children if each.type == "type_parameter"] if node else []
     made = []
     for each in found:
-        default = field(each, "value")
+        default = child_of(each, "value")
         parts = [_normal(part) for part in each.named_children if part != default]
         made.append(Generic(" ".join(parts), default is not None))
     return tuple(made)
@@ -220,12 +220,12 @@ def _members(node: Node) -> Iterator[str]:
 
 
 def _is_this(node: Node) -> bool:
-    pattern = field(node, "pattern")
+    pattern = child_of(node, "pattern")
     return pattern is not None and text(pattern) == "this"
 
 
 def _property(node: Node) -> str:
-    name, annotation = field(node, "name"), field(node, "type")
+    name, annotation = child_of(node, "name"), child_of(node, "type")
     types = set(_members(annotation.named_children[0])) if annotation else set()
     optional = has_token(node, "?")
     if optional:
@@ -245,7 +245,7 @@ def _normal(node: Node) -> str:
         given = _given(node)
         marks = "..." * given.rest + "?" * given.optional
         return f"{marks} {' | '.join(sorted(given.type))}".strip()
-    if node.type in _FIELDS and field(node, "type") is not None:
+    if node.type in _FIELDS and child_of(node, "type") is not None:
         return _property(node)
     if not node.children or node.type == "template_literal_type":
         return " ".join(text(node).split())

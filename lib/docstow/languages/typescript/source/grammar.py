@@ -1,8 +1,7 @@
 """Syntax trees of TypeScript and JavaScript.
 
-This room knows the grammars and where they fall short of the language: such text is replaced by
-other text of the same length and meaning before it is parsed, so that places remain true. It does
-not know what a declaration is.
+Where a grammar falls short of the language, the text is replaced before it is parsed by other text
+of the same length and meaning, so that places remain true.
 """
 
 from __future__ import annotations
@@ -11,11 +10,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from docstow.languages.typescript.source.model import Span
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-#: What stands for the default export, if only its beginning fits in, and for ``global``.
+#: What the name of a default export without one begins with in patched text.
 NAMELESS = "$defaul"
+#: What stands for ``global`` in patched text.
 GLOBAL = "$"
 _IMPORT = re.compile(
     rb"\bimport\(\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*(?:,\s*\{[^)]*\}\s*)?\)", re.ASCII
@@ -25,68 +27,86 @@ _VARIANCE = re.compile(
     rb"([<,]\s*(?:/\*(?:[^*]|\*(?!/))*\*/\s*)?(?:const\s+)?)((?:in\s+)?out\s+|in\s+)"
     rb"(?=[A-Za-z_$][\w$]*\s*(?:extends\b|[,>=]))"
 )
-_REQUIRED = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()")
-_KEYS = re.compile(rb"(\bkeyof\s+)readonly\b")
-_OPTIONAL = re.compile(rb"\](\s*)\?(\s+):")
-_NAMELESS = re.compile(rb"\bexport default (async )?(function\s*)\(")
-_GLOBAL = re.compile(rb"(?m)^([ \t]*)[ \t]{2}global(?=\s*\{)")
+_EXPORTED_REQUIRE = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()")
+_KEYOF_READONLY = re.compile(rb"(\bkeyof\s+)readonly\b")
+_OPTIONAL_MAPPED = re.compile(rb"\](\s*)\?(\s+):")
+_UNNAMED_FUNCTION = re.compile(rb"\bexport default (async )?(function\s*)\(")
+_GLOBAL_BLOCK = re.compile(rb"(?m)^([ \t]*)[ \t]{2}global(?=\s*\{)")
 
 
 def parse(body: bytes, *, script: bool = False) -> Node:
-    """The root of a file's syntax tree.
+    """Return the root of a file's syntax tree.
 
     Args:
         body: the file, or whole statements of it.
         script: whether it is JavaScript.
     """
-    return (
-        _parser("javascript" if script else "typescript")
-        .parse(body if script else patched(body))
-        .root_node
-    )
+    if script:
+        return _parser("javascript").parse(body).root_node
+    return _parser("typescript").parse(patched(body)).root_node
 
 
 def patched(body: bytes) -> bytes:
-    """The same declarations in words that the grammar knows, each at its place."""
+    """Return the same declarations in words that the grammar knows, each at its place."""
     if b"import(" in body:
         body = _IMPORT.sub(lambda found: b"$".ljust(len(found[0]), b"_"), body)
     if b"type" in body:
         body = _TYPE_STAR.sub(rb"\1    ", body)
     body = _VARIANCE.sub(lambda found: found[1] + b" " * len(found[2]), body)
     if b"export default " in body:
-        body = _NAMELESS.sub(_named, body)
+        body = _UNNAMED_FUNCTION.sub(_name_function, body)
     if b"require(" in body:
-        body = _REQUIRED.sub(b" " * len("export"), body)
+        body = _EXPORTED_REQUIRE.sub(b" " * len("export"), body)
     if b"keyof" in body:
-        body = _OPTIONAL.sub(rb"]\1\2?:", body)
-        body = _KEYS.sub(rb"\1        ", body)
+        body = _OPTIONAL_MAPPED.sub(rb"]\1\2?:", body)
+        body = _KEYOF_READONLY.sub(rb"\1        ", body)
     if b"global" in body:
-        body = _GLOBAL.sub(rb"\1module $", body)
+        body = _GLOBAL_BLOCK.sub(rb"\1module $", body)
     return body
 
 
 def imported(body: bytes, start: int) -> str | None:
-    """The specifier of the ``import("x")`` that is written at a place, if one is."""
+    """Return the specifier of the ``import("x")`` that is written at a place, if one is."""
     found = _IMPORT.match(body, start)
     return (found[1] or found[2] or b"").decode(errors="replace") if found else None
 
 
 def text(node: Node) -> str:
-    """What a node covers, as the patched source has it."""
+    """Return what a node covers, as the patched source has it."""
     return (node.text or b"").decode(errors="replace")
 
 
-def field(node: Node, name: str) -> Node | None:
-    """A node's child by the grammar's name for it."""
+def child_of(node: Node, name: str) -> Node | None:
+    """Return the child of a node by the grammar's name for it."""
     return node.child_by_field_name(name)
 
 
 def has_token(node: Node, *kinds: str) -> bool:
-    """Whether one of a node's own children is such a keyword or sign."""
+    """Whether one of a node's own children is one of some keywords or signs."""
     return any(child.type in kinds for child in node.children)
 
 
-def _named(found: re.Match[bytes]) -> bytes:
+def dotted_path(node: Node) -> tuple[str, ...]:
+    """Return the names of ``a.b.c``; nothing for any other node."""
+    names: list[str] = []
+    while node.type.startswith(("nested_", "member_")):
+        before = child_of(node, "module") or child_of(node, "object")
+        last = child_of(node, "name") or child_of(node, "property")
+        if before is None or last is None:
+            return ()
+        names.append(text(last))
+        node = before
+    if node.type not in ("identifier", "type_identifier", "property_identifier"):
+        return ()
+    return (text(node), *reversed(names))
+
+
+def span_of(node: Node) -> Span:
+    """Return where a node of a whole file stands."""
+    return Span(node.start_byte, node.end_byte, node.start_point[0] + 1, node.end_point[0] + 1)
+
+
+def _name_function(found: re.Match[bytes]) -> bytes:
     head = b"export " + (found[1] or b"") + b"function "
     return head + b"$default".ljust(len(found[0]), b"_")[: len(found[0]) - len(head) - 1] + b"("
 

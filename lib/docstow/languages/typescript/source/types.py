@@ -1,313 +1,307 @@
-"""Type expressions of TypeScript → terms, type parameters kept.
+"""Types of TypeScript as they are written: the data model, and the reader of type expressions.
 
-This room knows how types are written. It does not know what a name means: whoever has the file
-puts that in. Members are read when they are asked for, so that a large interface costs what is
-used of it.
+Type parameters are kept; what a name refers to is left to whoever has the file. Members are read
+on demand, so that a large interface costs what is used of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING
-from typing import Literal as _Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
-from docstow.languages.typescript.source.grammar import field as child_of
-from docstow.languages.typescript.source.grammar import field as field_module
-from docstow.languages.typescript.source.grammar import has_token, imported, text
+from docstow.languages.typescript.source.grammar import (
+    child_of,
+    dotted_path,
+    has_token,
+    imported,
+    text,
+)
 from docstow.languages.typescript.source.model import Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-
-# What a type of TypeScript shows
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A parameter of a call."""
-
-    name: str
-    required: bool
-    rest: bool = False
+#: Types without members.
+EMPTY_TYPES = frozenset({"void", "undefined", "null", "never"})
+#: Type expressions within each other beyond which a type is opaque.
+_MAX_DEPTH = 40
+_METHODS = ("method_signature", "method_definition", "abstract_method_signature")
+_FIELDS = ("property_signature", "public_field_definition", "field_definition")
+#: Nodes around one type that add nothing to it.
+_WRAPPERS = ("type_annotation", "parenthesized_type", "readonly_type", "constraint",
+             "default_type", "optional_type")  # fmt: skip
+_PREDICATES = ("type_predicate_annotation", "asserts_annotation", "type_predicate", "asserts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A type of which nothing is certain: ``any``, mapped, conditional, a type parameter."""
+    """A type of which nothing is known: ``any``, or an operator that is not evaluated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
-    """A type by name.
-
-    Attributes:
-        path: the names that lead to it; may be empty for a whole module.
-        module: of ``import("x")``; empty for a name of the file.
-        value: ``typeof``: the type of that value; None where a class is extended, which is both.
-    """
-
-    path: tuple[str, ...]
-    module: str = ""
-    value: bool | None = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Member:
-    """A member of a class, interface or object type; overloads are members of the same name.
-
-    Attributes:
-        name: as it is written after a dot.
-        kind: ``method``, ``property``, or ``constant`` of an enumeration.
-        span: where it is declared.
-        doc: its documentation comment.
-        signature: as written, without a body.
-        type: of a property; None where nothing says it.
-        call: of a method.
-        hidden: private: not to be used, yet there.
-        static: of the class itself.
-    """
-
-    name: str
-    kind: _Literal["method", "property", "constant"]
-    span: Span
-    doc: str
-    signature: str
-    type: Type | None = None
-    call: tuple[Argument, ...] | None = None
-    hidden: bool = False
-    static: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape:
-    """Members and calls.
-
-    Attributes:
-        members: in the order written.
-        calls: what it takes when it is called, one for each overload.
-        constructs: the same of ``new``.
-        bases: types whose members it has as well.
-        certain: whether these are all members.
-    """
-
-    members: tuple[Member, ...] = ()
-    calls: tuple[tuple[Argument, ...], ...] = ()
-    constructs: tuple[tuple[Argument, ...], ...] = ()
-    bases: tuple[Type, ...] = ()
-    certain: bool = True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """An intersection or (``either``) a union of types."""
-
-    parts: tuple[Type, ...]
-    either: bool
-
-
-Type = Opaque | Named | Shape | Parts
-
-
-OPAQUE = Opaque()
-
-
-NOTHING = Shape()
-
-
-# What type expressions of TypeScript say
-
-
-#: Words for nothing at all, which a member is never asked of.
-TERMS_NOTHING = frozenset({"void", "undefined", "null", "never"})
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Unclear:
-    """A type of which nothing is known: ``any``, mapped, an operator."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Basic:
+class Primitive:
     """A type of the language itself: ``string``, ``void``, ``object``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Literal:
-    """One value: of ``string``, ``number`` or ``boolean``, as it is written."""
+class LiteralType:
+    """One value of ``string``, ``number`` or ``boolean``, as it is written."""
 
-    of: str
+    primitive: str
     value: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ref:
+class TypeReference:
     """A type by name.
 
     Attributes:
         path: the names that lead to it; empty for a whole module.
-        args: type arguments.
-        module: of ``import("x")``.
-        value: ``typeof``: the type of that value.
+        arguments: type arguments.
+        module: the specifier of ``import("x")``; empty for a name of the file.
+        value: ``typeof``: the type of that value; None where a class is extended, which is both.
+        parameter: whether it is a type parameter of the declaration.
     """
 
     path: tuple[str, ...]
-    args: tuple[Term, ...] = ()
+    arguments: tuple[Type, ...] = ()
     module: str = ""
-    value: bool = False
+    value: bool | None = False
+    parameter: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Either:
-    """One of several: a union."""
+class Union:
+    """``A | B``."""
 
-    parts: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """``what extends wanted ? yes : no``."""
-
-    what: Term
-    wanted: Term
-    yes: Term
-    no: Term
+    parts: tuple[Type, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Both:
-    """All of several: an intersection."""
+class Intersection:
+    """``A & B``."""
 
-    parts: tuple[Term, ...]
+    parts: tuple[Type, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mapped:
-    """``{ [K in keyof T]: … }``: it has the names that another type has.
+class Conditional:
+    """``checked extends bound ? then : otherwise``."""
+
+    checked: Type
+    bound: Type
+    then: Type
+    otherwise: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MappedType:
+    """``{ [K in keyof T]: … }``: an object with the names that another type has.
 
     Attributes:
-        of: the other type; None where the keys are written one by one.
-        keys: they.
-        same: whether the members keep their types.
+        source: the other type; None where the keys are written one by one.
+        keys: the type of the keys in that case.
+        homomorphic: whether the members keep their types.
     """
 
-    of: Term | None
-    keys: Term | None
-    same: bool
+    source: Type | None
+    keys: Type | None
+    homomorphic: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class ArrayType:
     """An array of one type or, ``fixed``, a tuple."""
 
-    items: tuple[Term, ...]
+    items: tuple[Type, ...]
     fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lookup:
+class IndexedAccess:
     """``T["key"]``."""
 
-    of: Term
+    target: Type
     key: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class This:
+class ThisType:
     """The receiver."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Generic:
-    """A type parameter."""
+class TypeParameter:
+    """``T extends constraint = default``."""
 
     name: str
-    bound: Term | None
-    default: Term | None
+    constraint: Type | None
+    default: Type | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taken:
-    """A parameter of a call; ``named`` are the types that it speaks of."""
+class Parameter:
+    """A parameter of a signature.
+
+    Attributes:
+        name: as written; ``argument0`` where it is a pattern.
+        type: its annotation.
+        required: whether it is written as required.
+        rest: whether it takes all further arguments.
+        mentions: the names in its type.
+        omittable: whether it may be left out by its type, which includes ``void`` or an unbounded
+            type parameter.
+    """
 
     name: str
-    term: Term
+    type: Type
     required: bool
     rest: bool
-    named: frozenset[str]
+    mentions: frozenset[str]
+    omittable: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """One way to call something.
+class Signature:
+    """One way to call something; overloads are several.
 
     Attributes:
-        generics: its own type parameters.
-        takes: parameters without ``this``.
-        gives: the returned type.
+        type_parameters: its own.
+        parameters: as written, without ``this``.
+        result: the returned type.
+        positions: the parameters, with a rest parameter of a tuple type replaced by its items.
     """
 
-    generics: tuple[Generic, ...]
-    takes: tuple[Taken, ...]
-    gives: Term
+    type_parameters: tuple[TypeParameter, ...]
+    parameters: tuple[Parameter, ...]
+    result: Type
+    positions: tuple[Parameter, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Field:
-    """A member; ``term`` reads its type when it is asked for."""
-
-    term: Callable[[], Term]
-    static: bool
-
-
-@dataclass(slots=True, eq=False)
-class Body:
-    """What stands between the braces of an object type, an interface or a class.
+class ObjectType:
+    """An object or function type, a class, an interface, an enumeration or an object literal.
 
     Attributes:
-        fields: members by name, overloads as several.
+        form: how it is written; ``literal`` is an expression, whose member types are not declared.
+        members: by name, overloads as several.
         calls: ways to call it.
-        news: ways to make one by ``new``.
-        open: there may be members that are not seen.
-        keyed: constants that name members; those that are symbols name none.
+        constructors: ways to call it by ``new``.
+        bases: types whose members it has as well.
+        open: whether there may be members that are not seen.
+        index_keys: types of the keys of its index signatures, as written.
+        computed: constants that name members; those that are symbols name none.
     """
 
-    fields: dict[str, list[Field]] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
-    news: list[Call] = field(default_factory=list)
+    form: Literal["type", "class", "interface", "enum", "literal"] = "type"
+    members: dict[str, list[Member]] = field(default_factory=dict)
+    calls: list[Signature] = field(default_factory=list)
+    constructors: list[Signature] = field(default_factory=list)
+    bases: list[Type] = field(default_factory=list)
     open: bool = False
-    keyed: list[str] = field(default_factory=list)
+    index_keys: list[str] = field(default_factory=list)
+    computed: list[str] = field(default_factory=list)
+
+    def add(self, member: Member) -> None:
+        """Add a member to those of its name."""
+        self.members.setdefault(member.name, []).append(member)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Record:
-    """An object or function type."""
-
-    body: Body
-
-
-Term = (
-    Unclear | Basic | Literal | Ref | Either | Both | Choice | Mapped | Row | Lookup | This | Record
+Type = (
+    Opaque
+    | Primitive
+    | LiteralType
+    | TypeReference
+    | Union
+    | Intersection
+    | Conditional
+    | MappedType
+    | ArrayType
+    | IndexedAccess
+    | ThisType
+    | ObjectType
 )
+OPAQUE = Opaque()
+MemberKind = Literal["method", "property", "constant"]
 
 
-UNCLEAR = Unclear()
+class Member:
+    """A member of an object type; everything but its name is read on demand.
 
+    Args:
+        name: as it is written after a dot.
+        kind: ``constant`` is one of an enumeration.
+        node: its declaration.
+        reader: of the statement that it stands in.
+        comment: the documentation comment before it.
+        static: whether it belongs to the class itself.
+        typed: whether its type is declared.
+    """
 
-# Type expressions of TypeScript → what is known of the values that have them.
+    __slots__ = ("__dict__", "_comment", "_node", "_reader", "_typed", "kind", "name", "static")
 
+    def __init__(
+        self,
+        name: str,
+        kind: MemberKind,
+        node: Node,
+        reader: TypeReader,
+        *,
+        comment: Node | None = None,
+        static: bool = False,
+        typed: bool = True,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.static = static
+        self._node = node
+        self._reader = reader
+        self._comment = comment
+        self._typed = typed
 
-_MAPPED_WHOLE = ("Partial", "Required", "Readonly", "NonNullable")
+    @property
+    def span(self) -> Span:
+        """Where it is declared."""
+        return self._reader.span_of(self._node)
 
+    @property
+    def doc(self) -> str:
+        """Its documentation comment as written; empty without one."""
+        return self._reader.written(self._comment) if self._comment is not None else ""
 
-_NOTHING = ("void", "undefined", "null", "never")
+    @property
+    def signature(self) -> str:
+        """Its declaration on one line, without a body."""
+        if self._is_promoted:
+            return text(self._node)
+        return self._reader.header(self._node)
 
+    @property
+    def hidden(self) -> bool:
+        """Whether it is private: not to be used, yet there."""
+        modifiers = [c for c in self._node.children if c.type == "accessibility_modifier"]
+        return any(text(each) == "private" for each in modifiers)
 
-_TYPES_FIELDS = ("property_signature", "public_field_definition", "field_definition")
+    @cached_property
+    def type(self) -> Type:
+        """Its type; of a method a function's."""
+        node = self._node
+        if not self._typed or has_token(node, "set"):
+            return OPAQUE
+        try:
+            if self.kind == "method":
+                return ObjectType(calls=[self._reader.signature(node)])
+            return self._reader.type_of(child_of(node, "return_type") or child_of(node, "type"))
+        except RecursionError:
+            return OPAQUE
+
+    @property
+    def _is_promoted(self) -> bool:
+        """Whether it is a parameter of a constructor."""
+        return self._node.type.endswith("_parameter")
 
 
 class TypeReader:
@@ -316,433 +310,220 @@ class TypeReader:
     Args:
         body: the statement as written.
         span: where it stands in its file.
-        script: whether it is JavaScript, in which members come by assignment as well.
+        script: whether it is JavaScript, where members come by assignment as well.
     """
 
-    def __init__(self, body: bytes, span: Span, *, script: bool) -> None:
+    def __init__(self, body: bytes, span: Span, *, script: bool = False) -> None:
         self.body = body
-        self.base = span
         self.script = script
-        self.erased: set[str] = set()
-        self.free: set[str] = set()
+        self._start = span
+        self._parameters: frozenset[str] = frozenset()
+        self._unbounded: frozenset[str] = frozenset()
+
+    def enter(self, declaration: Node) -> tuple[TypeParameter, ...]:
+        """Read the type parameters of the declaration that the statement makes; they are in scope.
+
+        Call it before the declaration is read.
+        """
+        parameters = self.type_parameters(declaration)
+        self._parameters = frozenset(each.name for each in parameters)
+        self._unbounded = _unbounded(parameters)
+        return parameters
 
     def type_of(self, node: Node | None, depth: int = 0) -> Type:
-        """What a type expression says."""
-        if node is None or depth > _DEEPEST or node.type == "ERROR":
+        """Read a type expression."""
+        if node is None or depth > _MAX_DEPTH or node.type == "ERROR":
             return OPAQUE
-        if node.type in ("type_annotation", "parenthesized_type", "readonly_type"):
-            inner = [child for child in node.named_children if child.type != "comment"]
-            return self.type_of(inner[-1] if inner else None, depth + 1)
-        if node.type in ("intersection_type", "union_type"):
-            parts = [child for child in node.named_children if child.type != "comment"]
-            read = tuple(self.type_of(child, depth + 1) for child in parts)
-            return Parts(read, node.type == "union_type")
-        if node.type in ("predefined_type", "literal_type"):
-            return NOTHING if text(node) in _NOTHING else OPAQUE
-        if node.type == "object_type":
-            return self.shape(node)
-        if node.type in ("function_type", "constructor_type"):
-            call = self.arguments(field_module(node, "parameters"))
-            new = node.type == "constructor_type"
-            return Shape(constructs=(call,)) if new else Shape(calls=(call,))
-        if node.type == "type_query":
-            return self._query(node)
-        return self._named(node, depth)
-
-    def _query(self, node: Node) -> Type:
-        target = node.named_children[-1]
-        if target.type == "instantiation_expression":
-            target = target.named_children[0]
-        path = self.path(target)
-        return self.reference(path, target, value=True) if path else OPAQUE
-
-    def _named(self, node: Node, depth: int) -> Type:
-        target = field_module(node, "name") if node.type == "generic_type" else node
-        if target is None:
-            return OPAQUE
-        if node.type == "generic_type" and text(target) in _MAPPED_WHOLE:
-            given = node.named_children[-1].named_children
-            return self.type_of(given[0], depth + 1) if len(given) == 1 else OPAQUE
-        path = self.path(target)
-        return self.reference(path, target, value=False) if path else OPAQUE
-
-    def reference(self, path: tuple[str, ...], node: Node, *, value: bool | None) -> Type:
-        """A name that is written at a node; an ``import("x")`` is one as well."""
-        if path[0].startswith("$_") or path[0] == "$":
-            module = imported(self.body, node.start_byte)
-            if module is not None:
-                return Named(path[1:], module, value or len(path) == 1)
-        if value is False and path[0] in self.erased:
-            return OPAQUE
-        return Named(path, "", value)
-
-    def path(self, node: Node) -> tuple[str, ...]:
-        """The names of ``a.b.c``; empty for anything else."""
-        if node.type in ("identifier", "type_identifier", "property_identifier"):
-            return (text(node),)
-        first = field_module(node, "module") or field_module(node, "object")
-        last = field_module(node, "name") or field_module(node, "property")
-        if node.type.startswith(("nested_", "member_")) and first is not None and last is not None:
-            before = self.path(first)
-            return (*before, text(last)) if before else ()
-        return ()
-
-    def arguments(self, node: Node | None) -> tuple[Argument, ...]:
-        """The parameters of a call, without ``this``."""
-        found: list[Argument] = []
-        for each in node.named_children if node is not None else ():
-            if each.type == "comment":
-                continue
-            pattern = field_module(each, "pattern") or field_module(each, "left") or each
-            if pattern.type == "this":
-                continue
-            rest = pattern.type == "rest_pattern"
-            optional = each.type in ("optional_parameter", "assignment_pattern")
-            optional = optional or field_module(each, "value") is not None or self.script
-            annotation = field_module(each, "type")
-            loose = self._may_be_void(annotation)
-            name = (
-                text(pattern).lstrip(".") if pattern.type in ("identifier", "rest_pattern") else ""
-            )
-            found.append(
-                Argument(name or f"argument{len(found)}", not (rest or optional or loose), rest)
-            )
-        return tuple(found)
-
-    def _may_be_void(self, annotation: Node | None) -> bool:
-        """Whether an argument may be left out: of ``void``, which an unbounded parameter may be."""
-        waiting = list(annotation.named_children) if annotation is not None else []
-        while waiting:
-            node = waiting.pop()
-            if node.type in ("union_type", "parenthesized_type"):
-                waiting += node.named_children
-            elif text(node) == "void" or text(node) in self.free:
-                return True
-        return False
-
-    def shape(self, node: Node) -> Shape:
-        """The members of an object type, an interface's or a class's body."""
-        members: list[Member] = []
-        calls: list[tuple[Argument, ...]] = []
-        news: list[tuple[Argument, ...]] = []
-        certain = not (node.has_error or self.script)
-        doc = ""
-        for each in node.named_children:
-            if each.type == "comment":
-                # A comment behind a member on its line is not the next one's.
-                written = self.written(each)
-                doc = written if written.startswith("/**") else doc
-                continue
-            certain = certain and not _is_named_elsewhere(each)
-            if each.type in ("index_signature", "spread_element"):
-                certain = False
-            elif each.type == "call_signature":
-                calls.append(self.call(each))
-            elif each.type == "construct_signature":
-                news.append(self.call(each))
-            else:
-                self._member(each, doc, members, news)
-            doc = ""
-        return Shape(tuple(members), tuple(calls), tuple(news), (), certain)
-
-    def _member(
-        self, node: Node, doc: str, members: list[Member], news: list[tuple[Argument, ...]]
-    ) -> None:
-        name_node = field_module(node, "name") or field_module(node, "property")
-        if name_node is None or name_node.type == "private_property_identifier":
-            return
-        name = text(name_node)
-        if name_node.type == "string":
-            name = name[1:-1]
-        elif name_node.type == "computed_property_name":
-            inner = name_node.named_children[0] if name_node.named_children else name_node
-            if inner.type != "string":
-                return
-            name = text(inner)[1:-1]
-        if name == "constructor" and node.type in _METHODS:
-            news.append(self.call(node))
-            members += self._promoted(node)
-            return
-        accessor = has_token(node, "get", "set") and field_module(node, "parameters") is not None
-        shown = self.header(node)
-        hidden = any(
-            c.type == "accessibility_modifier" and text(c) == "private" for c in node.children
-        )
-        static = has_token(node, "static")
-        if node.type in _METHODS and not accessor:
-            call = None if self.script else self.call(node)
-            place = self.place(node)
-            members.append(Member(name, "method", place, doc, shown, None, call, hidden, static))
-        elif node.type in _METHODS or node.type in _TYPES_FIELDS:
-            annotation = field_module(node, "return_type" if accessor else "type")
-            kind = self.type_of(annotation) if annotation is not None else None
-            span = self.place(node)
-            members.append(Member(name, "property", span, doc, shown, kind, None, hidden, static))
-
-    def _promoted(self, node: Node) -> list[Member]:
-        """Parameters of a constructor that are members too."""
-        found = []
-        parameters = field_module(node, "parameters")
-        for each in parameters.named_children if parameters is not None else ():
-            pattern = field_module(each, "pattern")
-            if pattern is None or not has_token(each, "accessibility_modifier", "readonly"):
-                continue
-            hidden = "private" in text(each).split(text(pattern))[0]
-            kind = self.type_of(field_module(each, "type")) if field_module(each, "type") else None
-            shown, place = text(each), self.place(each)
-            found.append(Member(text(pattern), "property", place, "", shown, kind, None, hidden))
-        return found
-
-    def call(self, node: Node) -> tuple[Argument, ...]:
-        """The parameters of a signature, whose own type parameters are erased."""
-        erased, free = set(self.erased), set(self.free)
-        self.erase(node)
-        found = self.arguments(field_module(node, "parameters"))
-        self.erased, self.free = erased, free
-        return found
-
-    def erase(self, node: Node) -> None:
-        """Take in a declaration's type parameters; the unbounded ones may be anything."""
-        found = field_module(node, "type_parameters")
-        for each in found.named_children if found is not None else ():
-            name = field_module(each, "name")
-            if name is not None:
-                self.erased.add(text(name))
-                if field_module(each, "constraint") is None:
-                    self.free.add(text(name))
-
-    def place(self, node: Node) -> Span:
-        """Where a node stands in the file."""
-        start, line = self.base.start, self.base.line
-        return Span(
-            start + node.start_byte,
-            start + node.end_byte,
-            line + node.start_point[0],
-            line + node.end_point[0],
-        )
-
-    def written(self, node: Node, end: int | None = None) -> str:
-        """What a node covers, as the file has it."""
-        stop = node.end_byte if end is None else end
-        return self.body[node.start_byte : stop].decode(errors="replace")
-
-    def header(self, node: Node) -> str:
-        """A declaration on one line, without its body."""
-        body = field_module(node, "body")
-        whole = self.written(node, body.start_byte if body is not None else None)
-        return " ".join(whole.rstrip(" ;,\n").split())
-
-
-def _is_named_elsewhere(node: Node) -> bool:
-    """Whether a variable gives a member its name; a symbol's is none that could be written."""
-    name = field_module(node, "name")
-    if name is None or name.type != "computed_property_name":
-        return False
-    return all(each.type == "identifier" for each in name.named_children)
-
-
-_DEEPEST = 40
-
-
-_METHODS = ("method_signature", "method_definition", "abstract_method_signature")
-
-
-_FIELDS = ("property_signature", "public_field_definition")
-
-
-#: Indices that lead to nothing with a name.
-_PLACES = ("number", "symbol")
-
-
-#: What stands around one type and adds nothing to it.
-_WRAPPERS = ("type_annotation", "parenthesized_type", "readonly_type", "constraint",
-             "default_type", "optional_type")  # fmt: skip
-
-
-_PREDICATES = ("type_predicate_annotation", "asserts_annotation", "type_predicate", "asserts")
-
-
-class Reader:
-    """Reads the types of one statement.
-
-    Args:
-        body: the statement as it is written.
-    """
-
-    def __init__(self, body: bytes) -> None:
-        self.body = body
-
-    def term(self, node: Node | None, depth: int = 0) -> Term:
-        """What a type expression says."""
-        if node is None or depth > _DEEPEST or node.type == "ERROR":
-            return UNCLEAR
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in _WRAPPERS:
-            return self.term(inner[-1] if inner else None, depth + 1)
+            return self.type_of(inner[-1] if inner else None, depth + 1)
         if node.type in _PREDICATES:
-            return Basic("boolean")
+            return Primitive("boolean")
         return self._composed(node, inner, depth) or self._simple(node, inner, depth)
 
-    def _composed(self, node: Node, inner: list[Node], depth: int) -> Term | None:
-        """What is made of other types."""
+    def _composed(self, node: Node, inner: list[Node], depth: int) -> Type | None:
+        """Read a type that is made of others; None for any other."""
         match node.type:
             case "union_type":
-                return Either(tuple(self.term(each, depth + 1) for each in inner))
+                return Union(tuple(self.type_of(each, depth + 1) for each in inner))
             case "intersection_type":
-                return Both(tuple(self.term(each, depth + 1) for each in inner))
+                return Intersection(tuple(self.type_of(each, depth + 1) for each in inner))
             case "conditional_type":
-                ends = ("left", "right", "consequence", "alternative")
-                return Choice(*(self.term(child_of(node, each), depth + 1) for each in ends))
+                parts = ("left", "right", "consequence", "alternative")
+                return Conditional(*(self.type_of(child_of(node, p), depth + 1) for p in parts))
             case "array_type":
-                return Row((self.term(inner[0] if inner else None, depth + 1),))
+                return ArrayType((self.type_of(inner[0] if inner else None, depth + 1),))
             case "tuple_type":
                 return self._tuple(inner, depth)
             case "object_type":
                 clause = _mapping(inner)
-                return Record(self.read(node)) if clause is None else self._mapped(clause, depth)
+                return self.object_type(node) if clause is None else self._mapped(clause, depth)
             case "function_type":
-                return Record(Body(calls=[self.call(node)]))
+                return ObjectType(calls=[self.signature(node, own=False)])
             case "constructor_type":
-                return Record(Body(news=[self.call(node)]))
+                return ObjectType(constructors=[self.signature(node, own=False)])
             case "lookup_type":
-                key = self.term(inner[-1], depth + 1)
-                if isinstance(key, Literal) and key.of == "string":
-                    return Lookup(self.term(inner[0], depth + 1), key.value)
-                return UNCLEAR
+                key = self.type_of(inner[-1], depth + 1)
+                if isinstance(key, LiteralType) and key.primitive == "string":
+                    return IndexedAccess(self.type_of(inner[0], depth + 1), key.value)
+                return OPAQUE
         return None
 
-    def _simple(self, node: Node, inner: list[Node], depth: int) -> Term:
-        """What is a word, or a name."""
+    def _simple(self, node: Node, inner: list[Node], depth: int) -> Type:
+        """Read a keyword, a literal or a name."""
         match node.type:
             case "predefined_type":
                 name = text(node)
-                return UNCLEAR if name in ("any", "unknown") else Basic(name)
+                return OPAQUE if name in ("any", "unknown") else Primitive(name)
             case "literal_type":
-                return self._literal(inner[0] if inner else None, node)
+                return _literal(inner[0] if inner else None, node)
             case "template_literal_type":
-                return Basic("string")
+                return Primitive("string")
             case "this_type":
-                return This()
+                return ThisType()
             case "type_query":
-                return self._query(inner[-1] if inner else node)
-        return self._named(node, depth)
+                target = inner[-1] if inner else node
+                if target.type == "instantiation_expression":
+                    target = target.named_children[0]
+                return self.reference(target, value=True)
+            case "generic_type":
+                target = child_of(node, "name") or node
+                given = child_of(node, "type_arguments")
+                return self.reference(target, self.arguments(given, depth + 1), value=False)
+        return self.reference(node, value=False)
 
-    def _literal(self, inner: Node | None, node: Node) -> Term:
-        if inner is None or inner.type in ("null", "undefined"):
-            return Basic(text(node))
-        kind = {"true": "boolean", "false": "boolean", "string": "string"}.get(inner.type, "number")
-        return Literal(kind, text(inner).strip("'\""))
+    def arguments(self, node: Node | None, depth: int = 0) -> tuple[Type, ...]:
+        """Read type arguments."""
+        given = node.named_children if node is not None else ()
+        return tuple(self.type_of(each, depth) for each in given if each.type != "comment")
 
-    def _mapped(self, clause: Node, depth: int) -> Term:
-        """A mapped type; one that renames its keys is not known."""
+    def _mapped(self, clause: Node, depth: int) -> Type:
         keys, name = child_of(clause, "type"), child_of(clause, "name")
         around = clause.parent
         value = child_of(around, "type") if around is not None else None
         if keys is None or child_of(clause, "alias") is not None:
-            return UNCLEAR
+            return MappedType(None, None, homomorphic=False)
         if keys.type != "index_type_query":
-            return Mapped(None, self.term(keys, depth + 1), same=False)
+            return MappedType(None, self.type_of(keys, depth + 1), homomorphic=False)
         target = keys.named_children[-1]
         kept = f"{text(target)}[{text(name)}]" if name is not None else ""
         same = value is not None and text(value).lstrip(": ") == kept
-        return Mapped(self.term(target, depth + 1), None, same)
+        return MappedType(self.type_of(target, depth + 1), None, homomorphic=same)
 
-    def _tuple(self, inner: list[Node], depth: int) -> Term:
+    def _tuple(self, inner: list[Node], depth: int) -> Type:
         items = []
         for each in inner:
             if each.type in ("required_parameter", "optional_parameter"):
                 each = child_of(each, "type") or each
             if each.type == "rest_type":
-                return UNCLEAR
-            items.append(self.term(each, depth + 1))
-        return Row(tuple(items), fixed=True)
+                return OPAQUE
+            items.append(self.type_of(each, depth + 1))
+        return ArrayType(tuple(items), fixed=True)
 
-    def _query(self, target: Node) -> Term:
-        if target.type == "instantiation_expression":
-            target = target.named_children[0]
-        return self.reference(target, (), value=True)
+    def reference(
+        self, node: Node, arguments: tuple[Type, ...] = (), *, value: bool | None
+    ) -> TypeReference | Opaque:
+        """Read a name, which may be that of an ``import("x")``.
 
-    def _named(self, node: Node, depth: int) -> Term:
-        target: Node = node
-        args: tuple[Term, ...] = ()
-        if node.type == "generic_type":
-            target = child_of(node, "name") or node
-            given = child_of(node, "type_arguments")
-            inner = given.named_children if given is not None else []
-            args = tuple(self.term(each, depth + 1) for each in inner if each.type != "comment")
-        return self.reference(target, args, value=False)
-
-    def reference(self, node: Node, args: tuple[Term, ...], *, value: bool) -> Term:
-        """A name that is written at a node; an ``import("x")`` is one as well."""
-        path = names_of(node)
+        Args:
+            node: ``a.b.c``; anything else is opaque.
+            arguments: type arguments.
+            value: see :class:`TypeReference`.
+        """
+        path = dotted_path(node)
         if not path:
-            return UNCLEAR
+            return OPAQUE
         if path[0].startswith("$_") or path[0] == "$":
             module = imported(self.body, node.start_byte)
             if module is not None:
-                return Ref(path[1:], args, module, value or len(path) == 1)
-        return Ref(path, args, "", value)
+                return TypeReference(path[1:], arguments, module, bool(value) or len(path) == 1)
+        parameter = value is False and path[0] in self._parameters
+        return TypeReference(path, arguments, "", value, parameter)
 
-    def generics(self, node: Node) -> tuple[Generic, ...]:
-        """The type parameters of a declaration or a signature."""
+    def type_parameters(self, node: Node) -> tuple[TypeParameter, ...]:
+        """Read the type parameters of a declaration or a signature."""
         found = child_of(node, "type_parameters")
-        made = []
+        parameters = []
         for each in found.named_children if found is not None else ():
             name = child_of(each, "name")
             if name is not None:
-                bound, default = child_of(each, "constraint"), child_of(each, "value")
-                made.append(
-                    Generic(
-                        text(name),
-                        self.term(bound) if bound is not None else None,
-                        self.term(default) if default is not None else None,
-                    )
-                )
-        return tuple(made)
+                bounds = (child_of(each, "constraint"), child_of(each, "value"))
+                types = (None if bound is None else self.type_of(bound) for bound in bounds)
+                parameters.append(TypeParameter(text(name), *types))
+        return tuple(parameters)
 
-    def call(self, node: Node) -> Call:
-        """A signature."""
-        parameters = child_of(node, "parameters")
-        gives = child_of(node, "return_type") or child_of(node, "type")
-        takes = []
-        for each in parameters.named_children if parameters is not None else ():
+    def signature(self, node: Node, *, own: bool = True) -> Signature:
+        """Read a signature.
+
+        Args:
+            node: a function, a method or a function type.
+            own: whether its own unbounded type parameters make parameters omittable.
+        """
+        type_parameters = self.type_parameters(node)
+        free = self._unbounded | _unbounded(type_parameters) if own else self._unbounded
+        listed = child_of(node, "parameters")
+        parameters: list[Parameter] = []
+        positions: list[Parameter] = []
+        for each in listed.named_children if listed is not None else ():
             pattern = child_of(each, "pattern") or child_of(each, "left") or each
             if each.type == "comment" or pattern.type == "this":
                 continue
-            annotation = child_of(each, "type")
-            named = frozenset(_mentioned(annotation) if annotation is not None else ())
-            rest = pattern.type == "rest_pattern"
-            if rest and isinstance(term := self.term(annotation), Row) and term.fixed:
-                needed = annotation is not None and "?" not in text(annotation)
-                takes += [Taken("", one, needed, rest=False, named=named) for one in term.items]
-                continue
-            optional = each.type == "optional_parameter" or child_of(each, "value") is not None
-            term = self.term(annotation)
-            takes.append(
-                Taken(text(pattern).lstrip("."), term, not (rest or optional), rest, named)
-            )
-        return Call(self.generics(node), tuple(takes), self.term(gives))
+            read = self._parameter(each, pattern, f"argument{len(parameters)}", free)
+            parameters.append(read)
+            if read.rest and isinstance(read.type, ArrayType) and read.type.fixed:
+                needed = "?" not in text(child_of(each, "type") or each)
+                positions += [
+                    Parameter("", item, needed, rest=False, mentions=read.mentions)
+                    for item in read.type.items
+                ]
+            else:
+                positions.append(read)
+        result = self.type_of(child_of(node, "return_type") or child_of(node, "type"))
+        return Signature(type_parameters, tuple(parameters), result, tuple(positions))
 
-    def read(self, node: Node | None) -> Body:
-        """The members between braces."""
-        body = Body()
+    def _parameter(self, node: Node, pattern: Node, name: str, free: frozenset[str]) -> Parameter:
+        annotation = child_of(node, "type")
+        rest = pattern.type == "rest_pattern"
+        optional = node.type in ("optional_parameter", "assignment_pattern")
+        optional = optional or child_of(node, "value") is not None or self.script
+        if pattern.type in ("identifier", "rest_pattern"):
+            name = text(pattern).lstrip(".") or name
+        return Parameter(
+            name,
+            self.type_of(annotation),
+            not (rest or optional),
+            rest,
+            _mentioned(annotation),
+            _may_be_void(annotation, free),
+        )
+
+    def object_type(
+        self, node: Node | None, form: Literal["type", "class", "interface"] = "type"
+    ) -> ObjectType:
+        """Read the members between the braces of an object type, an interface or a class."""
+        read = ObjectType(form)
         if node is None:
-            return body
-        body.open = node.has_error
+            return read
+        read.open = node.has_error or self.script
+        comment: Node | None = None
         for each in node.named_children:
+            if each.type == "comment":
+                # A comment behind a member on its line is not the next one's.
+                comment = each if self.written(each).startswith("/**") else comment
+                continue
             if each.type == "call_signature":
-                body.calls.append(self.call(each))
+                read.calls.append(self.signature(each))
             elif each.type == "construct_signature":
-                body.news.append(self.call(each))
+                read.constructors.append(self.signature(each))
             elif each.type in ("index_signature", "spread_element"):
-                # What numbers and symbols lead to has no name.
-                body.open = body.open or text(child_of(each, "index_type") or each) not in _PLACES
+                read.index_keys.append(text(child_of(each, "index_type") or each))
             elif each.type in _METHODS or each.type in _FIELDS:
-                self._add(body, each)
-        return body
+                self._add(read, each, comment)
+            comment = None
+        return read
 
-    def _add(self, body: Body, node: Node) -> None:
-        name_node = child_of(node, "name")
+    def _add(self, read: ObjectType, node: Node, comment: Node | None) -> None:
+        name_node = child_of(node, "name") or child_of(node, "property")
         if name_node is None or name_node.type == "private_property_identifier":
             return
         name = text(name_node)
@@ -751,38 +532,68 @@ class Reader:
         elif name_node.type == "computed_property_name":
             inner = name_node.named_children[0] if name_node.named_children else name_node
             if inner.type == "identifier":
-                body.keyed.append(text(inner))
+                read.computed.append(text(inner))
             if inner.type != "string":
                 return
             name = text(inner)[1:-1]
-        if name == "constructor" and node.type in _METHODS:
-            body.news.append(self.call(node))
-            self._promoted(body, node)
+        method = node.type in _METHODS
+        if name == "constructor" and method:
+            read.constructors.append(self.signature(node))
+            self._promote(read, node)
             return
-        made = Field(partial(self.member, node), has_token(node, "static"))
-        body.fields.setdefault(name, []).append(made)
+        accessor = has_token(node, "get", "set") and child_of(node, "parameters") is not None
+        callable_ = method and not accessor
+        read.add(
+            Member(
+                name,
+                "method" if callable_ else "property",
+                node,
+                self,
+                comment=comment,
+                static=has_token(node, "static"),
+                typed=not (callable_ and self.script),
+            )
+        )
 
-    def _promoted(self, body: Body, node: Node) -> None:
-        """Parameters of a constructor that are members too."""
-        parameters = child_of(node, "parameters")
+    def _promote(self, read: ObjectType, constructor: Node) -> None:
+        """Add the parameters of a constructor that are members too."""
+        parameters = child_of(constructor, "parameters")
         for each in parameters.named_children if parameters is not None else ():
             pattern = child_of(each, "pattern")
             if pattern is not None and has_token(each, "accessibility_modifier", "readonly"):
-                made = Field(partial(self.member, each), static=False)
-                body.fields.setdefault(text(pattern), []).append(made)
+                read.add(Member(text(pattern), "property", each, self))
 
-    def member(self, node: Node) -> Term:
-        """The type of a member."""
-        if node.type in _METHODS and not has_token(node, "get", "set"):
-            return Record(Body(calls=[self.call(node)]))
-        annotation = child_of(node, "return_type") or child_of(node, "type")
-        if has_token(node, "set") or annotation is None:
-            return UNCLEAR
-        return self.term(annotation)
+    def span_of(self, node: Node) -> Span:
+        """Return where a node stands in the file."""
+        start, line = self._start.start, self._start.line
+        return Span(
+            start + node.start_byte,
+            start + node.end_byte,
+            line + node.start_point[0],
+            line + node.end_point[0],
+        )
+
+    def written(self, node: Node, end: int | None = None) -> str:
+        """Return what a node covers, as the file has it."""
+        stop = node.end_byte if end is None else end
+        return self.body[node.start_byte : stop].decode(errors="replace")
+
+    def header(self, node: Node) -> str:
+        """Return a declaration on one line, without its body."""
+        body = child_of(node, "body")
+        whole = self.written(node, body.start_byte if body is not None else None)
+        return " ".join(whole.rstrip(" ;,\n").split())
+
+
+def _literal(inner: Node | None, node: Node) -> Type:
+    if inner is None or inner.type in ("null", "undefined"):
+        return Primitive(text(node))
+    kind = {"true": "boolean", "false": "boolean", "string": "string"}.get(inner.type, "number")
+    return LiteralType(kind, text(inner).strip("'\""))
 
 
 def _mapping(inner: list[Node]) -> Node | None:
-    """The clause of a mapped type."""
+    """Return the clause of a mapped type, if that is all an object type has."""
     alone = inner[0] if len(inner) == 1 and inner[0].type == "index_signature" else None
     for each in alone.named_children if alone is not None else ():
         if each.type == "mapped_type_clause":
@@ -790,24 +601,29 @@ def _mapping(inner: list[Node]) -> Node | None:
     return None
 
 
-def names_of(node: Node) -> tuple[str, ...]:
-    """The names of ``a.b.c``; empty for anything else."""
-    if node.type in ("identifier", "type_identifier", "property_identifier"):
-        return (text(node),)
-    first = child_of(node, "module") or child_of(node, "object")
-    last = child_of(node, "name") or child_of(node, "property")
-    if node.type.startswith(("nested_", "member_")) and first is not None and last is not None:
-        before = names_of(first)
-        return (*before, text(last)) if before else ()
-    return ()
+def _unbounded(parameters: tuple[TypeParameter, ...]) -> frozenset[str]:
+    return frozenset(each.name for each in parameters if each.constraint is None)
 
 
-def _mentioned(node: Node) -> set[str]:
-    """Every name of a type below a node."""
-    found, waiting = set(), [node]
+def _mentioned(annotation: Node | None) -> frozenset[str]:
+    """Return every name in a type."""
+    found = set()
+    waiting = [annotation] if annotation is not None else []
     while waiting:
-        each = waiting.pop()
-        if each.type in ("type_identifier", "identifier"):
-            found.add(text(each))
-        waiting += each.named_children
-    return found
+        node = waiting.pop()
+        if node.type in ("type_identifier", "identifier"):
+            found.add(text(node))
+        waiting += node.named_children
+    return frozenset(found)
+
+
+def _may_be_void(annotation: Node | None, free: frozenset[str]) -> bool:
+    """Whether a type includes ``void`` or one of some type parameters, which may stand for it."""
+    waiting = list(annotation.named_children) if annotation is not None else []
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("union_type", "parenthesized_type"):
+            waiting += node.named_children
+        elif text(node) == "void" or text(node) in free:
+            return True
+    return False

@@ -20,10 +20,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 #: Fixtures that need a package registry, and Node for some.
 NETWORK = {"judge", "node_resolver", "npm", "npm_root", "pnpm_root", "python_project"}
 NETWORK |= {"python_resolver", "python_surfaces", "two_versions"}
-#: Fixtures over whole crates, and a browser.
-SLOW = {"chromium", "corpus", "crates", "minilm", "rust_runtime"}
+#: Fixtures over whole crates, an S3 server, and a browser.
+SLOW = {"bucket", "chromium", "corpus", "crates", "minilm", "rust_runtime"}
 #: Folders of tests that start processes, servers and workers by the dozen.
-SLOW_FOLDERS = {"benchmarks", "conformance", "evaluation", "functions", "infra", "scenarios"}
+SLOW_FOLDERS = {"benchmarks", "cli", "conformance", "evaluation", "functions", "infra"}
+SLOW_FOLDERS |= {"scenarios"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -236,6 +236,7 @@ def _push_all(flags: dict[str, str], name: str, count: int) -> None:
             assert done.snapshot_id
 
 
+@pytest.mark.slow
 def test_two_processes_push_to_one_store(flags: dict[str, str], runtime: Runtime) -> None:
     spawn = multiprocessing.get_context("spawn")
     workers = [spawn.Process(target=_push_all, args=(flags, name, 5)) for name in "ab"]

@@ -575,6 +575,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 def test_killed_at_each_step(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()

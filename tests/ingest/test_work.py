@@ -182,6 +182,7 @@ deliveries.take(event, lambda: 900.0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [False, True])
 def test_a_killed_workers_message_is_done_when_it_comes_again(
     cloud: Cloud, upstream: DocsRs, asked: bool

@@ -718,6 +718,7 @@ def test_a_store_of_the_first_release_answers(old_store: Path, tmp_path: Path) -
         assert (again.structured or {})["results"] == (found.structured or {})["results"]
 
 
+@pytest.mark.slow
 def test_the_command_line(filled: Path, tmp_path: Path) -> None:
     def run(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
         places = {"DOCSTOW_STORE": str(store), "DOCSTOW_CACHE": f"{store}-cache"}

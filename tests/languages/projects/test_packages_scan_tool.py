@@ -292,6 +292,7 @@ def test_a_root_that_is_no_directory_is_told_at_the_start(tmp_path: Path) -> Non
         Runtime(load({"store": str(tmp_path), "root": str(tmp_path / "none")}, {}))
 
 
+@pytest.mark.slow
 def test_commands_look_into_the_directory_they_are_called_in(tmp_path: Path, project: Path) -> None:
     def called(*words: str, folder: Path) -> Any:
         command = [sys.executable, "-m", "docstow", "call", f"--store={tmp_path / 's'}"]

@@ -206,6 +206,8 @@ def test_older_forms_of_installation_are_read(tmp_path: Path) -> None:
     assert [each.location.rpartition("/")[2] for each in found.problems] == ["astray.egg-link"]
 
 
+@pytest.mark.network
+@pytest.mark.slow
 def test_editable_installations_lead_to_their_checkouts(tmp_path: Path) -> None:
     """They are made by pip and setuptools: a finder for one layout, a path for the other."""
     root = tmp_path / "project"

@@ -16,6 +16,7 @@ from docstow.text import python_ast as python_tree
 LIB = Path(docstow.__file__).parent
 
 
+@pytest.mark.slow
 def test_many_threads_read_large_texts_at_once() -> None:
     """Where all threads share one count of how deep a tree is, they spoil it for each other."""
     texts = [inspect.getsource(each) for each in (ast, inspect, warnings)]

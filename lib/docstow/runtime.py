@@ -325,8 +325,7 @@ class Registered:
 
     def _answering(self, registration: Registration, path: str) -> tuple[Document, str] | None:
         """The document of a path in what answers for a source now, and the snapshot's id."""
-        head = self._snapshots.head(registration.source, fresh=True)
-        snapshot = self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        snapshot = self._snapshots.answering(registration.source, fresh=True)
         if snapshot is None:
             return None
         index = self.prose.index(snapshot)

@@ -48,7 +48,7 @@ class Crates:
         mark = hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]
         source = Source(CRATE, name, f"{version}+{mark}")
         if (head := self.runtime.snapshots.head(source)) is not None:
-            snapshot = self.runtime.snapshots.load(head.snapshot_id)
+            snapshot = self.runtime.snapshots.load(head)
             if snapshot is not None:
                 return snapshot
         revision = Revision(source, version, origin="corpus")

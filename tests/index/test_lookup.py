@@ -25,7 +25,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         runtime.stow_sample()
         head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
         assert head is not None
-        snapshot = runtime.snapshots.load(head.snapshot_id)
+        snapshot = runtime.snapshots.load(head)
         assert snapshot is not None
         yield runtime.library.index(snapshot)
 

@@ -29,7 +29,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 def index(runtime: Runtime) -> Index:
     head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
     assert head is not None
-    snapshot = runtime.snapshots.load(head.snapshot_id)
+    snapshot = runtime.snapshots.load(head)
     assert snapshot is not None
     return runtime.library.index(snapshot)
 

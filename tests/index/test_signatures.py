@@ -52,7 +52,7 @@ def _stowed(runtime: Runtime, folder: Path) -> Index:
 def sample(runtime: Runtime) -> Index:
     head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
     assert head is not None
-    snapshot = runtime.snapshots.load(head.snapshot_id)
+    snapshot = runtime.snapshots.load(head)
     assert snapshot is not None
     return runtime.library.index(snapshot)
 

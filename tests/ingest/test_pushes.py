@@ -54,7 +54,7 @@ def texts(runtime: Runtime, name: str = DEFAULT) -> dict[str, str]:
     """Everything that searches can find of a collection: path to text."""
     source = runtime.registry.get(name).source
     head = runtime.snapshots.head(source, fresh=True)
-    snapshot = runtime.snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+    snapshot = runtime.snapshots.load(head) if head else None
     if snapshot is None:
         return {}
     return {each.path: each.text for each in runtime.prose.index(snapshot).documents()}

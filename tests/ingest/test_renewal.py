@@ -47,7 +47,7 @@ def search(runtime: Runtime) -> Any:
 def answering(runtime: Runtime) -> Snapshot:
     head = runtime.snapshots.head(STOWAGE, fresh=True)
     assert head is not None
-    snapshot = runtime.snapshots.load(head.snapshot_id)
+    snapshot = runtime.snapshots.load(head)
     assert snapshot is not None
     return snapshot
 

@@ -148,7 +148,7 @@ class Bench:
     def snapshot(self) -> Snapshot:
         head = self.snapshots.head(self.site.source)
         assert head is not None
-        snapshot = self.snapshots.load(head.snapshot_id)
+        snapshot = self.snapshots.load(head)
         assert snapshot is not None
         return snapshot
 
@@ -650,7 +650,9 @@ def test_a_real_site_over_http(tmp_path: Path) -> None:
         site.page("/docs/sails", "Sails", "Sails catch a gale.")
         changed = counts(sync())
         assert (changed["unchanged"], changed["changed"], changed["embedded"]) == (1, 1, 1)
-        snapshot = runtime.snapshots.load(job.snapshot_id)
+        head = runtime.snapshots.head(made.source)
+        assert head is not None
+        snapshot = runtime.snapshots.load(head, job.snapshot_id)
         assert snapshot is not None
         assert snapshot.counts["relations"] == 1
 

@@ -40,7 +40,7 @@ from docstow.ops.bundle.write import BundleExport
 from docstow.runtime import SAMPLE, Runtime
 from docstow.sources import collection as pushed
 from docstow.sources.registry import REGISTERED
-from docstow.store.heads import Heads, fenced, moved
+from docstow.store.heads import Heads, end_epoch, point_to
 from docstow.store.usage import PRE_INGESTED, Pins
 from paths import FIXTURES
 from prose_store import ProseStore, page
@@ -250,7 +250,7 @@ def test_a_store_that_was_swept_gives_and_takes(filled: Path, whole: Path, tmp_p
         before = asked(runtime)
         heads = Heads(runtime.store, freshness_s=0, clock=time.monotonic)
         for source in (each.source for each in export_of(runtime).everything()):
-            heads.change(source, lambda head: fenced(moved(unwrap(head), "", 1)))
+            heads.change(source, lambda head: end_epoch(point_to(unwrap(head), "", 1)))
         assert bring_in(runtime, whole)[0].skipped == ""
         assert asked(runtime) == before
         found = [
@@ -672,7 +672,7 @@ def test_an_import_that_is_killed_is_finished_by_the_next(filled: Path, tmp_path
             for source in sources:
                 head = runtime.snapshots.head(source)
                 if head is not None and head.snapshot_id:
-                    snapshot = runtime.snapshots.stowed(head.snapshot_id)
+                    snapshot = runtime.snapshots.stored(head.source, head.snapshot_id)
                     assert snapshot is not None
                     assert set(runtime.snapshots.fetch(snapshot)) == set(snapshot.tables)
             bring_in(runtime, path)

@@ -24,12 +24,12 @@ from docstow.core.settings import load
 from docstow.ingest.jobs.dispatch import Dispatch
 from docstow.ingest.jobs.queue import Message
 from docstow.ingest.jobs.store import FAILED, SUCCESS, Jobs
-from docstow.ops import audit as audit
+from docstow.ops.audit import verify
 from docstow.ops.sweep import sweep
-from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, drop_cards, tidy
+from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up, drop_cards
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
-from docstow.store import listing as inventory
+from docstow.store import listing
 from docstow.store.objects import DirectoryStore, ObjectStore, connect, open_store
 from docstow.store.objects.s3 import S3Store
 from docstow.store.snapshots import BlobCache, Snapshots
@@ -109,7 +109,7 @@ def text_of(store: ObjectStore, folder: Path, source: Source) -> str:
     """What answers for a source now, read anew; empty if nothing does."""
     mine = opened(store, folder / "fresh")
     head = mine.head(source)
-    snapshot = mine.load(head.snapshot_id) if head and head.snapshot_id else None
+    snapshot = mine.load(head) if head else None
     if snapshot is None:
         return ""
     texts = {path.read_text()[:40] for path in mine.fetch(snapshot).values()}
@@ -127,7 +127,11 @@ def test_the_least_used_make_room_pinned_ones_last_and_what_cannot_come_back_nev
     sizes = {source: sum(stow(store, tmp_path, source).sizes.values()) for source in sources}
     Pins(store).pin(sources[0], PRE_INGESTED)
     found = upkeep(store, tmp_path)
-    assert [line.source for line in found.lines()] == [*sources[1:4], sources[0], *sources[4:]]
+    assert [line.source for line in found.list_sources()] == [
+        *sources[1:4],
+        sources[0],
+        *sources[4:],
+    ]
     total, one = sum(sizes.values()), sizes[sources[1]]
     assert upkeep(store, tmp_path, total).evict() == []
     evicted = upkeep(store, tmp_path, total - one - 1).evict()
@@ -156,19 +160,19 @@ def test_what_was_used_today_goes_after_what_was_not(tmp_path: Path) -> None:
         touched.note(crate(0))
     touched.close()
     assert len(list(store.list("touched/"))) == 1
-    order = [line.source.name for line in upkeep(store, tmp_path).lines()]
+    order = [line.source.name for line in upkeep(store, tmp_path).list_sources()]
     assert order == ["crate-1", "crate-2", "crate-0"]
 
 
 def test_an_eviction_never_takes_what_was_published_meanwhile(
     store: ObjectStore, tmp_path: Path
 ) -> None:
-    from docstow.ops import evict as evict
+    from docstow.ops.evict import evict, list_sources
 
     stow(store, tmp_path, crate(1), "one")
-    found = inventory.take(store)
+    found = listing.list_store(store)
     stow(store, tmp_path, crate(1), "two")
-    assert evict.evict(store, found, evict.lines(store, found, {}), 0) == []
+    assert evict(store, found, list_sources(store, found, {}), 0) == []
     assert text_of(store, tmp_path, crate(1)) == "two"
 
 
@@ -191,7 +195,7 @@ def test_a_reader_goes_on_for_a_day_with_what_was_evicted(
 
 
 def blobs_of(snapshot: Snapshot) -> list[str]:
-    return sorted(key for key, _ in inventory.keys(snapshot))
+    return sorted(key for key, _ in listing.list_blobs(snapshot))
 
 
 def replace_object(store: ObjectStore, key: str, body: bytes) -> None:
@@ -203,7 +207,7 @@ DAMAGES: dict[str, Callable[[ObjectStore, Snapshot], None]] = {
     "a blob is lost": lambda store, made: store.delete(blobs_of(made)[0]),
     "a blob is cut": lambda store, made: replace_object(store, blobs_of(made)[0], b"short"),
     "a blob is flipped": lambda store, made: replace_object(
-        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(inventory.keys(made)))
+        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(listing.list_blobs(made)))
     ),
     "a record is lost": lambda store, made: store.delete(f"snapshots/{made.id}.json"),
     "a record is damaged": lambda store, made: replace_object(
@@ -325,10 +329,10 @@ def test_shared_blobs_of_older_releases_stay_as_long_as_one_needs_them(tmp_path:
     keeper = upkeep(store, tmp_path)
     assert keeper.verify().faults == ()
     assert (keeper.verify().blobs, keeper.sweep().deleted) == (2, 0)
-    from docstow.ops import evict as evict
+    from docstow.ops.evict import evict, list_sources
 
-    found = inventory.take(store)
-    evict.evict(store, found, evict.lines(store, found, {})[:1], 0)
+    found = listing.list_store(store)
+    evict(store, found, list_sources(store, found, {})[:1], 0)
     assert keeper.sweep().deleted == 1
     assert text_of(store, tmp_path, crate(2)) == "one"
     upkeep(store, tmp_path, 0).evict()
@@ -415,7 +419,7 @@ def test_a_bucket_that_turns_read_only_goes_on_answering(bucket: Bucket, tmp_pat
         assert text_of(store, tmp_path, crate(1)) == "one"
         keeper = upkeep(store, tmp_path, 0)
         assert keeper.verify().faults == ()
-        assert [line.source for line in keeper.lines()] == [crate(1)]
+        assert [line.source for line in keeper.list_sources()] == [crate(1)]
         for refused in (keeper.evict, keeper.sweep, lambda: stow(store, tmp_path, crate(2))):
             with pytest.raises(StoreError, match="Check the credentials"):
                 refused()
@@ -447,7 +451,7 @@ def test_a_thousand_heads_take_two_requests_each(tmp_path: Path) -> None:
             path = store.local_path(key)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(body)
-    verified = audit.verify(store)
+    verified = verify(store)
     assert (verified.heads, verified.faults) == (1000, ())
     assert verified.requests <= 2000 + 10
 
@@ -457,8 +461,8 @@ def test_listing_pages_do_not_matter(bucket: Bucket, tmp_path: Path) -> None:
     for number in range(5):
         stow(plain, tmp_path, crate(number))
     paged = S3Store(connect(endpoint=bucket.endpoint), bucket.name, tmp_path.name, page_size=2)
-    assert len(inventory.take(paged).blobs) == 10
-    assert audit.verify(paged).faults == ()
+    assert len(listing.list_store(paged).blobs) == 10
+    assert verify(paged).faults == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX stand for a full disk")
@@ -498,7 +502,7 @@ def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_pa
     for number in (1, 2):
         store.create(f"jobs/{'0' * 16}-00000{number}.json", b'{"schema": 1}')
     store.create("leases/x.json", b"{}")
-    assert tidy(store, later) == {"jobs": 1, "leases": 1, "touched": 0}
+    assert clean_up(store, later) == {"jobs": 1, "leases": 1, "touched": 0}
     assert upkeep(store, tmp_path).verify().faults == ()
 
 
@@ -549,7 +553,7 @@ def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
     shard = gzip.compress(json.dumps({"schema": 1, "cards": cards}).encode())
     store.create("catalog/00.json.gz", shard)
     store.create("catalog/01.json.gz", b"damaged")
-    found = inventory.take(store)
+    found = listing.list_store(store)
     del found.records[late.id]  # as if it had come after that look
     assert drop_cards(store, found) == 0
     opened(store, tmp_path).withdraw(crate("gone"), NOW, keep=0)

@@ -133,7 +133,7 @@ def assert_answer(place: tuple[str, str], folder: Path, generation: int, text: s
     head = snapshots.head(SOURCE)
     assert head is not None
     assert head.generation == generation
-    snapshot = snapshots.stowed(head.snapshot_id)
+    snapshot = snapshots.stored(head.source, head.snapshot_id)
     assert snapshot is not None
     assert {name: path.read_bytes() for name, path in snapshots.fetch(snapshot).items()} == {
         name: body(name, text) for name in TABLES

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docstow.core import concurrency as parallel
+from docstow.core import concurrency
 from docstow.core.errors import SnapshotGone
 from docstow.core.model import Recipe, Revision, Source
-from docstow.ops import audit as audit
-from docstow.ops import evict as evict
+from docstow.ops.audit import verify
+from docstow.ops.evict import evict, list_sources
 from docstow.ops.sweep import sweep
-from docstow.store import listing as inventory
+from docstow.store import listing
 from docstow.store.objects import DirectoryStore, ObjectStore
 from docstow.store.records import decode_head, decode_snapshot, snapshot_key
 from docstow.store.snapshots import BlobCache, Fenced, Snapshots
@@ -44,8 +44,8 @@ FILES = tempfile.TemporaryDirectory()
 def one_at_a_time() -> Iterator[None]:
     """The order of requests is the schedule's alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "PARALLEL", 1)
-        patch.setattr(inventory, "PARALLEL", 1)
+        patch.setattr(concurrency, "PARALLEL", 1)
+        patch.setattr(listing, "PARALLEL", 1)
         patch.setattr("random.uniform", lambda *_: 0.0)
         yield
 
@@ -80,7 +80,7 @@ class World:
         def publish(store: ObjectStore) -> None:
             mine = self.opened(store)
             revision = Revision(source, source.version, origin="docs.rs")
-            known = mine.stowed(mine.identity(revision, digests, RECIPE))
+            known = mine.stored(source, mine.identity(revision, digests, RECIPE))
             if known is not None:
                 with contextlib.suppress(Fenced):
                     mine.republish(known, now, keep=keep)
@@ -91,8 +91,8 @@ class World:
 
     def evictor(self, store: ObjectStore) -> None:
         """Evicts all that may be evicted."""
-        found = inventory.take(store)
-        evict.evict(store, found, evict.lines(store, found, {}), 0)
+        found = listing.list_store(store)
+        evict(store, found, list_sources(store, found, {}), 0)
 
     def sweeper(self, store: ObjectStore) -> None:
         """Sweeps without any grace: the readers' day must not be what saves the heads."""
@@ -102,7 +102,7 @@ class World:
         """Reads what answers; all its tables are of one text."""
         mine = self.opened(store)
         head = mine.head(SOURCE)
-        snapshot = mine.load(head.snapshot_id) if head and head.snapshot_id else None
+        snapshot = mine.load(head) if head else None
         if snapshot is None:
             return
         try:
@@ -139,7 +139,7 @@ class World:
             for identity in decode_head(stored.body, entry.key).named:
                 record = self.store.get(snapshot_key(identity))
                 assert record is not None, f"{entry.key} names a record that is gone"
-                for key, size in inventory.keys(decode_snapshot(record.body, identity)):
+                for key, size in listing.list_blobs(decode_snapshot(record.body, identity)):
                     blob = self.store.get(key)
                     assert blob is not None, f"{entry.key} names a blob that is gone: {key}"
                     assert len(blob.body) == size
@@ -189,18 +189,18 @@ def play(store: ObjectStore, cast: list[str], schedule: list[tuple[int, int]]) -
         world.publisher("last")(store)
         for _ in range(2):
             world.sweeper(store)
-        assert audit.verify(store).faults == ()
+        assert verify(store).faults == ()
         assert_only_what_is_named(store)
         newest = world.opened(store)
         head = newest.head(SOURCE)
         assert head is not None
-        snapshot = newest.load(head.snapshot_id)
+        snapshot = newest.load(head)
         assert snapshot is not None
         assert newest.fetch(snapshot)["documents"].read_text() == "documents of last"
 
 
 def assert_only_what_is_named(store: ObjectStore) -> None:
-    found = inventory.take(store)
+    found = listing.list_store(store)
     assert set(found.blobs) == set(found.weight(held.head for held in found.heads.values()))
     assert set(found.listed) == {e for held in found.heads.values() for e in held.head.named}
 
@@ -269,7 +269,7 @@ def test_one_who_stalls_at_any_request_while_the_others_go_on(victim: str) -> No
             world.finish(late)
             assert late.failure is None
             world.sweeper(store)
-            assert audit.verify(store).faults == ()
+            assert verify(store).faults == ()
         if over:
             break
         requests += 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from docstow.core.errors import InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import CRATE, Head, Source, source_id
 from docstow.sources.registry import REGISTERED, Registry
-from docstow.store.heads import moved
+from docstow.store.heads import point_to
 from docstow.store.objects import DirectoryStore, ObjectStore, open_store
 from docstow.store.records import decode_head, encode_head, head_key
 from docstow.store.usage import Pins
@@ -149,7 +149,7 @@ def test_a_deleted_source_is_gone_until_it_is_added_again(store: ObjectStore) ->
     assert tombstone.registration == made
     stored = store.get(head_key(made.source))
     assert stored is not None
-    head = decode_head(stored.body, "head")
+    head = decode_head(stored.body, head_key(made.source))
     assert (head.snapshot_id, head.generation, head.earlier) == ("", 5, ("5" * 64,))
     again, new = registry.create("collection", "notes")
     assert (again.id, again.title, new) == (made.id, "notes", True)
@@ -163,7 +163,7 @@ def test_deleting_what_was_never_synced_fences_off_a_sync_under_way(
     registry.delete("notes")
     stored = DirectoryStore(tmp_path).get(head_key(made.source))
     assert stored is not None
-    assert decode_head(stored.body, "head").generation == 1
+    assert decode_head(stored.body, head_key(made.source)).generation == 1
 
 
 def test_a_registered_crate_is_pinned_and_a_deleted_one_no_more(
@@ -236,7 +236,7 @@ def test_a_head_names_the_last_that_answered_each_once(moves: list[tuple[str, in
     head = Head(source, "", 0, NOW)
     for number, (identity, keep) in enumerate(moves, 1):
         before = [each for each in (head.snapshot_id, *head.earlier) if each]
-        head = moved(head, identity, keep)
+        head = point_to(head, identity, keep)
         assert (head.snapshot_id, head.generation) == (identity, number)
         assert list(head.earlier) == [each for each in before if each != identity][: keep - 1]
-        assert decode_head(encode_head(head), "head") == head
+        assert decode_head(encode_head(head), head_key(head.source)) == head

@@ -137,7 +137,7 @@ def test_a_published_snapshot_is_read_back_whole(
     other = Snapshots(store, cache)
     head = other.head(SOURCE)
     assert head == Head(SOURCE, published.id, 1, NOW, "docs.rs")
-    assert other.load(head.snapshot_id) == published
+    assert other.load(head) == published
     assert contents(other.fetch(published)) == contents(tables(tmp_path / "new", "one"))
     assert list(other.fetch(published, ["passages"])) == ["passages"]
 
@@ -163,6 +163,7 @@ def test_the_layout_and_the_order_of_writes(
         "generation": 1,
         "checked_at": "2026-11-21T12:00:00.000250+00:00",
         "origin": "docs.rs",
+        "records": {snapshot.id: hashlib.sha256(record.body).hexdigest()},
     }
     fields = json.loads(record.body)
     assert fields["schema"] == 2
@@ -286,12 +287,12 @@ def test_what_is_stowed_is_known_without_reading_it(
     snapshots: Snapshots, store: Elsewhere, tmp_path: Path
 ) -> None:
     snapshot = publish(snapshots, tmp_path / "new")
-    assert snapshots.stowed(snapshot.id) == snapshot
-    assert snapshots.stowed("0" * 64) is None
+    assert snapshots.stored(SOURCE, snapshot.id) == snapshot
+    assert snapshots.stored(SOURCE, "0" * 64) is None
     store.delete(blob_key(snapshot, "passages"))
-    assert snapshots.stowed(snapshot.id) is None
+    assert snapshots.stored(SOURCE, snapshot.id) is None
     assert publish(snapshots, tmp_path / "new") == snapshot
-    assert snapshots.stowed(snapshot.id) == snapshot
+    assert snapshots.stored(SOURCE, snapshot.id) == snapshot
 
 
 def test_a_snapshot_whose_blobs_are_lost_is_replaced_by_one_of_the_next_epoch(
@@ -306,17 +307,17 @@ def test_a_snapshot_whose_blobs_are_lost_is_replaced_by_one_of_the_next_epoch(
     )
     assert (again.content, again.epoch) == (first.content, 1)
     assert again.id != first.id
-    assert snapshots.load(first.id) == first
     assert contents(snapshots.fetch(again)) == contents(files)
     head = snapshots.head(SOURCE)
     assert head is not None
+    assert snapshots.load(head) == again
+    assert snapshots.load(head, first.id) is None
     assert (head.snapshot_id, head.generation, head.epoch) == (again.id, 2, 1)
 
 
 def test_absent_and_malformed_ids_have_no_record(snapshots: Snapshots) -> None:
-    assert [snapshots.load(identity) for identity in ("0" * 64, "", "../heads", "A" * 64)] == [
-        None
-    ] * 4
+    for identity in ("0" * 64, "", "../heads", "A" * 64):
+        assert snapshots.load(Head(SOURCE, identity, 1, NOW)) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"schema": 1}', b'{"schema": 2}', b"\xff"])
@@ -327,7 +328,7 @@ def test_damaged_records_are_named(store: Elsewhere, cache: BlobCache, body: byt
     with pytest.raises(StoreError, match=r"heads/crate/tokio-util/1\.24\.2\.json"):
         snapshots.head(SOURCE)
     with pytest.raises(StoreError, match=r"snapshots/0{64}\.json"):
-        snapshots.load("0" * 64)
+        snapshots.load(Head(SOURCE, "0" * 64, 1, NOW))
 
 
 # -- heads -------------------------------------------------------------------------------------

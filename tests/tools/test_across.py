@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from docstow.core.errors import CrateNotFound, InvalidParameter
+from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
 from docstow.runtime import SAMPLE, Runtime
 from paths import CRATES as FIXTURES
@@ -50,7 +51,9 @@ def test_the_crate_for_a_purpose_is_found(runtime: Runtime) -> None:
     assert 1 <= len(answer["answered"]) <= 5
     best = answer["answered"][0]
     assert (best["crate"], best["version"]) == ("stowage", "0.1.0")
-    assert runtime.snapshots.load(best["snapshot"]) is not None
+    head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
+    assert head is not None
+    assert runtime.snapshots.load(head, best["snapshot"]) is not None
     assert len(answer["results"]) == 3
     assert answer["results"][0]["crate"] == "stowage"
     assert answer["results"][0]["item_path"].startswith("stowage::")

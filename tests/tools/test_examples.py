@@ -35,7 +35,7 @@ def blocks(runtime: Runtime) -> set[str]:
     """Every code block of the sample, as its docs have them."""
     head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
     assert head is not None
-    snapshot = runtime.snapshots.load(head.snapshot_id)
+    snapshot = runtime.snapshots.load(head)
     assert snapshot is not None
     index = runtime.library.index(snapshot)
     texts = [index.document(row).text for row in range(len(index))]
@@ -116,7 +116,7 @@ def test_a_page_ends_with_links_and_what_stands_beside(runtime: Runtime) -> None
 def test_a_module_owns_items_and_a_type_owns_members(runtime: Runtime) -> None:
     head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
     assert head is not None
-    snapshot = runtime.snapshots.load(head.snapshot_id)
+    snapshot = runtime.snapshots.load(head)
     assert snapshot is not None
     index = runtime.library.index(snapshot)
     owned = {row: index.members(row) for row in range(len(index))}

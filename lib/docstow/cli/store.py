@@ -16,7 +16,7 @@ from docstow.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from docstow.ops.audit import Fault
-    from docstow.ops.evict import Line
+    from docstow.ops.evict import StoredSource
     from docstow.runtime import Runtime
 
 _UNITS = ("B", "KiB", "MiB", "GiB")
@@ -24,7 +24,9 @@ _UNITS = ("B", "KiB", "MiB", "GiB")
 
 def listed(runtime: Runtime, options: argparse.Namespace) -> int:
     """A table of what is stowed, what was used last coming first."""
-    lines = sorted(runtime.upkeep().lines(), key=lambda e: (e.used, e.source.key), reverse=True)
+    lines = sorted(
+        runtime.upkeep().list_sources(), key=lambda e: (e.used, e.source.key), reverse=True
+    )
     if options.json:
         return _json([_fields(line) for line in lines])
     rows = [("source", "snapshot", "documents", "bytes", "last used", "pinned")]
@@ -51,7 +53,7 @@ def listed(runtime: Runtime, options: argparse.Namespace) -> int:
 
 def size(runtime: Runtime, options: argparse.Namespace) -> int:
     """What the store holds, by kind of source, against its limit."""
-    lines = runtime.upkeep().lines()
+    lines = runtime.upkeep().list_sources()
     kinds: dict[str, dict[str, int]] = {}
     for line in lines:
         kind = kinds.setdefault(line.source.kind, {"sources": 0, "bytes": 0})
@@ -157,7 +159,7 @@ def _json(body: Any) -> int:
     return 0
 
 
-def _fields(line: Line) -> dict[str, Any]:
+def _fields(line: StoredSource) -> dict[str, Any]:
     return {**asdict(line), "source": line.source.key}
 
 

@@ -252,6 +252,8 @@ class Head:
         earlier: ids of the snapshots that answered before and are kept, the newest first.
         epoch: only snapshots of this epoch can come to answer. Raising it makes certain that what
             the head does not name then is never named again, so that it can be deleted.
+        records: SHA-256 in hex of the stored record of each snapshot that it names, by id; without
+            those that were named by a release that does not write digests.
     """
 
     source: Source
@@ -261,6 +263,7 @@ class Head:
     origin: str = ""
     earlier: tuple[str, ...] = ()
     epoch: int = 0
+    records: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def named(self) -> tuple[str, ...]:

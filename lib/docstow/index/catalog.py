@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import hashlib
 import json
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,17 +18,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from docstow.core import concurrency as freshness
-from docstow.core.errors import StoreError, TooLarge, UnreadableInput
+from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
 from docstow.index.parquet import read_table, unpack_vectors
 from docstow.net.decompress import Limits, unpack
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, Stored, Unchanged
+from docstow.store.objects import ObjectStore, Unchanged
 from docstow.store.snapshots import Snapshots
+from docstow.store.update import Codec, update
 
 SCHEMA = 1
 SHARDS = 16
-ATTEMPTS = 40
 Cards = Mapping[str, Card]
 
 _COLUMNS = ("kind", "title", "summary", "attributes")
@@ -156,39 +155,28 @@ class Catalog:
             if isinstance(changed, Unchanged):
                 return self._remember(shard, replace(known, asked_at=asked_at))
             stored = changed
-        cards = _decoded(stored) if stored else None
+        cards = _decoded(stored.body) if stored else None
         if stored is None or cards is None:
             return self._change(shard, lambda cards: cards)
         return self._remember(shard, _Shard(cards, stored.etag, asked_at))
 
     def _change(self, shard: int, change: Callable[[Cards], Cards]) -> _Shard:
-        """Read, change, swap; from the start again when another writer was faster.
-
-        A shard that is missing or damaged is made from the heads, and the change is made to that.
-        One that would stay as it is, is not written.
+        """Change a shard; one that is missing or damaged is made from the heads first.
 
         Raises:
             StoreError: others were faster every time.
         """
-        key = _key(shard)
-        for attempt in range(ATTEMPTS):
-            stored, asked_at = self._store.get(key), self._clock()
-            found = _decoded(stored) if stored else None
-            cards = change(self._from_heads(shard) if found is None else found)
-            if stored is not None and cards is found:
-                return self._remember(shard, _Shard(cards, stored.etag, asked_at))
-            body = _encoded(cards)
-            try:
-                etag = (
-                    self._store.swap(key, body, stored.etag)
-                    if stored
-                    else self._store.create(key, body)
-                )
-            except (AlreadyThere, Conflict):
-                time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
-                continue
-            return self._remember(shard, _Shard(cards, etag, self._clock()))
-        raise StoreError(f"{key} was changed by others {ATTEMPTS} times in a row; try again later.")
+        asked_at = 0.0
+
+        def changed(cards: Cards | None) -> Cards:
+            nonlocal asked_at
+            asked_at = self._clock()
+            return change(self._from_heads(shard) if cards is None else cards)
+
+        done = update(self._store, _key(shard), _SHARD, changed)
+        if done.written:
+            asked_at = self._clock()
+        return self._remember(shard, _Shard(done.after or {}, done.etag, asked_at))
 
     def _remember(self, shard: int, seen: _Shard) -> _Shard:
         """Keep what was seen last: the answer to an older question never replaces a newer one."""
@@ -207,7 +195,7 @@ class Catalog:
             other = best.get(key)
             if only in ("", key) and stands(head.source, other.source if other else None):
                 best[key] = head
-        snapshots = [self._snapshots.load(head.snapshot_id) for head in best.values()]
+        snapshots = [self._snapshots.load(head) for head in best.values()]
         cards = [self._made(snapshot) for snapshot in snapshots if snapshot is not None]
         return {card.key: card for card in cards}
 
@@ -250,13 +238,16 @@ def _encoded(cards: Cards) -> bytes:
     return gzip.compress(json.dumps(fields, ensure_ascii=False).encode(), mtime=0)
 
 
-def _decoded(stored: Stored) -> dict[str, Card] | None:
+def _decoded(body: bytes, _: str = "") -> Cards | None:
     """The cards of a shard by their keys; None if it is damaged or of another schema."""
     try:
-        fields = json.loads(unpack([stored.body], Limits(), name="a shard of the catalogue"))
+        fields = json.loads(unpack([body], Limits(), name="a shard of the catalogue"))
         if fields["schema"] != SCHEMA:
             return None
         cards = [decode(each) for each in fields["cards"]]
     except (UnreadableInput, TooLarge, KeyError, TypeError, ValueError):
         return None
     return {card.key: card for card in cards}
+
+
+_SHARD: Codec[Cards] = Codec(_decoded, _encoded)

@@ -109,7 +109,8 @@ class Shortlist:
             if corrected is None:
                 return None
             card = corrected
-        return self._snapshots.load(card.snapshot)
+            head = self._snapshots.head(card.source, fresh=True)
+        return self._snapshots.load(head, card.snapshot) if head is not None else None
 
 
 def _can_pass(card: Card, filters: Filters) -> bool:

@@ -18,7 +18,6 @@ from docstow.core.errors import (
     DocumentNotFound,
     InvalidParameter,
     SourceNotFound,
-    StoreError,
     TooLarge,
     UnreadableInput,
 )
@@ -32,7 +31,7 @@ from docstow.core.model import (
 from docstow.ingest.changes import document_of, page_of
 from docstow.sources import collection as pushed
 from docstow.sources.collection import Text
-from docstow.store.objects import AlreadyThere, Conflict
+from docstow.store.update import RAW, update
 
 if TYPE_CHECKING:
     from docstow.ingest.sync import Sync
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 #: The collection that pushes go to which name none.
 DEFAULT = "default"
-ATTEMPTS = 40
 LONGEST_TITLE = 200
 LONGEST_URI = 2000
 MOST_METADATA = 50
@@ -210,19 +208,10 @@ class Collections:
         return Text(key, text, title, uri, _checked(metadata))
 
     def _put(self, key: str, given: Text) -> tuple[bool, bool]:
-        """Store a text; whether there was one before, and whether that changed anything."""
+        """Store a text; return whether there was one before, and whether that changed anything."""
         body = pushed.encode(given)
-        for _ in range(ATTEMPTS):
-            stored = self._store.get(key)
-            try:
-                if stored is None:
-                    self._store.create(key, body)
-                elif stored.body != body:
-                    self._store.swap(key, body, stored.etag)
-            except (AlreadyThere, Conflict):
-                continue
-            return stored is not None, stored is None or stored.body != body
-        raise StoreError("Others pushed to the same URI every time; try again later.")
+        done = update(self._store, key, RAW, lambda _: body)
+        return done.before is not None, done.written
 
     def _synced(self, registration: Registration, identity: str, *, replaced: bool) -> Pushed:
         """Have what is stored now published.

@@ -86,8 +86,7 @@ class Stowing:
 
     def current(self, source: Source, *, fresh: bool = False) -> Snapshot | None:
         """The snapshot that answers for a source, if one does."""
-        head = self._snapshots.head(source, fresh=fresh)
-        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        return self._snapshots.answering(source, fresh=fresh)
 
     def wanted(self, source: Source) -> Snapshot:
         """Have a crate stowed by a worker, and wait a while for that.

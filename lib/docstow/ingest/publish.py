@@ -219,7 +219,7 @@ class Ingest:
         """
         digests = [document.digest() for document in documents]
         identity = self.snapshots.identity(revision, digests, recipe)
-        known = self.snapshots.stowed(identity)
+        known = self.snapshots.stored(revision.source, identity)
         if known is not None:
             # One that was given up a moment ago is made anew.
             with contextlib.suppress(Fenced), self._listed(revision, self.catalog.card(known)):

@@ -91,5 +91,4 @@ class Renewals:
         return {"state": SUCCESS, "snapshot_id": snapshot.id, "version": version}
 
     def _answering(self, job: Job) -> Snapshot | None:
-        head = self._snapshots.head(job.source, fresh=True) if job.source else None
-        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        return self._snapshots.answering(job.source, fresh=True) if job.source else None

@@ -312,7 +312,7 @@ class Visit:
         from docstow.index.loaded import PageIndex
         from docstow.ingest.changes import Former
 
-        snapshot = self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
+        snapshot = self._snapshots.load(head) if head else None
         if snapshot is None:
             return None
         try:
@@ -391,7 +391,8 @@ class Visit:
         documents = [harvest.documents[path] for path in sorted(harvest.documents)]
         digests = [document.digest() for document in documents]
         fence = {"expected_generation": head.generation if head else 0, "keep": registration.keep}
-        known = self._snapshots.stowed(self._snapshots.identity(revision, digests, recipe))
+        identity = self._snapshots.identity(revision, digests, recipe)
+        known = self._snapshots.stored(revision.source, identity)
         if known is not None:
             # One that was given up a moment ago is made anew.
             with contextlib.suppress(Fenced):

@@ -341,7 +341,7 @@ class Library:
         """The best version among those that the store has, no upstream asked."""
         heads = self._stowed_heads(kind, name)
         best = choose(requirement, heads)
-        return self._snapshots.load(heads[best].snapshot_id) if best is not None else None
+        return self._snapshots.load(heads[best]) if best is not None else None
 
     def _without_index(self, name: str, requirement: str, error: Exception) -> Stowed:
         """Answer from what is stowed while the index cannot be asked, and say so."""

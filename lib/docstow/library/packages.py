@@ -223,7 +223,7 @@ class Installed:
 
     def _versions(self, language: Language, name: str) -> dict[str, Snapshot]:
         heads = self._snapshots.heads(language.kind, name)
-        loaded = {h.source.version: self._snapshots.load(h.snapshot_id) for h in heads}
+        loaded = {h.source.version: self._snapshots.load(h) for h in heads}
         return {version: each for version, each in loaded.items() if each is not None}
 
     def _missing(

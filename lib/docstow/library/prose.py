@@ -259,10 +259,10 @@ class Prose:
 
     def _chosen(self, registrations: Sequence[Registration], snapshot_id: str) -> Answered:
         for registration in registrations:
-            if snapshot_id in self._kept_ids(registration):
-                snapshot = self._snapshots.load(snapshot_id)
-                if snapshot is not None:
-                    return registration, snapshot
+            head = self._snapshots.head(registration.source)
+            snapshot = self._snapshots.load(head, snapshot_id) if head else None
+            if snapshot is not None:
+                return registration, snapshot
         raise SnapshotNotFound(
             f"No snapshot {snapshot_id[:80]!r} is kept of the sources that were asked for; "
             "list_snapshots shows those that are, and without snapshot_id the newest answers."
@@ -270,16 +270,14 @@ class Prose:
 
     def newest(self, registration: Registration) -> Snapshot | None:
         """The snapshot that answers for a source now; None if there is none."""
-        head = self._snapshots.head(registration.source)
-        return self._snapshots.load(head.snapshot_id) if head and head.snapshot_id else None
-
-    def _kept_ids(self, registration: Registration) -> list[str]:
-        head = self._snapshots.head(registration.source)
-        return [each for each in (head.snapshot_id, *head.earlier) if each] if head else []
+        return self._snapshots.answering(registration.source)
 
     def _kept(self, registration: Registration) -> Iterator[Snapshot]:
-        for identity in self._kept_ids(registration):
-            snapshot = self._snapshots.load(identity)
+        head = self._snapshots.head(registration.source)
+        if head is None:
+            return
+        for identity in head.named:
+            snapshot = self._snapshots.load(head, identity)
             if snapshot is not None:
                 yield snapshot
 

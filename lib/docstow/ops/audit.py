@@ -1,7 +1,6 @@
-"""Audit: whether all that the heads promise is in the store, whole; and what can be done if not.
+"""Audit: check that all that the heads promise is in the store, whole; and repair what is not.
 
-This room knows what may be damaged and how far the damage goes. Objects that no head names are
-no fault: the sweep takes them.
+Objects that no head names are no fault: the sweep takes them.
 """
 
 from __future__ import annotations
@@ -14,11 +13,27 @@ from urllib.parse import unquote
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
-from docstow.store.heads import fenced
-from docstow.store.listing import BLOBS, HEADS, Held, Inventory, in_parallel, keys, store_time, take
+from docstow.store.heads import StoredHead, end_epoch, replace_head
+from docstow.store.listing import (
+    BLOBS,
+    HEADS,
+    Listing,
+    in_parallel,
+    list_blobs,
+    list_store,
+    store_time,
+)
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.objects.protocol import EMPTY_SEGMENT
-from docstow.store.records import decode_head, decode_snapshot, encode_head, head_key, snapshot_key
+from docstow.store.records import (
+    decode_head,
+    decode_snapshot,
+    encode_head,
+    find_mismatch,
+    head_key,
+    record_digest,
+    snapshot_key,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +68,10 @@ class Verified:
 def verify(
     store: ObjectStore, others: Callable[[], Iterator[Fault]] = lambda: iter(())
 ) -> Verified:
-    """Look at every head, every record that one names, and every byte of every blob of those.
+    """Check every head, every record that one names, and every byte of every blob of those.
 
-    A head that moves on meanwhile is looked at again, so that no publisher makes a fault.
+    A record must have the digest that its head holds, and be of the head's source. A head that
+    moves on meanwhile is looked at again, so that no publisher makes a fault.
 
     Args:
         store: what to look at.
@@ -64,20 +80,22 @@ def verify(
     Raises:
         StoreError: the store cannot be used.
     """
-    found = take(store)
-    promised = found.weight(held.head for held in found.heads.values())
-    bad = _bad(store, promised)
-    faults = [*_unreadable(found), *others()]
-    for source, held in found.heads.items():
-        wrong = list(_wrong(found, held, bad))
-        if wrong and _moved_on(store, source, held):
-            again = take(store)
-            held = again.heads.get(source, held)
-            wrong = list(_wrong(again, held, _bad(store, again.weight([held.head]))))
+    found = list_store(store)
+    promised = found.weight(found.all_heads())
+    bad = _find_bad_blobs(store, promised)
+    faults = [*_find_unreadable(found), *others()]
+    for source, stored in found.heads.items():
+        head = stored.head
+        wrong = list(_find_faults(found, head, bad))
+        if wrong and _has_moved_on(store, stored):
+            again = list_store(store)
+            head = again.heads.get(source, stored).head
+            bad_now = _find_bad_blobs(store, again.weight([head]))
+            wrong = list(_find_faults(again, head, bad_now))
         faults += wrong
     return Verified(
         heads=len(found.heads),
-        snapshots=sum(len(held.head.named) for held in found.heads.values()),
+        snapshots=sum(len(head.named) for head in found.all_heads()),
         blobs=len(promised),
         bytes=sum(promised.values()),
         requests=found.requests + len(promised),
@@ -88,7 +106,7 @@ def verify(
 def repair(
     store: ObjectStore, verified: Verified, adopt: Callable[[Snapshot], object]
 ) -> list[str]:
-    """Do what can be done about faults; what was done, a line each.
+    """Do what can be done about faults; return what was done, a line each.
 
     A head comes to name those of its snapshots alone that are whole, and its epoch ends in the same
     swap. So what is damaged is dead, and in nobody's way: the sweep deletes it, and crates come
@@ -106,8 +124,8 @@ def repair(
     unreadable = {fault.key for fault in verified.faults}
     for source in dict.fromkeys(fault.source for fault in verified.faults if fault.source):
         if head_key(source) in unreadable:
-            done.append(_begun_anew(store, source, adopt))
-        elif line := _mended(store, source):
+            done.append(_replace_unreadable_head(store, source, adopt))
+        elif line := _mend_head(store, source):
             done.append(line)
     for fault in verified.faults:
         if fault.source is None and fault.repair:
@@ -116,8 +134,8 @@ def repair(
     return done
 
 
-def _bad(store: ObjectStore, promised: Mapping[str, int]) -> dict[str, str]:
-    """What is wrong with some blobs, given with their lengths; those left out that are right."""
+def _find_bad_blobs(store: ObjectStore, promised: Mapping[str, int]) -> dict[str, str]:
+    """Return what is wrong with blobs, by key; ``promised`` gives the length of each."""
 
     def check(key: str) -> str:
         stored = store.get(key)
@@ -133,82 +151,70 @@ def _bad(store: ObjectStore, promised: Mapping[str, int]) -> dict[str, str]:
     return {key: reason for key, reason in found if reason}
 
 
-def _unreadable(found: Inventory) -> Iterator[Fault]:
-    """Damaged heads, and damaged records that no head names but that stand in publishers' way."""
+def _find_unreadable(found: Listing) -> Iterator[Fault]:
+    """Yield damaged heads, and damaged records that no head names but that publishers run into."""
     heads = [key for key in found.unreadable if key.startswith(HEADS)]
     for key in heads:
-        source = _source(key)
+        source = _parse_head_key(key)
         how = "the newest snapshot of the source that is whole is published anew" if source else ""
         yield Fault(key, found.unreadable[key], source, how)
-    named = {snapshot_key(each) for held in found.heads.values() for each in held.head.named}
+    named = {snapshot_key(each) for head in found.all_heads() for each in head.named}
     for key, reason in found.unreadable.items():
         if not heads and key not in named:
             yield Fault(key, reason, None, "it is deleted, as no head names it")
 
 
-def _wrong(found: Inventory, held: Held, bad: dict[str, str]) -> Iterator[Fault]:
-    """What is wrong with the snapshots that a head names."""
-    source = held.head.source
-    for identity in held.head.named:
-        made, key = found.records.get(identity), snapshot_key(identity)
-        if made is None:
-            reason = found.unreadable.get(key, "is not in the store")
-            yield Fault(key, reason, source, _without(held.head, identity))
-        elif made.revision.source != source or made.id != identity:
-            yield Fault(key, "is of another source", source, _without(held.head, identity))
+def _find_faults(found: Listing, head: Head, bad: dict[str, str]) -> Iterator[Fault]:
+    """Yield what is wrong with the snapshots that a head names."""
+    for identity in head.named:
+        snapshot, key = found.records.get(identity), snapshot_key(identity)
+        if identity != head.snapshot_id:
+            how = "this former snapshot is kept no longer"
         else:
-            for blob, _ in keys(made):
-                if blob in bad:
-                    yield Fault(blob, bad[blob], source, _without(held.head, identity))
+            how = "a former snapshot answers, if one is whole; else the source is to be stowed anew"
+        if snapshot is None:
+            reason = found.unreadable.get(key, "is not in the store")
+            yield Fault(key, reason, head.source, how)
+            continue
+        for blob, _ in list_blobs(snapshot):
+            if blob in bad:
+                yield Fault(blob, bad[blob], head.source, how)
 
 
-def _without(head: Head, identity: str) -> str:
-    if identity != head.snapshot_id:
-        return "this former snapshot is kept no longer"
-    return "a former snapshot answers, if one is whole; else the source is to be stowed anew"
+def _has_moved_on(store: ObjectStore, seen: StoredHead) -> bool:
+    stored = store.get(head_key(seen.head.source))
+    return stored is not None and stored.etag != seen.etag
 
 
-def _moved_on(store: ObjectStore, source: Source, held: Held) -> bool:
-    stored = store.get(head_key(source))
-    return stored is not None and stored.etag != held.etag
-
-
-def _mended(store: ObjectStore, source: Source) -> str:
-    """Let a source's head name what is whole; what was done, or nothing."""
+def _mend_head(store: ObjectStore, source: Source) -> str:
+    """Let a source's head name what is whole; return what was done, or nothing."""
     key = head_key(source)
     stored = store.get(key)
     if stored is None:
         return ""
     head = decode_head(stored.body, key)
-    good = [each for each in head.named if _whole(store, each, source) is not None]
+    good = [each for each in head.named if _load_whole(store, each, head) is not None]
     if good == list(head.named):
         return ""
     first, *earlier = good or [""]
-    mended = replace(head, snapshot_id=first, earlier=tuple(earlier))
-    mended = fenced(replace(mended, generation=head.generation + 1))
-    try:
-        store.swap(key, encode_head(mended), stored.etag)
-    except Conflict:
+    mended = replace(
+        head, snapshot_id=first, earlier=tuple(earlier), generation=head.generation + 1
+    )
+    if not replace_head(store, StoredHead(head, stored.etag), end_epoch(mended)):
         return f"{source.key} was changed by others meanwhile; verify again"
     for identity in set(head.named) - set(good):
-        _clear(store, snapshot_key(identity))
+        if _load_record(store, identity, head) is None:
+            # It may say anything, so the sweep could not tell whose it is.
+            store.delete(snapshot_key(identity))
     if first:
         return f"{source.key} is answered by the snapshot {first[:12]}"
     return f"{source.key} has to be stowed anew"
 
 
-def _clear(store: ObjectStore, key: str) -> None:
-    """Delete a dead record that cannot be read: the sweep cannot tell whose it is."""
-    stored = store.get(key)
-    try:
-        if stored is not None:
-            decode_snapshot(stored.body, key)
-    except StoreError:
-        store.delete(key)
-
-
-def _begun_anew(store: ObjectStore, source: Source, adopt: Callable[[Snapshot], object]) -> str:
-    """Put a head in the place of one that cannot be read; what was done.
+def _replace_unreadable_head(
+    store: ObjectStore, source: Source, adopt: Callable[[Snapshot], object]
+) -> str:
+    """Put a head in the place of one that cannot be read; return what was done.
 
     Its epoch is not known any more: what it may have given up must not be named again, and may be
     deleted at any moment. So it begins far above all epochs that were ever counted, and a
@@ -222,34 +228,43 @@ def _begun_anew(store: ObjectStore, source: Source, adopt: Callable[[Snapshot], 
             store.swap(key, encode_head(head), stored.etag)
     except Conflict:
         return f"{source.key} was changed by others meanwhile; verify again"
-    found = take(store)
+    found = list_store(store)
     own = [each for each in found.records.values() if each.revision.source == source]
-    for made in sorted(own, key=lambda each: each.created_at, reverse=True):
-        if _whole(store, made.id, source) is not None:
-            adopt(made)
-            return f"{source.key} is answered by what was the snapshot {made.id[:12]}"
+    for snapshot in sorted(own, key=lambda each: each.created_at, reverse=True):
+        if _load_whole(store, snapshot.id, head) is not None:
+            adopt(snapshot)
+            return f"{source.key} is answered by what was the snapshot {snapshot.id[:12]}"
     return f"{source.key} has to be stowed anew"
 
 
-def _whole(store: ObjectStore, identity: str, source: Source) -> Snapshot | None:
-    """The snapshot if it is there, sound and of that source."""
+def _load_record(store: ObjectStore, identity: str, head: Head) -> Snapshot | None:
+    """Return a snapshot's record if it is there and is the one that the head stands for."""
     key = snapshot_key(identity)
     stored = store.get(key)
     try:
-        made = decode_snapshot(stored.body, key) if stored else None
+        snapshot = decode_snapshot(stored.body, key) if stored else None
     except StoreError:
         return None
-    if made is None or made.revision.source != source or made.id != identity:
+    if stored is None or snapshot is None:
         return None
-    return None if _bad(store, dict(keys(made))) else made
+    mismatch = find_mismatch(snapshot, record_digest(stored.body), identity, head)
+    return None if mismatch else snapshot
 
 
-def _source(key: str) -> Source | None:
-    """Whose head this key is."""
+def _load_whole(store: ObjectStore, identity: str, head: Head) -> Snapshot | None:
+    """Return a snapshot if its record and all its blobs are there and sound."""
+    snapshot = _load_record(store, identity, head)
+    if snapshot is None or _find_bad_blobs(store, dict(list_blobs(snapshot))):
+        return None
+    return snapshot
+
+
+def _parse_head_key(key: str) -> Source | None:
+    """Return the source whose head has this key; None if no source's head has it."""
     parts = key.removesuffix(".json").split("/")
     if len(parts) != 4:
         return None
     version, _, target = parts[3].partition("@")
-    words = (*parts[1:3], version, target)
-    source = Source(*("" if each == EMPTY_SEGMENT else unquote(each) for each in words))
+    fields = (*parts[1:3], version, target)
+    source = Source(*("" if each == EMPTY_SEGMENT else unquote(each) for each in fields))
     return source if head_key(source) == key else None

@@ -1,6 +1,4 @@
-"""Sweep: what no head names any more is deleted, and never anything else.
-
-This room knows which objects are dead. It does not know what is evicted, nor why.
+"""Garbage collection: delete what no head names any more, and never anything else.
 
 Why no head can ever name a record or blob that is missing, however publishers, evictors and
 sweepers interleave, stall between any two requests, die, or read a wrong clock:
@@ -36,37 +34,34 @@ and an epoch is ended only for what is a day old, so that nobody who is at work 
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
-from docstow.store.heads import fenced
+from docstow.store.heads import StoredHead, end_epoch, replace_head
 from docstow.store.listing import (
     HEADS,
     SNAPSHOTS,
     Blob,
-    Held,
-    Inventory,
-    blob,
+    Listing,
     in_parallel,
-    keys,
-    owner,
+    list_blobs,
+    list_store,
+    owner_of,
+    parse_blob_key,
     store_time,
-    take,
 )
-from docstow.store.objects import AlreadyThere, Conflict, Entry, ObjectStore
+from docstow.store.objects import AlreadyThere, Entry, ObjectStore
 from docstow.store.records import encode_head, head_key, snapshot_key
+from docstow.store.update import Codec, update
 
 #: For so long readers may go on with what a head named.
 GRACE = timedelta(hours=24)
 #: When each dead object was first seen to be dead, by the store's clock.
 LEDGER = "upkeep/dead.json"
 SCHEMA = 1
-ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +85,7 @@ class Swept:
     contended: int = 0
 
 
-def sweep(
-    store: ObjectStore, *, grace: timedelta = GRACE, inventory: Inventory | None = None
-) -> Swept:
+def sweep(store: ObjectStore, *, grace: timedelta = GRACE, listing: Listing | None = None) -> Swept:
     """End epochs that have left something behind, and delete what has been dead for long enough.
 
     Any number of sweeps may run at once, and any may die at any point.
@@ -100,64 +93,62 @@ def sweep(
     Args:
         store: what to sweep.
         grace: for how long readers may go on with what a head named; by the store's clock.
-        inventory: a look at the store, however old; one is taken if it is left out.
+        listing: a look at the store, however old; one is taken if it is left out.
 
     Raises:
         StoreError: the store cannot be used.
     """
     now = store_time(store)
-    found = inventory or take(store)
-    round_ = _Round(store, found, now - grace)
-    dead = round_.dead()
-    due, waiting = _noted(store, dead, now, grace)
+    collector = _Collector(store, listing or list_store(store), now - grace)
+    dead = collector.find_dead()
+    due, waiting = _note(store, dead, now, grace)
     _delete(store, due)
-    _forget(store, due)
     return Swept(
-        fenced=round_.fenced,
+        fenced=collector.fenced,
         dead=waiting,
         deleted=len(due),
         bytes=sum(dead[key].size for key in due),
-        unowned=round_.unowned,
-        contended=round_.contended,
+        unowned=collector.unowned,
+        contended=collector.contended,
     )
 
 
-class _Round:
-    """One decision on each head of an inventory."""
+class _Collector:
+    """One decision on each head of a listing."""
 
-    def __init__(self, store: ObjectStore, found: Inventory, oldest: datetime) -> None:
+    def __init__(self, store: ObjectStore, listing: Listing, oldest: datetime) -> None:
         self._store = store
-        self._found = found
+        self._listing = listing
         self._oldest = oldest
         self._records: dict[Source, list[Snapshot]] = {}
-        for snapshot in found.records.values():
+        for snapshot in listing.records.values():
             self._records.setdefault(snapshot.revision.source, []).append(snapshot)
         self._blobs: dict[str, list[tuple[Blob, Entry]]] = {}
-        for entry in found.blobs.values():
-            if (parsed := blob(entry.key)) is not None:
-                self._blobs.setdefault(parsed.owner, []).append((parsed, entry))
+        for entry in listing.blobs.values():
+            if (blob := parse_blob_key(entry.key)) is not None:
+                self._blobs.setdefault(blob.owner, []).append((blob, entry))
         self.fenced = self.contended = self.unowned = 0
 
-    def dead(self) -> dict[str, Entry]:
-        """Everything that is dead, by key."""
+    def find_dead(self) -> dict[str, Entry]:
+        """Return everything that is dead, by key, after ending epochs where need be."""
         self._adopt_orphans()
         dead: dict[str, Entry] = {}
-        for source, held in self._found.heads.items():
-            dead |= self._of(source, held)
-        owners = {owner(source) for source in self._found.heads}
+        for source, stored in self._listing.heads.items():
+            dead |= self._find_dead_of(source, stored)
+        owners = {owner_of(source) for source in self._listing.heads}
         self.unowned = sum(
-            len(blobs) for each, blobs in self._blobs.items() if each and each not in owners
+            len(blobs) for owner, blobs in self._blobs.items() if owner and owner not in owners
         )
-        return dead | {entry.key: entry for entry in self._shared(dead)}
+        return dead | {entry.key: entry for entry in self._find_dead_shared(dead)}
 
     def _adopt_orphans(self) -> None:
-        """A head for each record that has none: older releases wrote the head last."""
-        unknown = {key for key in self._found.unreadable if key.startswith(HEADS)}
+        """Make a head for each record that has none: older releases wrote the head last."""
+        unreadable = {key for key in self._listing.unreadable if key.startswith(HEADS)}
         for source, records in self._records.items():
             key = head_key(source)
-            lines = [self._found.listed.get(each.id) for each in records]
-            old = all(line is not None and line.modified <= self._oldest for line in lines)
-            if source in self._found.heads or key in unknown or not old:
+            entries = [self._listing.listed.get(each.id) for each in records]
+            old = all(entry is not None and entry.modified <= self._oldest for entry in entries)
+            if source in self._listing.heads or key in unreadable or not old:
                 continue
             epoch = max(each.epoch for each in records) + 1
             head = Head(source, "", 0, records[0].created_at, epoch=epoch)
@@ -167,99 +158,84 @@ class _Round:
                 self.contended += 1
                 continue
             self.fenced += 1
-            self._found.heads[source] = Held(head, etag)
+            self._listing.heads[source] = StoredHead(head, etag)
 
-    def _of(self, source: Source, held: Held) -> dict[str, Entry]:
-        """What is dead of one source, after its epoch was ended if need be."""
-        garbage = list(self._garbage(source, held.head))
-        head = held.head
+    def _find_dead_of(self, source: Source, stored: StoredHead) -> dict[str, Entry]:
+        """Return what is dead of one source, after ending its epoch if need be."""
+        head, garbage = stored.head, list(self._find_garbage(source, stored.head))
         if any(epoch == head.epoch and e.modified <= self._oldest for epoch, e in garbage):
-            try:
-                self._store.swap(head_key(source), encode_head(fenced(head)), held.etag)
-                head = fenced(head)
+            if replace_head(self._store, stored, end_epoch(head)):
+                head = end_epoch(head)
                 self.fenced += 1
-            except Conflict:
+            else:
                 self.contended += 1
         return {entry.key: entry for epoch, entry in garbage if epoch < head.epoch}
 
-    def _garbage(self, source: Source, head: Head) -> Iterator[tuple[int, Entry]]:
-        """Epoch and line of every object of a source that its head does not name."""
+    def _find_garbage(self, source: Source, head: Head) -> Iterator[tuple[int, Entry]]:
+        """Yield epoch and entry of every object of a source that its head does not name."""
         for snapshot in self._records.get(source, ()):
-            line = self._found.listed.get(snapshot.id)
-            if snapshot.id not in head.named and line is not None:
-                yield snapshot.epoch, line
-        if not self._found.whole(head):
+            record = self._listing.listed.get(snapshot.id)
+            if snapshot.id not in head.named and record is not None:
+                yield snapshot.epoch, record
+        if not self._listing.whole(head):
             return  # what it names cannot be read, so its blobs are unknown: a matter for verify
-        named = {key for made in self._found.named(head) for key, _ in keys(made)}
-        for parsed, entry in self._blobs.get(owner(source), ()):
+        named = self._listing.weight([head])
+        for blob, entry in self._blobs.get(owner_of(source), ()):
             if entry.key not in named:
-                yield parsed.epoch, entry
+                yield blob.epoch, entry
 
-    def _shared(self, dead: dict[str, Entry]) -> Iterator[Entry]:
-        """The blobs of older releases that no record names which is alive."""
-        if self._found.unreadable:
-            return  # who knows what those name
+    def _find_dead_shared(self, dead: dict[str, Entry]) -> Iterator[Entry]:
+        """Yield the blobs of older releases that no record names which is alive."""
+        if self._listing.unreadable:
+            return  # it is unknown what those name
         alive = {
             key
-            for snapshot in self._found.records.values()
+            for snapshot in self._listing.records.values()
             if not snapshot.place and snapshot_key(snapshot.id) not in dead
-            for key, _ in keys(snapshot)
+            for key, _ in list_blobs(snapshot)
         }
         yield from (entry for _, entry in self._blobs.get("", ()) if entry.key not in alive)
 
 
-def _noted(
+def _note(
     store: ObjectStore, dead: dict[str, Entry], now: datetime, grace: timedelta
 ) -> tuple[list[str], int]:
-    """Write down what is dead; the keys whose grace is over, and how many wait."""
-    seen: dict[str, datetime] = {}
+    """Write down what is dead; return the keys whose grace is over, and how many wait."""
 
-    def note(known: dict[str, datetime]) -> dict[str, datetime]:
-        nonlocal seen
-        seen = {key: min(known.get(key, now), now) for key in dead}
-        return seen
+    def note(known: dict[str, datetime] | None) -> dict[str, datetime]:
+        return {key: min((known or {}).get(key, now), now) for key in dead}
 
-    _change(store, note)
-    due = [key for key in dead if now - seen[key] >= grace]
+    done = update(store, LEDGER, _LEDGER, note)
+    due = [key for key, since in (done.after or {}).items() if now - since >= grace]
     return due, len(dead) - len(due)
 
 
 def _delete(store: ObjectStore, due: list[str]) -> None:
-    """Records first: no record is to name blobs that are gone, not even a dead one."""
+    """Delete dead objects, records first: not even a dead one is to name blobs that are gone."""
     in_parallel(store.delete, [key for key in due if key.startswith(SNAPSHOTS)])
     in_parallel(store.delete, [key for key in due if not key.startswith(SNAPSHOTS)])
-
-
-def _forget(store: ObjectStore, deleted: list[str]) -> None:
-    gone = set(deleted)
+    gone = set(due)
     if gone:
-        _change(store, lambda known: {key: at for key, at in known.items() if key not in gone})
+        update(
+            store,
+            LEDGER,
+            _LEDGER,
+            lambda known: {key: since for key, since in (known or {}).items() if key not in gone},
+        )
 
 
-def _change(
-    store: ObjectStore, change: Callable[[dict[str, datetime]], dict[str, datetime]]
-) -> None:
-    """Change the ledger. It lengthens the grace of readers at most, so a lost one begins anew."""
-    for _ in range(ATTEMPTS):
-        stored = store.get(LEDGER)
-        known = _decoded(stored.body) if stored else {}
-        stamps = change(known)
-        if stored is not None and stamps == known:
-            return
-        dead = {key: at.isoformat() for key, at in sorted(stamps.items())}
-        body = json.dumps({"schema": SCHEMA, "dead": dead}, indent=1).encode()
-        with contextlib.suppress(AlreadyThere, Conflict):
-            if stored is None:
-                store.create(LEDGER, body)
-            else:
-                store.swap(LEDGER, body, stored.etag)
-            return
-    raise StoreError(f"{LEDGER} was changed by others every time; sweep again later.")
+def _encode_ledger(stamps: dict[str, datetime]) -> bytes:
+    dead = {key: since.isoformat() for key, since in sorted(stamps.items())}
+    return json.dumps({"schema": SCHEMA, "dead": dead}, indent=1).encode()
 
 
-def _decoded(body: bytes) -> dict[str, datetime]:
+def _decode_ledger(body: bytes, _: str) -> dict[str, datetime] | None:
+    """Read the ledger; a damaged one only lengthens the grace of readers, so it begins anew."""
     try:
         dead = json.loads(body)["dead"]
-        return {key: datetime.fromisoformat(at).astimezone(UTC) for key, at in dead.items()}
+        return {key: datetime.fromisoformat(since).astimezone(UTC) for key, since in dead.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
+        return None
+
+
+_LEDGER: Codec[dict[str, datetime]] = Codec(_decode_ledger, _encode_ledger)

@@ -22,14 +22,14 @@ from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, 
 from docstow.core.model import Head, Registration, source_id
 from docstow.sources import collection
 from docstow.sources.protocol import SourceKind
-from docstow.store.heads import Heads, moved
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.heads import Heads, point_to
+from docstow.store.objects import ObjectStore
+from docstow.store.update import Codec, update
 from docstow.store.usage import Pins
 
 SCHEMA = 1
 PREFIX = "sources/"
 PARALLEL = 8
-ATTEMPTS = 40
 KEEP = 5
 MOST_KEPT = 100
 #: Longest time between two refreshes, in hours: a year.
@@ -198,7 +198,7 @@ class Registry:
         def empty(head: Head | None) -> Head:
             # A head is made where there is none: it fences off a sync that is under way.
             head = head or Head(registration.source, "", 0, datetime.now(UTC))
-            return moved(head, "", registration.keep + 1)
+            return point_to(head, "", registration.keep + 1)
 
         Heads(self._store, freshness_s=0, clock=self._clock).change(registration.source, empty)
         return registration
@@ -228,24 +228,14 @@ class Registry:
     def _change(
         self, identity: str, change: Callable[[Record | None], Record]
     ) -> tuple[Record | None, Record]:
-        """Read, change, swap, until no other writer was faster; what was there and what is."""
-        key = _key(identity)
-        for _ in range(ATTEMPTS):
-            stored = self._store.get(key)
-            before = _decode(stored.body, key) if stored else None
-            after = change(before)
-            try:
-                if stored is None:
-                    self._store.create(key, _encode(after))
-                elif after != before:
-                    self._store.swap(key, _encode(after), stored.etag)
-            except (AlreadyThere, Conflict):
-                continue
-            with self._guard:
-                self._changes += 1
-                self._listed = None
-            return before, after
-        raise StoreError(f"{key} was changed by others every time; try again later.")
+        """Change a record; return what was there and what is."""
+        done = update(self._store, _key(identity), _RECORD, change)
+        with self._guard:
+            self._changes += 1
+            self._listed = None
+        if done.after is None:
+            raise AssertionError("a change makes a record")
+        return done.before, done.after
 
 
 def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> dict[str, Any]:
@@ -348,3 +338,6 @@ def _decode(body: bytes, key: str) -> Record:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise StoreError(f"{key} in the store is damaged; delete it and add it again.") from fault
+
+
+_RECORD: Codec[Record] = Codec(_decode, _encode)

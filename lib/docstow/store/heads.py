@@ -1,30 +1,25 @@
-"""Heads: which snapshot answers for a source now. The only objects that ever change.
+"""Heads: which snapshot answers for a source now.
 
-This room knows how a head is read, remembered and swapped. It does not know what a snapshot is.
+A head is never deleted, and its generation and epoch never fall.
 """
 
 from __future__ import annotations
 
-import random
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from docstow.core import concurrency as freshness
-from docstow.core.errors import StoreError
+from docstow.core import concurrency
 from docstow.core.model import Head, Source
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, Unchanged, escape
+from docstow.store.objects import Conflict, ObjectStore, Unchanged, escape
 from docstow.store.objects.protocol import LONGEST_SEGMENT
 from docstow.store.records import decode_head, encode_head, head_key, heads_prefix
-
-PARALLEL = 8
-ATTEMPTS = 40
+from docstow.store.update import Codec, update
 
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
 NAMES_KEPT = 1024
+HEAD: Codec[Head] = Codec(decode_head, encode_head)
 
 
 class Fenced(Conflict):
@@ -32,7 +27,15 @@ class Fenced(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class StoredHead:
+    """A head, and the tag of the very state that was read."""
+
+    head: Head
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
     """A head as this process last saw it; ``asked_at`` in seconds of the clock."""
 
     head: Head
@@ -40,8 +43,8 @@ class _Known:
     asked_at: float
 
 
-def moved(head: Head, snapshot_id: str, keep: int) -> Head:
-    """The head when it comes to name another snapshot, or none.
+def point_to(head: Head, snapshot_id: str, keep: int) -> Head:
+    """Return the head when it comes to name another snapshot, or none.
 
     Args:
         head: as it is.
@@ -54,9 +57,18 @@ def moved(head: Head, snapshot_id: str, keep: int) -> Head:
     return replace(head, snapshot_id=snapshot_id, generation=head.generation + 1, earlier=earlier)
 
 
-def fenced(head: Head) -> Head:
-    """The head when what it does not name can never be named again; what it names is named on."""
+def end_epoch(head: Head) -> Head:
+    """Return the head in its next epoch: what it does not name now can never be named again."""
     return replace(head, epoch=head.epoch + 1)
+
+
+def replace_head(store: ObjectStore, seen: StoredHead, head: Head) -> bool:
+    """Replace the very state of a head that was seen; False if others have changed it since."""
+    try:
+        store.swap(head_key(seen.head.source), encode_head(head), seen.etag)
+    except Conflict:
+        return False
+    return True
 
 
 class Heads:
@@ -76,32 +88,32 @@ class Heads:
         self._freshness_s = freshness_s
         self._clock = clock
         self._guard = threading.Lock()
-        self._known: dict[Source, _Known] = {}
+        self._seen: dict[Source, _Seen] = {}
         self._changes = 0
         self._listed: dict[tuple[str, str], tuple[float, tuple[Head, ...]]] = {}
 
     def get(self, source: Source, *, fresh: bool = False) -> Head | None:
-        """The head of a source, or None; ``fresh`` asks the store even if memory is young."""
-        known = self._known.get(source)
+        """Return the head of a source, or None; ``fresh`` asks the store whatever is remembered."""
+        seen = self._seen.get(source)
         asked_at = self._clock()
-        if known is None:
+        if seen is None:
             stored = self._store.get(head_key(source))
-        elif not (fresh or freshness.wanted()) and asked_at - known.asked_at < self._freshness_s:
-            return known.head
+        elif not (fresh or concurrency.wanted()) and asked_at - seen.asked_at < self._freshness_s:
+            return seen.head
         else:
-            changed = self._store.get_changed(head_key(source), known.etag)
+            changed = self._store.get_changed(head_key(source), seen.etag)
             if isinstance(changed, Unchanged):
-                return self._remember(replace(known, asked_at=asked_at))
+                return self._remember(replace(seen, asked_at=asked_at))
             stored = changed
         if stored is None:
             with self._guard:
-                self._known.pop(source, None)
+                self._seen.pop(source, None)
             return None
         head = decode_head(stored.body, head_key(source))
-        return self._remember(_Known(head, stored.etag, asked_at))
+        return self._remember(_Seen(head, stored.etag, asked_at))
 
     def named(self, kind: str, name: str) -> list[Head]:
-        """All heads of a name, one per version and target, in the order of their keys.
+        """Return all heads of a name, one per version and target, in the order of their keys.
 
         The answer, an empty one too, is remembered for as long as a head is.
         """
@@ -110,10 +122,12 @@ class Heads:
         asked_at = self._clock()
         listed = self._listed.get((kind, name))
         recent = listed is not None and asked_at - listed[0] < self._freshness_s
-        if listed is not None and recent and not freshness.wanted():
+        if listed is not None and recent and not concurrency.wanted():
             return list(listed[1])
         changes = self._changes
-        heads = self._list(kind, name)
+        keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
+        found = zip(keys, concurrency.in_parallel(self._store.get, keys), strict=True)
+        heads = [decode_head(stored.body, key) for key, stored in found if stored is not None]
         with self._guard:
             if changes != self._changes:
                 return heads  # one of them was changed meanwhile, so this is not worth keeping
@@ -123,25 +137,13 @@ class Heads:
                 del self._listed[next(iter(self._listed))]
         return heads
 
-    def _list(self, kind: str, name: str) -> list[Head]:
-        keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
-        if not keys:
-            return []
-        with ThreadPoolExecutor(min(PARALLEL, len(keys))) as pool:
-            found = list(pool.map(self._store.get, keys))
-        return [
-            decode_head(stored.body, key)
-            for key, stored in zip(keys, found, strict=True)
-            if stored is not None
-        ]
-
     def names(self, kind: str) -> list[str]:
-        """All names of a kind that have a head, in alphabetical order."""
+        """Return all names of a kind that have a head, in alphabetical order."""
         keys = (entry.key for entry in self._store.list(f"heads/{escape(kind)}/"))
         return sorted({unquote(key.split("/")[2]) for key in keys})
 
     def change(self, source: Source, change: Callable[[Head | None], Head]) -> Head:
-        """Read, change, swap; from the start again when another writer was faster.
+        """Change a head, again from its new state if another writer was faster.
 
         Args:
             source: whose head to change.
@@ -151,33 +153,28 @@ class Heads:
         Raises:
             StoreError: others were faster every time.
         """
-        key = head_key(source)
-        for attempt in range(ATTEMPTS):
-            current = self._store.get(key)
-            head = change(decode_head(current.body, key) if current else None)
-            body = encode_head(head)
-            try:
-                if current is None:
-                    etag = self._store.create(key, body)
-                else:
-                    etag = self._store.swap(key, body, current.etag)
-            except (AlreadyThere, Conflict):
-                time.sleep(random.uniform(0, 0.005 * (attempt + 1)))  # noqa: S311 - no secret
-                continue
-            with self._guard:
-                self._changes += 1
-                self._listed.pop((source.kind, source.name), None)
-            return self._remember(_Known(head, etag, self._clock()))
-        raise StoreError(
-            f"The head of {source.key} was changed by others {ATTEMPTS} times in a row; try again"
-            " later."
-        )
+        asked_at = 0.0
 
-    def _remember(self, known: _Known) -> Head:
+        def changed(current: Head | None) -> Head:
+            nonlocal asked_at
+            asked_at = self._clock()
+            return change(current)
+
+        done = update(self._store, head_key(source), HEAD, changed)
+        if done.after is None:
+            raise AssertionError("a change makes a head")
+        if not done.written:
+            return self._remember(_Seen(done.after, done.etag, asked_at))
+        with self._guard:
+            self._changes += 1
+            self._listed.pop((source.kind, source.name), None)
+        return self._remember(_Seen(done.after, done.etag, self._clock()))
+
+    def _remember(self, seen: _Seen) -> Head:
         """Keep what was seen last: the answer to an older question never replaces a newer one."""
         with self._guard:
-            newest = self._known.get(known.head.source)
-            if newest is None or newest.asked_at <= known.asked_at:
-                self._known[known.head.source] = known
-                return known.head
+            newest = self._seen.get(seen.head.source)
+            if newest is None or newest.asked_at <= seen.asked_at:
+                self._seen[seen.head.source] = seen
+                return seen.head
             return newest.head

@@ -1,7 +1,7 @@
 """Snapshots: published so that readers see the old one or the new one, whole.
 
-This room knows the layout of the store and the order of writes. It does not know what the
-tables hold, and imports nothing to read them with: a record is served without DuckDB or numpy.
+A record is only trusted when a head names it and it has the digest that the head holds. Nothing
+here reads tables: a record is served without DuckDB or numpy.
 """
 
 from __future__ import annotations
@@ -22,9 +22,18 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
 from docstow.store.blobs import BlobCache, Blobs
-from docstow.store.heads import Fenced, Heads, fenced, moved
+from docstow.store.heads import Fenced, Heads, end_epoch, point_to
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
-from docstow.store.records import decode_snapshot, encode_snapshot, head_key, place_of, snapshot_key
+from docstow.store.records import (
+    damaged,
+    decode_snapshot,
+    encode_snapshot,
+    find_mismatch,
+    head_key,
+    place_of,
+    record_digest,
+    snapshot_key,
+)
 
 __all__ = ["BlobCache", "Fenced", "Snapshots"]
 
@@ -42,7 +51,7 @@ class Snapshots:
         cache: local files of blobs; unused for a store whose objects are files here already.
         freshness_s: for so long a head is answered from memory.
         clock: monotonic seconds.
-        used: told of every source of which a snapshot is asked for.
+        used: called with every source of which a snapshot is read.
     """
 
     def __init__(
@@ -59,7 +68,8 @@ class Snapshots:
         self._blobs = Blobs(store, cache)
         self._heads = Heads(store, freshness_s=freshness_s, clock=clock)
         self._guard = threading.Lock()
-        self._loaded: OrderedDict[str, Snapshot] = OrderedDict()
+        #: Records by id, each with the digest of its stored form.
+        self._loaded: OrderedDict[str, tuple[Snapshot, str]] = OrderedDict()
 
     def publish(
         self,
@@ -166,7 +176,7 @@ class Snapshots:
         expected_generation: int | None = None,
         keep: int = 1,
     ) -> Snapshot:
-        """Make a stowed snapshot the answer of its source: the last step of :meth:`publish`.
+        """Make a stored snapshot the answer of its source: the last step of :meth:`publish`.
 
         The last one to publish wins. The generation rises by one whenever the head comes to name
         another snapshot or origin; if it names this one already, only ``checked_at`` is renewed.
@@ -196,9 +206,9 @@ class Snapshots:
                 raise Conflict(head_key(source))
             if snapshot.epoch != head.epoch and snapshot.id not in head.named:
                 raise Fenced(head_key(source))
-            return replace(moved(head, snapshot.id, keep), checked_at=checked_at, origin=origin)
+            return replace(point_to(head, snapshot.id, keep), checked_at=checked_at, origin=origin)
 
-        self._heads.change(source, point)
+        self._change(source, point, published=snapshot)
         return snapshot
 
     def withdraw(self, source: Source, now: datetime, *, keep: int = 1) -> Head:
@@ -209,9 +219,9 @@ class Snapshots:
 
         def empty(current: Head | None) -> Head:
             head = current or Head(source, "", 0, now)
-            return replace(moved(head, "", keep + 1), checked_at=max(head.checked_at, now))
+            return replace(point_to(head, "", keep + 1), checked_at=max(head.checked_at, now))
 
-        return self._heads.change(source, empty)
+        return self._change(source, empty)
 
     def touch(self, source: Source, now: datetime) -> Head | None:
         """Note that the upstream was asked and has nothing new; None if there is no head."""
@@ -223,10 +233,10 @@ class Snapshots:
                 raise StoreError(f"The head of {source.key} was deleted; stow it again.")
             return replace(current, checked_at=max(current.checked_at, now))
 
-        return self._heads.change(source, renew)
+        return self._change(source, renew)
 
     def head(self, source: Source, *, fresh: bool = False) -> Head | None:
-        """Which snapshot answers for the source; None if it was never stowed.
+        """Return the head of a source; None if it was never stored.
 
         Args:
             source: with its exact version.
@@ -235,25 +245,53 @@ class Snapshots:
         return self._heads.get(source, fresh=fresh)
 
     def heads(self, kind: str, name: str) -> list[Head]:
-        """All heads of a name, one per version and target, in the order of their keys."""
+        """Return all heads of a name, one per version and target, in the order of their keys."""
         return self._heads.named(kind, name)
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind that were ever stowed, in alphabetical order."""
+        """Return all names of a kind that were ever stored, in alphabetical order."""
         return self._heads.names(kind)
 
-    def load(self, identity: str) -> Snapshot | None:
-        """The record of a snapshot; None if there is none of that id.
+    def answering(self, source: Source, *, fresh: bool = False) -> Snapshot | None:
+        """Return the snapshot that answers for a source now; None if there is none.
 
         Raises:
-            StoreError: it is damaged, or the store cannot be used.
+            StoreError: its head or record is damaged, or the store cannot be used.
         """
-        snapshot = self._loaded_or_read(identity)
-        if snapshot is not None:
-            self._used(snapshot.revision.source)
+        head = self._heads.get(source, fresh=fresh)
+        return self.load(head) if head is not None else None
+
+    def load(self, head: Head, identity: str = "") -> Snapshot | None:
+        """Return the record of a snapshot that a head names; None if it is not in the store.
+
+        Args:
+            head: holds the digest of the record, unless an older release wrote it.
+            identity: one of the ids that the head names; without it, what answers now.
+
+        Raises:
+            StoreError: the record is damaged or another one is in its place, or the store cannot
+                be used.
+        """
+        identity = identity or head.snapshot_id
+        if identity not in head.named or (loaded := self._load(identity)) is None:
+            return None
+        if find_mismatch(*loaded, identity, head):
+            # The record or the head that was remembered may be the older one.
+            with self._guard:
+                self._loaded.pop(identity, None)
+            head = self._heads.get(head.source, fresh=True) or head
+            if (loaded := self._load(identity)) is None:
+                return None
+            if find_mismatch(*loaded, identity, head):
+                with self._guard:
+                    self._loaded.pop(identity, None)
+                raise damaged(snapshot_key(identity))
+        snapshot, _ = loaded
+        self._used(snapshot.revision.source)
         return snapshot
 
-    def _loaded_or_read(self, identity: str) -> Snapshot | None:
+    def _load(self, identity: str) -> tuple[Snapshot, str] | None:
+        """Return a record and the digest of its stored form, neither of them checked."""
         with self._guard:
             if identity in self._loaded:
                 self._loaded.move_to_end(identity)
@@ -262,50 +300,105 @@ class Snapshots:
         if stored is None:
             return None
         snapshot = decode_snapshot(stored.body, snapshot_key(identity))
+        return self._remember(identity, snapshot, stored.body)
+
+    def _remember(self, identity: str, snapshot: Snapshot, body: bytes) -> tuple[Snapshot, str]:
         with self._guard:
-            self._loaded[identity] = snapshot
+            loaded = self._loaded[identity] = snapshot, record_digest(body)
+            self._loaded.move_to_end(identity)
             while len(self._loaded) > SNAPSHOTS_KEPT:
                 self._loaded.popitem(last=False)
-        return snapshot
+        return loaded
+
+    def _change(
+        self,
+        source: Source,
+        change: Callable[[Head | None], Head],
+        published: Snapshot | None = None,
+    ) -> Head:
+        """Change a head, which then holds the digest of every record that it names.
+
+        That of the snapshot that is ``published`` is always taken anew: its record may have been
+        deleted and written again.
+        """
+        renewed = published.id if published is not None else ""
+
+        def with_digests(current: Head | None) -> Head:
+            head = change(current)
+            records = dict(head.records)
+            for identity in head.named:
+                if identity in records and identity != renewed:
+                    continue
+                with contextlib.suppress(StoreError):  # a damaged record is a matter for verify
+                    loaded = self._load(identity)
+                    unsure = replace(head, records={})
+                    if loaded is None or find_mismatch(*loaded, identity, unsure):
+                        continue
+                    if identity != renewed or loaded[0] == published:
+                        records[identity] = loaded[1]
+            return head if records == head.records else replace(head, records=records)
+
+        return self._heads.change(source, with_digests)
 
     def identity(self, revision: Revision, digests: list[str], recipe: Recipe) -> str:
-        """The id under which these documents are published, or would be now."""
+        """Return the id under which these documents are published, or would be now."""
         content = snapshot_id(revision, digests, recipe)
         head = self._heads.get(revision.source, fresh=True)
         if head is None or not head.epoch:
             return content
-        known = (self.load(identity) for identity in head.named)
-        same = (each.id for each in known if each is not None and each.content == content)
+        named = (self.load(head, identity) for identity in head.named)
+        same = (each.id for each in named if each is not None and each.content == content)
         return next(same, in_epoch(content, head.epoch))
 
-    def stowed(self, identity: str) -> Snapshot | None:
-        """The snapshot of that id if all its blobs are there too, so that nothing is to be made."""
-        snapshot = self.load(identity)
-        if snapshot is None:
-            return None
-        return snapshot if self._blobs.whole(snapshot) else None
+    def stored(self, source: Source, identity: str) -> Snapshot | None:
+        """Return a snapshot that its source's head names and all of whose blobs are there.
+
+        Such a one need not be made again; see :meth:`republish`.
+        """
+        head = self._heads.get(source, fresh=True)
+        snapshot = self.load(head, identity) if head is not None else None
+        return snapshot if snapshot is not None and self._blobs.whole(snapshot) else None
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Local files of the snapshot's tables, verified; see :meth:`Blobs.fetch`."""
+        """Return local files of the snapshot's tables, verified; see :meth:`Blobs.fetch`."""
         return self._blobs.fetch(snapshot, names)
 
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
 
         Raises:
-            Fenced: the blobs of the record that is there are lost, so its epoch was ended.
+            Fenced: the record that is there cannot be trusted or its blobs are lost, so its epoch
+                was ended.
         """
-        source = snapshot.revision.source
+        source, body = snapshot.revision.source, encode_snapshot(snapshot)
         with contextlib.suppress(AlreadyThere):
-            self._store.create(snapshot_key(snapshot.id), encode_snapshot(snapshot))
+            self._store.create(snapshot_key(snapshot.id), body)
+            self._remember(snapshot.id, snapshot, body)
             return snapshot
-        earlier = self.stowed(snapshot.id)
-        if earlier is not None:
-            return earlier
+        there = self.stored(source, snapshot.id) or self._find_same(snapshot, body)
+        if there is not None:
+            return there
 
         def end(head: Head | None) -> Head:
             head = head or Head(source, "", 0, snapshot.created_at)
-            return fenced(head) if head.epoch == snapshot.epoch else head
+            return end_epoch(head) if head.epoch == snapshot.epoch else head
 
-        self._heads.change(source, end)
+        self._change(source, end)
         raise Fenced(head_key(source))
+
+    def _find_same(self, snapshot: Snapshot, body: bytes) -> Snapshot | None:
+        """Return the record in a snapshot's place if it differs only in when it was made.
+
+        No head names it yet, so nothing but the snapshot itself can vouch for it.
+        """
+        stored = self._store.get(snapshot_key(snapshot.id))
+        try:
+            there = decode_snapshot(stored.body, snapshot_key(snapshot.id)) if stored else None
+        except StoreError:
+            return None
+        if stored is None or there is None:
+            return None
+        if encode_snapshot(replace(there, created_at=snapshot.created_at)) != body:
+            return None
+        self._remember(there.id, there, stored.body)
+        return there if self._blobs.whole(there) else None

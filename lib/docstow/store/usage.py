@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.objects import AlreadyThere, ObjectStore
 from docstow.store.records import SCHEMA, head_key
+from docstow.store.update import RAW, update
 
 # Marks of use
 
@@ -110,13 +111,7 @@ class Pins:
         """
         key = _key(source)
         body = json.dumps({"schema": SCHEMA, "source": asdict(source), "reason": reason}).encode()
-        with contextlib.suppress(AlreadyThere):
-            self._store.create(key, body)
-            return
-        stored = self._store.get(key)
-        if stored is not None and stored.body != body:
-            with contextlib.suppress(Conflict):  # another has marked it meanwhile
-                self._store.swap(key, body, stored.etag)
+        update(self._store, key, RAW, lambda _: body)
 
     def move(self, source: Source, reason: str) -> None:
         """Mark a source in the place of the other versions that bear a mark of that reason."""

@@ -100,7 +100,7 @@ class StowedCrates:
         for version in sorted(heads, key=Version.parse, reverse=True):
             if version == here.version or not heads[version].snapshot_id:
                 continue
-            if (snapshot := self._snapshots.load(heads[version].snapshot_id)) is not None:
+            if (snapshot := self._snapshots.load(heads[version])) is not None:
                 found.append(CrateNames(self._library.index(snapshot)))
             if len(found) == _MOST_OTHERS:
                 break
@@ -141,14 +141,11 @@ class StowedCrates:
                     if each.snapshot_id
                 }
                 best = choose("", heads)
-                snapshot = self._loaded(heads[best].snapshot_id) if best is not None else None
+                snapshot = self._snapshots.load(heads[best]) if best is not None else None
                 if snapshot is not None:
                     self.guessed.append(f"{spelling} {best}")
                     return CrateNames(self._library.index(snapshot))
         return None
-
-    def _loaded(self, snapshot_id: str) -> Snapshot | None:
-        return self._snapshots.load(snapshot_id)
 
 
 def _folded(name: str) -> str:
@@ -256,7 +253,7 @@ class StowedPackages:
 
     def _versions(self, name: str) -> dict[str, Snapshot]:
         heads = self._snapshots.heads(self._language.kind, stowed_name(self._language, name))
-        loaded = {each.source.version: self._snapshots.load(each.snapshot_id) for each in heads}
+        loaded = {each.source.version: self._snapshots.load(each) for each in heads}
         return {version: each for version, each in loaded.items() if each is not None}
 
     def _find(self, name: str) -> Installed | None:

@@ -19,21 +19,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from docstow import sources
-from docstow.core.errors import SourceNotFound, StoreError
+from docstow.core.errors import SourceNotFound
 from docstow.core.model import Head, Snapshot, in_epoch, source_id
 from docstow.ops.bundle import Entry
 from docstow.ops.bundle.check import Unpacked, unpack
 from docstow.sources import collection as pushed
 from docstow.sources import kind_of
 from docstow.sources.registry import Registry
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
+from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
+from docstow.store.update import RAW, attempts, update
 from docstow.store.usage import Pins
 
 if TYPE_CHECKING:
     from docstow.index.catalog import Catalog
-
-ATTEMPTS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class BundleImport:
             return ""
         if head.checked_at < entry.checked_at:
             return ""
-        answers = self._snapshots.load(head.snapshot_id)
+        answers = self._snapshots.load(head)
         if answers is not None and answers.content == entry.snapshot:
             return ""
         return (
@@ -126,19 +125,12 @@ class BundleImport:
         )
 
     def _put_text(self, key: str, body: bytes) -> bool:
-        """Store a pushed text; False if there is another in its place, which stays."""
-        for _ in range(ATTEMPTS):
-            with contextlib.suppress(AlreadyThere):
-                self._store.create(key, body)
-                return True
-            stored = self._store.get(key)
-            if stored is not None and (stored.body == body or not self._force):
-                return stored.body == body
-            with contextlib.suppress(Conflict):
-                if stored is not None:
-                    self._store.swap(key, body, stored.etag)
-                    return True
-        raise StoreError(f"{key} was changed by others every time; try again later.")
+        """Store a pushed text; return False if there is another in its place, which stays."""
+
+        def put(current: bytes | None) -> bytes:
+            return body if current is None or self._force else current
+
+        return update(self._store, key, RAW, put).after == body
 
     def _publish(self, entry: Entry, unpacked: Unpacked) -> Imported:
         """Let a source answer as it does in the bundle."""
@@ -204,7 +196,7 @@ class BundleImport:
         self, entry: Entry, snapshot: Snapshot, unpacked: Unpacked, now: datetime, keep: int
     ) -> str:
         """Let a snapshot answer, unless the store's own has become the newer one; why not."""
-        for _ in range(ATTEMPTS):
+        for _ in attempts(f"The head of {entry.title}"):
             head = self._head(entry)
             if reason := self._reason(entry, head):
                 return reason
@@ -222,13 +214,13 @@ class BundleImport:
                 if adopted.id != expected and kind_of(entry.source.kind).catalogued:
                     self._catalog().add(self._catalog().card(adopted))
                 return ""
-        raise StoreError(f"The head of {entry.title} was changed by others every time; try again.")
+        raise AssertionError("the last attempt returns or raises")
 
     def _here(self, snapshot: Snapshot, head: Head | None) -> Snapshot | None:
         """The same snapshot if the store has it whole, and its source's head holds it there."""
-        found = (self._snapshots.load(each) for each in (head.named if head else ()))
-        same = [each.id for each in found if each is not None and each.content == snapshot.content]
-        return self._snapshots.stowed(same[0]) if same else None
+        found = (self._snapshots.load(head, each) for each in head.named) if head else ()
+        same = [each for each in found if each is not None and each.content == snapshot.content]
+        return self._snapshots.stored(same[0].revision.source, same[0].id) if same else None
 
     @contextlib.contextmanager
     def _listed(

@@ -197,10 +197,10 @@ class _Files:
         self._store = store
         self._snapshots = snapshots
         self._members: dict[str, Member] = {}
-        #: Where a table is found again: its digest to a snapshot's id and the table's name.
-        self._tables: dict[str, tuple[str, str]] = {}
-        #: Where a record is found again: the snapshot's content to its id in this store.
-        self._records: dict[str, str] = {}
+        #: Where a table is found again: its digest to a snapshot and the table's name.
+        self._tables: dict[str, tuple[Snapshot, str]] = {}
+        #: The snapshots by their content.
+        self._records: dict[str, Snapshot] = {}
 
     def add(self, entry: Entry) -> Entry:
         """Collect a source's files; the source as the bundle is to have it.
@@ -209,8 +209,9 @@ class _Files:
             StoreError: what answers for it is not in the store.
         """
         contents = []
+        head = self._snapshots.head(entry.source)
         for identity in entry.snapshots:
-            snapshot = self._snapshots.load(identity)
+            snapshot = self._snapshots.load(head, identity) if head is not None else None
             if snapshot is not None:
                 self._add(snapshot)
                 contents.append(snapshot.content)
@@ -230,29 +231,23 @@ class _Files:
     def content(self, file: Member) -> Iterator[bytes]:
         """Read one of the files again."""
         if digest := bundle.blob_digest(file.name):
-            identity, table = self._tables[digest]
-            path = self._snapshots.fetch(self._load(identity), [table])[table]
+            snapshot, table = self._tables[digest]
+            path = self._snapshots.fetch(snapshot, [table])[table]
             with path.open("rb") as opened:
                 while piece := opened.read(_STEP):
                     yield piece
         elif identity := bundle.record_id(file.name):
-            yield encode_snapshot(bundle.neutral(self._load(self._records[identity])))
+            yield encode_snapshot(bundle.neutral(self._records[identity]))
         elif stored := self._store.get(file.name):
             yield stored.body
-
-    def _load(self, identity: str) -> Snapshot:
-        snapshot = self._snapshots.load(identity)
-        if snapshot is None:
-            raise StoreError(f"The snapshot {identity} was removed meanwhile; export again.")
-        return snapshot
 
     def _add(self, snapshot: Snapshot) -> None:
         body = encode_snapshot(bundle.neutral(snapshot))
         self._put(archive.member(bundle.record_name(snapshot.content), body))
-        self._records.setdefault(snapshot.content, snapshot.id)
+        self._records.setdefault(snapshot.content, snapshot)
         for table, digest in snapshot.tables.items():
             self._put(Member(bundle.blob_name(digest), snapshot.sizes[table], digest))
-            self._tables.setdefault(digest, (snapshot.id, table))
+            self._tables.setdefault(digest, (snapshot, table))
 
     def _add_texts(self, collection: str) -> None:
         for place in self._store.list(pushed.prefix(collection)):

@@ -13,7 +13,7 @@ from paths import SHARED, TESTS
 from servers import s3
 
 # ``HYPOTHESIS_PROFILE=fuzz`` looks for examples that the fixed seeds of ``make test`` miss.
-hypothesis.settings.register_profile("ci", derandomize=True)
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("fuzz", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

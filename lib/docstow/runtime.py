@@ -477,16 +477,16 @@ class Upstreams:
             private: whether it may ask hosts on private addresses, or which.
         """
         from docstow.net import Fetcher
-        from docstow.net.errors import Patience
+        from docstow.net.retry import RetryPolicy
 
         settings = self.settings
-        patience = Patience(
+        policy = RetryPolicy(
             connect_s=settings.connect_timeout_s,
             read_s=settings.read_timeout_s,
             total_s=total_s or settings.total_timeout_s,
             retries=settings.retries,
         )
-        made = Fetcher(settings.contact_url, patience=patience, private=private)
+        made = Fetcher(settings.contact_url, policy=policy, private=private)
         with self._lock:
             return self._closing.enter_context(contextlib.closing(made))
 

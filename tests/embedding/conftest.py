@@ -10,7 +10,7 @@ import pytest
 import minilm as package
 from bert import tiny_model
 from docstow.net import Fetcher
-from docstow.net.errors import Patience
+from docstow.net.retry import RetryPolicy
 from require import unavailable
 from servers.clock import Clock
 
@@ -35,20 +35,20 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fetcher() -> Iterator[Fetcher]:
     """A client that tries again at once."""
-    yield from _fetcher(Patience())
+    yield from _fetcher(RetryPolicy())
 
 
 @pytest.fixture
 def impatient() -> Iterator[Fetcher]:
     """A client that does not try again."""
-    yield from _fetcher(Patience(retries=0))
+    yield from _fetcher(RetryPolicy(retries=0))
 
 
-def _fetcher(patience: Patience) -> Iterator[Fetcher]:
+def _fetcher(policy: RetryPolicy) -> Iterator[Fetcher]:
     clock = Clock()
     made = Fetcher(
         "https://project.example",
-        patience=patience,
+        policy=policy,
         sleep=clock.sleep,
         monotonic=clock.monotonic,
         now=clock.today,

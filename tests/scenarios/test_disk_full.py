@@ -18,7 +18,7 @@ from docstow.core import concurrency as parallel
 from docstow.core.errors import StoreError
 from docstow.core.settings import load
 from docstow.index import parquet as tables
-from docstow.net.ranges import PartFile
+from docstow.net.ranges import PartialFile
 from docstow.ops.audit import verify
 from docstow.runtime import SAMPLE, Runtime
 
@@ -77,7 +77,7 @@ def test_where_no_temporary_file_can_be_it_says_so(
 
 
 def test_a_download_that_does_not_fit_says_so(tmp_path: Path) -> None:
-    parts = PartFile(tmp_path / "archive", 10**6)
+    parts = PartialFile(tmp_path / "archive", 10**6)
     answer = httpx.Response(200, request=httpx.Request("GET", "http://host.example/archive"))
     with full(100), pytest.raises(StoreError, match="cannot be kept: File too large"):
-        parts.take(answer, iter([bytes(60), bytes(60)]))
+        parts.append(answer, iter([bytes(60), bytes(60)]))

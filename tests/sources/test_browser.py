@@ -12,10 +12,10 @@ import pytest
 from docstow.core.errors import ConfigurationError, Forbidden, UpstreamError, UpstreamTimeout
 from docstow.core.model import Registration
 from docstow.net import Fetcher
-from docstow.net import errors as patience
+from docstow.net.retry import RetryPolicy
 from docstow.sources.protocol import Found
 from docstow.sources.site import browser as browser
-from docstow.sources.site.browser import Browser, Patience
+from docstow.sources.site.browser import Browser, Timeouts
 from docstow.sources.site.options import options
 from docstow.sources.site.origin import SiteOrigin, scope
 from require import unavailable
@@ -59,7 +59,7 @@ def site() -> Iterator[Loopback]:
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[Fetcher]:
-    made = Fetcher("https://project.example", patience=patience.Patience(retries=0))
+    made = Fetcher("https://project.example", policy=RetryPolicy(retries=0))
     yield made
     made.close()
 
@@ -145,8 +145,8 @@ def test_a_redirect_out_of_scope_is_not_followed(opened: Browser, site: Loopback
 
 
 def test_pages_that_never_end_are_given_up(chromium: str, plain: Fetcher, site: Loopback) -> None:
-    brief = Patience(load_s=3, settle_s=0.5)
-    with Browser(plain, chromium=chromium, patience=brief) as opened:
+    brief = Timeouts(load_s=3, settle_s=0.5)
+    with Browser(plain, chromium=chromium, timeouts=brief) as opened:
         assert b"here" in opened.render(f"{site.url}/restless", {})
         with pytest.raises(UpstreamTimeout):
             opened.render(f"{site.url}/busy", {})

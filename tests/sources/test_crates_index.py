@@ -9,7 +9,7 @@ import pytest
 from docstow.core.errors import CrateNotFound, UpstreamError, UpstreamTimeout
 from docstow.net import Fetcher
 from docstow.net.decompress import Limits
-from docstow.net.errors import Patience
+from docstow.net.retry import RetryPolicy
 from docstow.sources.crates.index import Listing, Release, SparseIndex, entry_path, read_entry
 from servers.clock import Clock
 from servers.docs_rs import DocsRs
@@ -144,7 +144,7 @@ def test_a_timeout_is_remembered_as_a_timeout(server: DocsRs, clock: Clock) -> N
 
     fetcher = Fetcher(
         "https://project.example",
-        patience=Patience(total_s=50),
+        policy=RetryPolicy(total_s=50),
         sleep=clock.sleep,
         monotonic=clock.monotonic,
     )

@@ -14,7 +14,7 @@ from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, Upstr
 from docstow.core.model import Known, Registration, source_id
 from docstow.core.urls import canonical_url
 from docstow.net import Fetcher
-from docstow.net.errors import Patience
+from docstow.net.retry import RetryPolicy
 from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
 from docstow.sources.site.fetch import Render, SitePages
 from docstow.sources.site.origin import SiteOrigin
@@ -37,7 +37,7 @@ def site() -> Iterator[Site]:
 def fetcher(clock: Clock) -> Iterator[Fetcher]:
     made = Fetcher(
         "https://project.example",
-        patience=Patience(read_s=5, retries=2),
+        policy=RetryPolicy(read_s=5, retries=2),
         sleep=clock.sleep,
         monotonic=clock.monotonic,
         now=clock.today,

@@ -22,7 +22,7 @@ from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
 from docstow.index.parquet import read_table, unpack_vectors
-from docstow.net.decompress import Limits, unpack
+from docstow.net.decompress import Limits, decompress
 from docstow.store.objects import ObjectStore, Unchanged
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update
@@ -241,7 +241,7 @@ def _encoded(cards: Cards) -> bytes:
 def _decoded(body: bytes, _: str = "") -> Cards | None:
     """The cards of a shard by their keys; None if it is damaged or of another schema."""
     try:
-        fields = json.loads(unpack([body], Limits(), name="a shard of the catalogue"))
+        fields = json.loads(decompress([body], Limits(), name="a shard of the catalogue"))
         if fields["schema"] != SCHEMA:
             return None
         cards = [decode(each) for each in fields["cards"]]

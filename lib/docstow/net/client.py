@@ -1,7 +1,4 @@
-"""The fetcher: one call with its redirects, retries and waits.
-
-This room knows the order of attempts and the deadline of a call. It does not know what is fetched.
-"""
+"""The HTTP client: one call with its redirects, retries and pauses, under one deadline."""
 
 from __future__ import annotations
 
@@ -18,19 +15,17 @@ import httpx
 
 from docstow import __version__
 from docstow.core.errors import InvalidParameter, UpstreamError
-from docstow.net.decompress import Limits, unpack
+from docstow.net.decompress import Limits, decompress
 from docstow.net.errors import (
-    Fault,
-    Patience,
-    backoff,
+    RetryableError,
+    connection_error,
     host_of,
-    retry_after,
-    timed_out,
-    unable,
-    unreachable,
+    status_error,
+    timeout_error,
 )
-from docstow.net.ranges import PartFile
-from docstow.net.redirects import followed
+from docstow.net.ranges import PartialFile
+from docstow.net.redirects import checked_redirect
+from docstow.net.retry import RetryPolicy, backoff, parse_retry_after
 from docstow.net.ssrf import GuardedTransport
 
 _MOST_REDIRECTS = 5
@@ -41,16 +36,16 @@ _WITH_BODY = (
 )
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
-_DEFAULT_PATIENCE = Patience()
+_DEFAULT_POLICY = RetryPolicy()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an upstream answered.
+    """The answer of an upstream.
 
     Attributes:
         status: one of the statuses that the caller expected.
-        url: the address that answered, after redirects.
+        url: the final address, after redirects.
         headers: by lower-case name.
         body: decompressed; empty unless the status is 200, and of a download.
     """
@@ -62,30 +57,31 @@ class Answer:
 
 
 class Fetcher:
-    """Requests to the outside, shareable among threads.
+    """An HTTP client that threads can share.
 
     Args:
-        project_url: where upstreams can read about this client; part of the User-Agent.
-        patience: timeouts and retries.
+        project_url: describes this client to upstreams; part of the User-Agent.
+        policy: timeouts and retries.
         sleep: waits for the given seconds.
         monotonic: seconds on a clock that never goes back.
         now: the time of day, aware; measures ``Retry-After`` dates.
-        chance: numbers in [0, 1) that spread the waits between attempts.
-        private: whether hosts on private addresses may be asked, or the names of those that may.
+        chance: returns numbers in [0, 1) that spread the pauses between attempts.
+        private: whether hosts on private addresses may be requested, or the names of those that
+            may.
     """
 
     def __init__(
         self,
         project_url: str,
         *,
-        patience: Patience = _DEFAULT_PATIENCE,
+        policy: RetryPolicy = _DEFAULT_POLICY,
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
         private: bool | Collection[str] = True,
     ) -> None:
-        self._patience = patience
+        self._policy = policy
         self._sleep = sleep
         self._monotonic = monotonic
         self._now = now
@@ -123,16 +119,16 @@ class Fetcher:
 
         Args:
             url: http or https.
-            expected: statuses that are an answer; any other is an error.
+            expected: statuses that are returned; any other is an error.
             headers: further request headers.
-            limits: caps on the body, held while it streams.
+            limits: caps on the body, enforced while it streams.
             interval_s: the least time between two requests to the same host; waiting for the
                 first does not count as waiting for the answer.
-            wanted: is given the headers (by lower-case name) of a 200; False leaves its body.
+            wanted: takes the headers (by lower-case name) of a 200; False leaves its body unread.
 
         Raises:
-            InvalidParameter: that is no address.
-            UpstreamTimeout: no answer within the patience, retries included.
+            InvalidParameter: the URL cannot be parsed.
+            UpstreamTimeout: no answer within the deadline, retries included.
             UpstreamError: unreachable, or a status that was not expected; ``details`` has
                 ``host`` and, where there was one, ``status`` (and ``retry_after_s`` after a 429).
             TooLarge: the body exceeds a limit.
@@ -142,9 +138,9 @@ class Fetcher:
             host = httpx.URL(url).host
         except httpx.InvalidURL as error:
             raise InvalidParameter("url", f"cannot be asked for ({error})") from None
-        self._keep_distance(host, interval_s)
+        self._await_slot(host, interval_s)
         call = _Call("GET", expected, headers, self._deadline(), limits, interval_s, wanted=wanted)
-        return self._tried(url, call)
+        return self._with_retries(url, call)
 
     def post(
         self,
@@ -154,10 +150,10 @@ class Fetcher:
         headers: Mapping[str, str] = _NO_HEADERS,
         limits: Limits = _DEFAULT_LIMITS,
     ) -> Answer:
-        """Send bytes and take the answer; sent again after a fault, as :meth:`get` asks again.
+        """Send bytes and return the answer, with retries; so the request must be idempotent.
 
-        So this is for what may be done twice. Redirects are not followed: the content, and any
-        key among the headers, is meant for this host.
+        Redirects are not followed: the content, and any key among the headers, is meant for this
+        host.
 
         Args:
             url: http or https.
@@ -169,7 +165,7 @@ class Fetcher:
             UpstreamTimeout, UpstreamError, TooLarge, UnreadableInput: as :meth:`get`.
         """
         call = _Call("POST", (httpx.codes.OK,), headers, self._deadline(), limits, content=content)
-        return self._tried(url, call)
+        return self._with_retries(url, call)
 
     def download(
         self,
@@ -180,14 +176,13 @@ class Fetcher:
         expected: Collection[int] = (200,),
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> Answer:
-        """Fetch a URL into a file as it is, going on where an earlier attempt broke off.
+        """Download a URL into a file as it is, continuing where an earlier attempt broke off.
 
         Args:
             url: http or https.
-            path: the file; bytes that it has already are taken as the beginning. The caller knows
-                whether that is right, and checks the whole.
+            path: the file; the bytes in it are taken as the beginning. The caller checks the whole.
             most: the largest size in bytes.
-            expected: statuses that are an answer; those other than 200 leave no file.
+            expected: statuses that are returned; those other than 200 leave no file.
             headers: further request headers.
 
         Raises:
@@ -195,39 +190,38 @@ class Fetcher:
         """
         statuses = {*expected, httpx.codes.PARTIAL_CONTENT}
         statuses.add(httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE)
-        part = PartFile(path, most)
-        return self._tried(url, _Call("GET", statuses, headers, self._deadline(), part=part))
+        part = PartialFile(path, most)
+        return self._with_retries(url, _Call("GET", statuses, headers, self._deadline(), part=part))
 
     def _deadline(self) -> float:
-        return self._monotonic() + self._patience.total_s
+        return self._monotonic() + self._policy.total_s
 
-    def _tried(self, url: str, call: _Call) -> Answer:
-        """The answer of the first attempt that succeeds."""
+    def _with_retries(self, url: str, call: _Call) -> Answer:
         attempt = 0
         while True:
             try:
                 return self._follow(httpx.URL(url), call)
-            except Fault as fault:
-                self._wait_or_give_up(fault, attempt, call)
-                self._keep_distance(httpx.URL(url).host, call.interval_s)
+            except RetryableError as failure:
+                self._pause_or_raise(failure, attempt, call)
+                self._await_slot(httpx.URL(url).host, call.interval_s)
                 attempt += 1
 
     def _follow(self, address: httpx.URL, call: _Call) -> Answer:
-        """One attempt: the address and whatever it redirects to."""
+        """Make one attempt: request the address and what it redirects to."""
         redirects = _MOST_REDIRECTS if call.method == "GET" else 0
         for _ in range(1 + redirects):
-            outcome = self._ask(address, call)
+            outcome = self._request(address, call)
             if isinstance(outcome, Answer):
                 return outcome
             address = outcome
-            self._keep_distance(address.host, call.interval_s)
+            self._await_slot(address.host, call.interval_s)
         raise UpstreamError(
             f"{host_of(address)} redirects more than {redirects} times; check the configured URL.",
             host=host_of(address),
         )
 
-    def _ask(self, address: httpx.URL, call: _Call) -> Answer | httpx.URL:
-        """One request: its answer, or the address that it redirects to."""
+    def _request(self, address: httpx.URL, call: _Call) -> Answer | httpx.URL:
+        """Return the answer to one request, or the address that it redirects to."""
         host = host_of(address)
         try:
             with self._client.stream(
@@ -237,13 +231,13 @@ class Fetcher:
                 content=call.content,
                 timeout=self._timeout(host, call),
             ) as response:
-                return self._judge(response, call)
+                return self._evaluate(response, call)
         except httpx.TimeoutException as error:
-            raise Fault(timed_out(host)) from error
+            raise RetryableError(timeout_error(host)) from error
         except httpx.TransportError as error:
-            raise Fault(unreachable(host, error)) from error
+            raise RetryableError(connection_error(host, error)) from error
 
-    def _judge(self, response: httpx.Response, call: _Call) -> Answer | httpx.URL:
+    def _evaluate(self, response: httpx.Response, call: _Call) -> Answer | httpx.URL:
         host, status = host_of(response.url), response.status_code
         if status in call.expected:
             headers = {name.lower(): value for name, value in response.headers.items()}
@@ -251,10 +245,10 @@ class Fetcher:
             body = self._body(response, call) if taken else b""
             return Answer(status, str(response.url), headers, body)
         if response.next_request is not None:
-            return followed(response.url, response.next_request.url)
+            return checked_redirect(response.url, response.next_request.url)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
-            wait = retry_after(response.headers.get("retry-after", ""), self._now())
-            raise Fault(unable(host, status, wait), wait or 0.0)
+            wait = parse_retry_after(response.headers.get("retry-after", ""), self._now())
+            raise RetryableError(status_error(host, status, wait), wait or 0.0)
         raise UpstreamError(
             f"{host} answered {status} for {response.url.path}; check the configured URL.",
             host=host,
@@ -263,32 +257,32 @@ class Fetcher:
 
     def _body(self, response: httpx.Response, call: _Call) -> bytes:
         if call.part is not None:
-            call.part.take(response, self._in_time(response, call))
+            call.part.append(response, self._until_deadline(response, call))
             return b""
         length = response.headers.get("content-length", "")
-        return unpack(
-            self._in_time(response, call),
+        return decompress(
+            self._until_deadline(response, call),
             call.limits,
             name=str(response.url),
             declared=int(length) if length.isascii() and length.isdigit() else None,
         )
 
-    def _in_time(self, response: httpx.Response, call: _Call) -> Iterator[bytes]:
-        """The body as it was sent; a slow drip is cut at the deadline."""
+    def _until_deadline(self, response: httpx.Response, call: _Call) -> Iterator[bytes]:
+        """Yield the raw body; raise when a slow one passes the deadline."""
         for chunk in response.iter_raw():
             yield chunk
             if self._monotonic() > call.deadline:
-                raise timed_out(host_of(response.url))
+                raise timeout_error(host_of(response.url))
 
     def _timeout(self, host: str, call: _Call) -> httpx.Timeout:
         left = call.deadline - self._monotonic()
         if left <= 0:
-            raise timed_out(host)
-        patience = self._patience
-        return httpx.Timeout(min(patience.read_s, left), connect=min(patience.connect_s, left))
+            raise timeout_error(host)
+        policy = self._policy
+        return httpx.Timeout(min(policy.read_s, left), connect=min(policy.connect_s, left))
 
-    def _keep_distance(self, host: str, interval_s: float) -> None:
-        """Wait for this host's next slot; each waiting thread takes a slot of its own."""
+    def _await_slot(self, host: str, interval_s: float) -> None:
+        """Sleep until the next slot of a host; each waiting thread takes a slot of its own."""
         if interval_s <= 0:
             return
         with self._slots_lock:
@@ -298,20 +292,20 @@ class Fetcher:
         if slot > now:
             self._sleep(slot - now)
 
-    def _wait_or_give_up(self, fault: Fault, attempt: int, call: _Call) -> None:
-        wait = max(backoff(attempt, self._patience.backoff_s, self._chance()), fault.wait_s)
+    def _pause_or_raise(self, failure: RetryableError, attempt: int, call: _Call) -> None:
+        pause = max(backoff(attempt, self._policy.backoff_s, self._chance()), failure.wait_s)
         if (
-            attempt >= self._patience.retries
-            or fault.wait_s > self._patience.retry_after_s
-            or self._monotonic() + wait >= call.deadline
+            attempt >= self._policy.retries
+            or failure.wait_s > self._policy.retry_after_s
+            or self._monotonic() + pause >= call.deadline
         ):
-            raise fault.error from fault.__cause__
-        self._sleep(wait)
+            raise failure.error from failure.__cause__
+        self._sleep(pause)
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What stays the same through the redirects and retries of one call."""
+    """The parameters of one call, the same for its redirects and retries."""
 
     method: str
     expected: Collection[int]
@@ -320,5 +314,5 @@ class _Call:
     limits: Limits = _DEFAULT_LIMITS
     interval_s: float = 0.0
     content: bytes = b""
-    part: PartFile | None = None
+    part: PartialFile | None = None
     wanted: Callable[[Mapping[str, str]], bool] = lambda _: True

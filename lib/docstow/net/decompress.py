@@ -1,7 +1,4 @@
-"""Compressed bytes to plain ones, under caps, chunk by chunk.
-
-This room knows zstd and gzip by their first bytes. It does not know where chunks come from.
-"""
+"""Decompression of zstd and gzip, recognised by their first bytes, chunk by chunk under caps."""
 
 from __future__ import annotations
 
@@ -27,25 +24,25 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is taken in: bytes as they arrive compressed, and bytes after that."""
+    """Caps in bytes: on compressed input, and on the decompressed result."""
 
     compressed: int = 30 * _MIB
     decompressed: int = 100 * _MIB
 
 
-def unpack(
+def decompress(
     chunks: Iterable[bytes], limits: Limits, *, name: str, declared: int | None = None
 ) -> bytes:
-    """Join the chunks, decompressed if their first bytes say zstd or gzip.
+    """Join the chunks, decompressed if they begin as zstd or gzip.
 
     Args:
         chunks: the content in pieces of any size.
-        limits: both caps; plain content is measured against the second alone.
-        name: what the content is, for messages.
-        declared: the total length of the chunks in bytes, where it is known beforehand.
+        limits: both caps; only the second applies to plain content.
+        name: names the content in messages.
+        declared: the total length of the chunks in bytes, if it is known beforehand.
 
     Raises:
-        TooLarge: a cap is passed; nothing beyond it has been kept.
+        TooLarge: a cap is exceeded; nothing beyond it is kept.
         UnreadableInput: the compressed stream is damaged or ends early.
     """
     rest = iter(chunks)
@@ -92,7 +89,7 @@ def _counted(chunks: Iterable[bytes], limits: Limits, name: str) -> Iterator[byt
 
 
 def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of one or more zstd frames; EOFError when the last one is incomplete."""
+    """Yield the content of zstd frames; raise EOFError when the last one is incomplete."""
     decompressor = zstandard.ZstdDecompressor()
     frame = decompressor.decompressobj()
     for chunk in chunks:
@@ -108,7 +105,7 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of one or more gzip members; EOFError when the last one is incomplete."""
+    """Yield the content of gzip members; raise EOFError when the last one is incomplete."""
     member = zlib.decompressobj(_GZIP_WINDOW)
     for chunk in chunks:
         piece = chunk

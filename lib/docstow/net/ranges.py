@@ -1,8 +1,7 @@
-"""A file that arrives in parts: what is there already, and what is asked for next.
+"""Range requests: a download that continues where an earlier attempt broke off.
 
-RFC 9110, 14: a server that knows ranges answers 206 with the rest, one that does not answers 200
-with the whole, and 416 when there is no more. This room knows one file and its
-ranges. It does not ask for them.
+RFC 9110, 14: a server that supports ranges answers 206 with the rest, another answers 200 with the
+whole, and 416 means that there is no more.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from pathlib import Path
 import httpx
 
 from docstow.core.errors import StoreError, TooLarge, UpstreamError
-from docstow.net.errors import Fault, host_of
+from docstow.net.errors import RetryableError, host_of
 
 
-class PartFile:
-    """The part of a download that has arrived, on disk, so that another attempt can go on.
+class PartialFile:
+    """The part of a download that has arrived, on disk, so that another attempt can continue.
 
     Args:
-        path: where it is kept; what is there already counts as the download's beginning.
+        path: the file; bytes in it count as the beginning of the download.
         most: the largest size in bytes.
     """
 
@@ -32,7 +31,7 @@ class PartFile:
         self._etag = ""
 
     def headers(self) -> Mapping[str, str]:
-        """Ask for what is missing, or for the whole if the file has changed since."""
+        """Return headers that request the missing rest, or the whole if the file has changed."""
         # A range counts the bytes of one encoding.
         headers = {"Accept-Encoding": "identity"}
         if size := self._size():
@@ -41,27 +40,27 @@ class PartFile:
                 headers["If-Range"] = self._etag
         return headers
 
-    def take(self, response: httpx.Response, pieces: Iterator[bytes]) -> None:
-        """Add what an answer brings.
+    def append(self, response: httpx.Response, pieces: Iterator[bytes]) -> None:
+        """Append the body of an answer.
 
         Raises:
             TooLarge: the file would exceed its limit.
-            Fault: the answer does not fit what is there, which has been thrown away.
-            StoreError: the disk refuses it.
+            RetryableError: the answer does not fit the part, which is deleted.
+            StoreError: it cannot be written.
         """
         size = self._size()
         begin, total = _content_range(response.headers.get("content-range", ""))
         if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             if size and total == size:
                 return
-            self._refuse(response)
+            self._discard(response)
         if response.status_code == httpx.codes.PARTIAL_CONTENT and begin != size:
-            self._refuse(response)
+            self._discard(response)
         if response.status_code == httpx.codes.OK:
             size = 0
         etag = response.headers.get("etag", "")
         self._etag = "" if etag.startswith("W/") else etag
-        with self._explained():
+        with _write_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab" if size else "wb") as file:
                 for piece in pieces:
@@ -74,29 +73,30 @@ class PartFile:
                         )
                     file.write(piece)
 
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as fault:
-            raise StoreError(
-                f"What is fetched cannot be kept: {fault.strerror or fault}. Free some space on the"
-                " disk of temporary files."
-            ) from fault
-
     def _size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def _refuse(self, response: httpx.Response) -> None:
+    def _discard(self, response: httpx.Response) -> None:
         self.path.unlink(missing_ok=True)
         host = host_of(response.url)
-        raise Fault(
+        raise RetryableError(
             UpstreamError(f"{host} sent another range than was asked for; try again.", host=host)
         )
 
 
+@contextlib.contextmanager
+def _write_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"What is fetched cannot be kept: {error.strerror or error}. Free some space on the"
+            " disk of temporary files."
+        ) from error
+
+
 def _content_range(value: str) -> tuple[int | None, int | None]:
-    """First byte and total size of a ``Content-Range`` header, as far as it tells them."""
+    """Return first byte and total size of a ``Content-Range`` header, each None if not given."""
     match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", value)
     if match is None:
         return None, None

@@ -1,8 +1,7 @@
-"""Connections that never reach a private address by way of a public name.
+"""The SSRF guard: connections never reach a private address by way of a public name.
 
-The check is made when a connection is opened, on every address that the name stands for then,
-and one of just these addresses is connected to: a name that changes its mind in between (DNS
-rebinding) gains nothing. This room knows addresses. It does not know who asks, or why.
+When a connection is opened, every address that the name resolves to is checked, and one of exactly
+these addresses is connected to, so that DNS rebinding gains nothing.
 """
 
 from __future__ import annotations
@@ -18,47 +17,47 @@ import httpx
 from docstow.core.errors import Forbidden
 
 _NAT64 = IPv6Network("64:ff9b::/96")
-#: Address of a name, in the order in which they are tried.
+#: Returns the addresses of a host and port, in the order in which they are tried.
 Resolve = Callable[[str, int], list[str]]
 
 
-def public(address: str) -> bool:
-    """Whether an address is one of the public internet, whatever it is wrapped in."""
+def is_public(address: str) -> bool:
+    """Return whether an address is public, and every IPv4 address embedded in it."""
     ip = ip_address(address.partition("%")[0])
-    wrapped = _inner(ip)
-    return all(map(_public, wrapped)) if wrapped else _public(ip)
+    embedded = _embedded(ip)
+    return all(map(_is_global, embedded)) if embedded else _is_global(ip)
 
 
-def _public(ip: IPv4Address | IPv6Address) -> bool:
+def _is_global(ip: IPv4Address | IPv6Address) -> bool:
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
-def _inner(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that an IPv6 address leads to: mapped, 6to4, Teredo, NAT64."""
+def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
+    """Return the IPv4 addresses in an IPv6 address: mapped, 6to4, Teredo, NAT64."""
     if isinstance(ip, IPv4Address):
         return []
-    wrapped = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
+    embedded = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
     if ip in _NAT64:
-        wrapped.append(IPv4Address(int(ip) & 0xFFFFFFFF))
-    return [each for each in wrapped if each is not None]
+        embedded.append(IPv4Address(int(ip) & 0xFFFFFFFF))
+    return [each for each in embedded if each is not None]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Every address of a host's name, as the system gives them.
+    """Return every address of a host, as the system resolves it.
 
     Raises:
-        OSError: the name has none.
+        OSError: the name has no address.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Opens connections to public addresses, and to private ones of the hosts that are named.
+    """A network backend that connects to public addresses, and private ones of allowed hosts.
 
     Args:
-        allowed: names (or addresses) of hosts that may be private.
-        resolve: gives the addresses of a name.
+        allowed: names or addresses of hosts that may be private.
+        resolve: returns the addresses of a name.
     """
 
     def __init__(self, allowed: Collection[str], resolve: Resolve = resolve) -> None:
@@ -91,13 +90,13 @@ class GuardedBackend(httpcore.NetworkBackend):
         raise failure
 
     def _addresses(self, host: str, port: int) -> list[str]:
-        """The addresses of a host, all of which may be connected to."""
+        """Return the addresses of a host, all checked."""
         name = host.lower().strip("[]")
         try:
             addresses = self._resolve(name, port)
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(str(error)) from error
-        if name not in self._allowed and not all(public(address) for address in addresses):
+        if name not in self._allowed and not all(is_public(address) for address in addresses):
             raise Forbidden(
                 f"{host} is on a private address, which this server does not fetch from. Its"
                 f" operator can allow it: private_hosts (DOCSTOW_PRIVATE_HOSTS={host}).",
@@ -109,13 +108,13 @@ class GuardedBackend(httpcore.NetworkBackend):
 class GuardedTransport(httpx.HTTPTransport):
     """httpx's own transport over :class:`GuardedBackend`.
 
-    A proxy of the environment is not used: it would resolve names where nobody can look.
+    A proxy of the environment is not used: it would resolve names past this guard.
     """
 
     def __init__(self, allowed: Collection[str], resolve: Resolve = resolve) -> None:
         super().__init__()
         self._pool.close()
-        # The pool takes a backend, but httpx has no parameter that hands one on.
+        # The pool takes a backend, but httpx has no parameter for it.
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(),
             max_connections=100,

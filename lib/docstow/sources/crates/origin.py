@@ -27,7 +27,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import CRATE, STANDARD, File, Revision, Source
 from docstow.core.versions import Version, choose, exact
-from docstow.net.decompress import Limits, unpack
+from docstow.net.decompress import Limits, decompress
 from docstow.sources.crates.index import Listing, Release, SparseIndex
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def read_file(path: Path, limits: Limits = _DEFAULT_LIMITS) -> File:
     """
     try:
         with path.open("rb") as stream:
-            body = unpack(
+            body = decompress(
                 _chunks(stream.read), limits, name=str(path), declared=path.stat().st_size
             )
     except OSError as error:

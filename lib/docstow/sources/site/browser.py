@@ -30,7 +30,7 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.net import secret_headers as redirects
+from docstow.net import redirects
 from docstow.net.decompress import Limits
 
 if TYPE_CHECKING:
@@ -89,14 +89,14 @@ def find(chosen: str = "") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a page may take, in seconds: to load, and to fall quiet after that."""
+class Timeouts:
+    """How long a page may take, in seconds: to load, and then to become idle."""
 
     load_s: float = 30.0
     settle_s: float = 5.0
 
 
-_DEFAULT_PATIENCE = Patience()
+_DEFAULT_TIMEOUTS = Timeouts()
 _Task = tuple[str, Mapping[str, str], "Future[bytes]"]
 
 
@@ -110,7 +110,7 @@ class Browser:
         fetcher: answers the requests of pages.
         chromium: path or name of the browser; empty: found on PATH.
         may_open: whether a frame or a redirect by script may lead to this address.
-        patience: bounds on waiting.
+        timeouts: bounds on waiting.
         sandboxed: whether Chromium's sandbox is used; it refuses to, as root.
 
     Raises:
@@ -123,14 +123,14 @@ class Browser:
         *,
         chromium: str = "",
         may_open: Callable[[str], bool] = lambda _url: False,
-        patience: Patience = _DEFAULT_PATIENCE,
+        timeouts: Timeouts = _DEFAULT_TIMEOUTS,
         sandboxed: bool | None = None,
     ) -> None:
         _require_playwright()
         self._chromium = find(chromium)
         self._fetcher = fetcher
         self._may_open = may_open
-        self._patience = patience
+        self._timeouts = timeouts
         self._sandboxed = not _root() if sandboxed is None else sandboxed
         self._tasks: queue.Queue[_Task | None] = queue.Queue()
         # Nothing waits for a page that hangs, the end of the process neither.
@@ -177,7 +177,7 @@ class Browser:
             raise _slow(url) from None
 
     def _longest(self) -> float:
-        return 2 * (self._patience.load_s + self._patience.settle_s) + 30
+        return 2 * (self._timeouts.load_s + self._timeouts.settle_s) + 30
 
     def _work(self) -> None:
         """The browser's thread: from its start to its end."""
@@ -221,7 +221,7 @@ class Browser:
         from playwright.sync_api import Error
         from playwright.sync_api import TimeoutError as Timeout
 
-        visit = _Visit(self._fetcher, self._may_open, url, headers, self._patience)
+        visit = _Visit(self._fetcher, self._may_open, url, headers, self._timeouts)
         page = context.new_page()
         try:
             page.route("**/*", visit.answer)
@@ -242,8 +242,8 @@ class Browser:
 
         page.on("popup", lambda popup: popup.close())
         page.on("dialog", lambda dialog: dialog.dismiss())
-        page.goto(url, wait_until="domcontentloaded", timeout=1000 * self._patience.load_s)
-        settle = 1000 * self._patience.settle_s
+        page.goto(url, wait_until="domcontentloaded", timeout=1000 * self._timeouts.load_s)
+        settle = 1000 * self._timeouts.settle_s
         # Some pages are never quiet; what is there by then is the page.
         with suppress(Timeout):
             page.wait_for_load_state("networkidle", timeout=settle)
@@ -260,7 +260,7 @@ class _Visit:
         may_open: Callable[[str], bool],
         url: str,
         headers: Mapping[str, str],
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> None:
         self._fetcher = fetcher
         self._may_open = may_open
@@ -268,7 +268,7 @@ class _Visit:
         self._headers = headers
         self._home = redirects.origin(url)
         self._left = _MOST_REQUESTS
-        self._until = time.monotonic() + patience.load_s
+        self._until = time.monotonic() + timeouts.load_s
         #: Why the page itself could not be fetched.
         self.failure: DocstowError | None = None
 

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from xml.parsers import expat
 
 from docstow.core.errors import UnreadableInput
-from docstow.net.decompress import GZIP, Limits, unpack
+from docstow.net.decompress import GZIP, Limits, decompress
 
 # ``llms.txt`` and ``llms-full.txt``
 
@@ -109,7 +109,7 @@ def parse(body: bytes, url: str) -> Sitemap:
         TooLarge: it unpacks to more than a sitemap may have.
     """
     if body.startswith(GZIP):
-        body = unpack([body], Limits(MOST_BYTES, MOST_BYTES), name=url)
+        body = decompress([body], Limits(MOST_BYTES, MOST_BYTES), name=url)
     start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"http://", b"https://")):
         return Sitemap(pages=_lines(body.decode("utf-8", "replace").splitlines()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.net.errors import backoff, retry_after
+from docstow.net.retry import backoff, parse_retry_after
 
 CHANCES = st.floats(min_value=0, max_value=1, exclude_max=True)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -47,4 +47,4 @@ def test_the_first_wait_is_the_base_with_up_to_half_on_top() -> None:
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(value, NOON) == seconds
+    assert parse_retry_after(value, NOON) == seconds

@@ -21,9 +21,10 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.net import Fetcher, followed
+from docstow.net import Fetcher
 from docstow.net.decompress import Limits
-from docstow.net.errors import Patience
+from docstow.net.redirects import checked_redirect
+from docstow.net.retry import RetryPolicy
 from servers.clock import Clock
 from servers.loopback import (
     Handler,
@@ -40,10 +41,10 @@ BODY = b'{"root": 0}' * 1000
 MIB = 1024 * 1024
 
 
-def fetcher_on(clock: Clock, patience: Patience) -> Fetcher:
+def fetcher_on(clock: Clock, policy: RetryPolicy) -> Fetcher:
     return Fetcher(
         "https://project.example",
-        patience=patience,
+        policy=policy,
         sleep=clock.sleep,
         monotonic=clock.monotonic,
         now=clock.today,
@@ -58,7 +59,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def fetcher(clock: Clock) -> Iterator[Fetcher]:
-    made = fetcher_on(clock, Patience())
+    made = fetcher_on(clock, RetryPolicy())
     yield made
     made.close()
 
@@ -158,10 +159,10 @@ def test_a_redirect_that_cannot_be_read_is_an_upstream_error(
 def test_https_is_left_for_loopback_only(source: str, target: str, allowed: bool) -> None:
     here, there = httpx.URL(source), httpx.URL(target)
     if allowed:
-        assert followed(here, there) == there
+        assert checked_redirect(here, there) == there
     else:
         with pytest.raises(UpstreamError, match="from https to plain http"):
-            followed(here, there)
+            checked_redirect(here, there)
 
 
 @pytest.mark.parametrize("code", [500, 502, 503, 504, 429])
@@ -220,7 +221,7 @@ def test_retry_after_is_honoured_where_it_is_longer(
     assert clock.naps == [2.0, 1.0, 6.0]
 
 
-def test_a_retry_after_beyond_patience_is_handed_on(
+def test_a_retry_after_beyond_policy_is_handed_on(
     server: Loopback, fetcher: Fetcher, clock: Clock
 ) -> None:
     server.always("/a", status(429, retry_after="3600"))
@@ -273,7 +274,7 @@ def test_names_and_passwords_of_an_address_stay_out_of_messages(fetcher: Fetcher
 def test_an_answer_that_never_comes_is_a_timeout(server: Loopback, clock: Clock) -> None:
     over = threading.Event()
     server.always("/a", drip([b"late"], over.wait))
-    fetcher = fetcher_on(clock, Patience(read_s=0.05, retries=1))
+    fetcher = fetcher_on(clock, RetryPolicy(read_s=0.05, retries=1))
     with pytest.raises(UpstreamTimeout, match="did not answer in time") as caught:
         fetcher.get(f"{server.url}/a")
     over.set()
@@ -294,9 +295,9 @@ def test_a_slow_drip_is_cut_at_the_deadline(
     assert len(server.requests) == 1
 
 
-def test_retries_stay_within_the_whole_patience(server: Loopback, clock: Clock) -> None:
+def test_retries_stay_within_the_whole_policy(server: Loopback, clock: Clock) -> None:
     server.always("/a", status(500))
-    fetcher = fetcher_on(clock, Patience(total_s=5.0, retries=100))
+    fetcher = fetcher_on(clock, RetryPolicy(total_s=5.0, retries=100))
     with pytest.raises(UpstreamError, match="answered 500"):
         fetcher.get(f"{server.url}/a")
     assert clock.naps == [0.5, 1.0, 2.0]

@@ -11,8 +11,8 @@ import pytest
 from docstow.core.errors import Forbidden, UpstreamError
 from docstow.core.settings import Settings, allowed_private, load
 from docstow.net import Fetcher
-from docstow.net.errors import Patience
-from docstow.net.ssrf import GuardedTransport, public
+from docstow.net.retry import RetryPolicy
+from docstow.net.ssrf import GuardedTransport, is_public
 from servers.loopback import Loopback, content, redirect
 
 
@@ -24,13 +24,13 @@ def server() -> Iterator[Loopback]:
 
 @contextmanager
 def guarded(private: bool | tuple[str, ...] = ()) -> Iterator[Fetcher]:
-    fetcher = Fetcher("https://project.example", patience=Patience(retries=0), private=private)
+    fetcher = Fetcher("https://project.example", policy=RetryPolicy(retries=0), private=private)
     yield fetcher
     fetcher.close()
 
 
 @pytest.mark.parametrize(
-    ("address", "is_public"),
+    ("address", "expected"),
     [
         ("93.184.215.14", True),
         ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
@@ -56,8 +56,8 @@ def guarded(private: bool | tuple[str, ...] = ()) -> Iterator[Fetcher]:
         ("2002:7f00:1::", False),
     ],
 )
-def test_public_addresses(address: str, is_public: bool) -> None:
-    assert public(address) is is_public
+def test_public_addresses(address: str, expected: bool) -> None:
+    assert is_public(address) is expected
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]"])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import TooLarge, UnreadableInput
-from docstow.net.decompress import Limits, unpack
+from docstow.net.decompress import Limits, decompress
 from servers.loopback import zstd_bomb
 
 MIB = 1024 * 1024
@@ -40,18 +40,18 @@ def test_any_packing_in_any_pieces_is_unpacked(
     body: bytes, packing: str, size: int, parts: int
 ) -> None:
     packed = PACKERS[packing](body) * parts
-    assert unpack(pieces(packed, size), Limits(), name="it") == body * parts
+    assert decompress(pieces(packed, size), Limits(), name="it") == body * parts
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\x28\xb5", b"\x1f"])
 def test_what_is_too_short_to_be_packed_is_plain(body: bytes) -> None:
-    assert unpack(iter([body]), Limits(), name="it") == body
+    assert decompress(iter([body]), Limits(), name="it") == body
 
 
 def test_a_zstd_stream_without_its_content_size_is_unpacked() -> None:
     stream = zstandard.ZstdCompressor().compressobj()
     packed = stream.compress(TEXT) + stream.flush()
-    assert unpack([packed], Limits(), name="it") == TEXT
+    assert decompress([packed], Limits(), name="it") == TEXT
 
 
 @pytest.mark.parametrize("packing", ["zstd", "gzip"])
@@ -59,7 +59,7 @@ def test_a_zstd_stream_without_its_content_size_is_unpacked() -> None:
 def test_a_truncated_archive_is_unreadable(packing: str, lost: int) -> None:
     packed = PACKERS[packing](NOISE)[:-lost]
     with pytest.raises(UnreadableInput, match="it ends before its archive does"):
-        unpack(pieces(packed, 4096), Limits(), name="it")
+        decompress(pieces(packed, 4096), Limits(), name="it")
 
 
 @pytest.mark.parametrize("packing", ["zstd", "gzip"])
@@ -67,21 +67,21 @@ def test_a_damaged_archive_is_unreadable(packing: str) -> None:
     packed = bytearray(PACKERS[packing](TEXT))
     packed[4:12] = b"\xff" * 8
     with pytest.raises(UnreadableInput, match="it is a damaged archive"):
-        unpack([bytes(packed)], Limits(), name="it")
+        decompress([bytes(packed)], Limits(), name="it")
 
 
 @pytest.mark.parametrize("packing", ["zstd", "gzip"])
 def test_bytes_behind_an_archive_are_damage(packing: str) -> None:
     with pytest.raises(UnreadableInput, match="it is a damaged archive"):
-        unpack([PACKERS[packing](TEXT) + b"trailing bytes"], Limits(), name="it")
+        decompress([PACKERS[packing](TEXT) + b"trailing bytes"], Limits(), name="it")
 
 
 @pytest.mark.parametrize("packing", ["plain", "zstd", "gzip"])
 def test_the_decompressed_cap_is_exact(packing: str) -> None:
     packed = PACKERS[packing](TEXT)
-    assert unpack([packed], Limits(decompressed=len(TEXT)), name="it") == TEXT
+    assert decompress([packed], Limits(decompressed=len(TEXT)), name="it") == TEXT
     with pytest.raises(TooLarge, match="decompressed") as caught:
-        unpack([packed], Limits(decompressed=len(TEXT) - 1), name="it")
+        decompress([packed], Limits(decompressed=len(TEXT) - 1), name="it")
     assert caught.value.body()["limit"] == len(TEXT) - 1
 
 
@@ -89,14 +89,14 @@ def test_the_decompressed_cap_is_exact(packing: str) -> None:
 def test_the_compressed_cap_is_exact(packing: str) -> None:
     packed = PACKERS[packing](NOISE)
     limits = Limits(compressed=len(packed))
-    assert unpack(pieces(packed, 4096), limits, name="it", declared=len(packed)) == NOISE
+    assert decompress(pieces(packed, 4096), limits, name="it", declared=len(packed)) == NOISE
     with pytest.raises(TooLarge, match="compressed") as caught:
-        unpack(pieces(packed, 4096), Limits(compressed=len(packed) - 1), name="it")
+        decompress(pieces(packed, 4096), Limits(compressed=len(packed) - 1), name="it")
     assert caught.value.body()["limit"] == len(packed) - 1
 
 
 def test_plain_content_may_be_longer_than_the_compressed_cap() -> None:
-    assert unpack([TEXT], Limits(compressed=10), name="it", declared=len(TEXT)) == TEXT
+    assert decompress([TEXT], Limits(compressed=10), name="it", declared=len(TEXT)) == TEXT
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_declared_length_beyond_the_cap_is_refused_at_once(first: bytes, limit
         pytest.fail("more was read than the first chunk")
 
     with pytest.raises(TooLarge):
-        unpack(chunks(), limits, name="it", declared=1001)
+        decompress(chunks(), limits, name="it", declared=1001)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_bomb_stops_early_in_little_memory(bomb: bytes) -> None:
 
     tracemalloc.start()
     with pytest.raises(TooLarge) as caught:
-        unpack(chunks(), Limits(decompressed=16 * MIB), name="it")
+        decompress(chunks(), Limits(decompressed=16 * MIB), name="it")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert caught.value.body()["limit"] == 16 * MIB
@@ -141,4 +141,4 @@ def test_a_bomb_stops_early_in_little_memory(bomb: bytes) -> None:
 
 
 def test_the_bomb_is_a_real_one() -> None:
-    assert unpack([zstd_bomb(3 * MIB)], Limits(), name="it") == bytes(3 * MIB)
+    assert decompress([zstd_bomb(3 * MIB)], Limits(), name="it") == bytes(3 * MIB)

@@ -22,8 +22,8 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.net import Fetcher
+from docstow.net.client import checked_redirect
 from docstow.net.decompress import Limits
-from docstow.net.redirects import checked_redirect
 from docstow.net.retry import RetryPolicy
 from servers.clock import Clock
 from servers.loopback import (

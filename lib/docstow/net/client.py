@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +25,6 @@ from docstow.net.errors import (
     timeout_error,
 )
 from docstow.net.ranges import PartialFile
-from docstow.net.redirects import checked_redirect
 from docstow.net.retry import RetryPolicy, backoff, parse_retry_after
 from docstow.net.ssrf import GuardedTransport
 
@@ -316,3 +316,30 @@ class _Call:
     content: bytes = b""
     part: PartialFile | None = None
     wanted: Callable[[Mapping[str, str]], bool] = lambda _: True
+
+
+def checked_redirect(here: httpx.URL, there: httpx.URL) -> httpx.URL:
+    """Return the address that a redirect leads to, if it may be followed.
+
+    Raises:
+        UpstreamError: it is not an http address, or leaves https for a host other than loopback.
+    """
+    if there.scheme not in {"http", "https"}:
+        raise UpstreamError(
+            f"{host_of(here)} redirects to an address other than http, which is not followed.",
+            host=host_of(here),
+        )
+    if here.scheme == "https" and there.scheme == "http" and not _loopback(there.host):
+        raise UpstreamError(
+            f"{host_of(here)} redirects from https to plain http on {host_of(there)}, which is not"
+            " followed.",
+            host=host_of(here),
+        )
+    return there
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

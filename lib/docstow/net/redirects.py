@@ -1,43 +1,19 @@
-"""Redirects: which may be followed, and where secret headers must stay behind."""
+"""Redirects that are followed one by one, so that secret headers stay with their host."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-import httpx
-
 from docstow.core.errors import UpstreamError
-from docstow.net.errors import host_of
 
 if TYPE_CHECKING:
-    from docstow.net.client import Answer
+    from docstow.net import Answer
 
 #: Statuses of redirects; ``ask`` of :func:`follow` returns answers with these.
 STATUSES = (301, 302, 303, 307, 308)
 _MOST = 5
-
-
-def checked_redirect(here: httpx.URL, there: httpx.URL) -> httpx.URL:
-    """Return the address that a redirect leads to, if it may be followed.
-
-    Raises:
-        UpstreamError: it is not an http address, or leaves https for a host other than loopback.
-    """
-    if there.scheme not in {"http", "https"}:
-        raise UpstreamError(
-            f"{host_of(here)} redirects to an address other than http, which is not followed.",
-            host=host_of(here),
-        )
-    if here.scheme == "https" and there.scheme == "http" and not _loopback(there.host):
-        raise UpstreamError(
-            f"{host_of(here)} redirects from https to plain http on {host_of(there)}, which is not"
-            " followed.",
-            host=host_of(here),
-        )
-    return there
 
 
 def follow(url: str, ask: Callable[[str, bool], Answer]) -> Answer:
@@ -80,10 +56,3 @@ def origin(url: str) -> tuple[str, str]:
 def host(url: str) -> str:
     """Return host and port of an address for messages; never credentials."""
     return urlsplit(url).netloc.rpartition("@")[2]
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

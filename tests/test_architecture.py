@@ -32,7 +32,7 @@ FLOORS = [
     {"__init__", "__main__", "functions"},
 ]
 #: The same inside ``languages``.
-LANGUAGES = [{"shared"}, {"rust", "python", "typescript"}, {"projects"}, {"__init__"}]
+LANGUAGES = [{"shared"}, {"rust", "python", "typescript", "go"}, {"projects"}, {"__init__"}]
 
 #: The packages that may import a library.
 OWNERS = {

@@ -44,12 +44,11 @@ from docstow.store.objects import ObjectStore, open_store
 from docstow.store.objects import probe as probe
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import Touched
-from docstow.tools import Toolbox
+from docstow.tools import Toolbox, packages
 from docstow.tools import collections as collections
 from docstow.tools import docs as docs
 from docstow.tools import items as rust
 from docstow.tools import sources as sources
-from docstow.tools import verify_code as packages
 from docstow.tools.metrics import Metrics
 
 if TYPE_CHECKING:

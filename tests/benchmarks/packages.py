@@ -19,15 +19,14 @@ import griffe
 from benchmarks.measure import Taken, fresh, mib, ms, table, timed
 from docstow.core.errors import DocstowError
 from docstow.languages.projects import Projects
-from docstow.languages.projects.resolver import Opened
+from docstow.languages.projects.packages import ProjectPackages
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared import package_files as contents
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.scan_cache import Memory
 from docstow.library import Library
 from docstow.store.snapshots import Snapshots
-from docstow.tools import Toolbox
-from docstow.tools import verify_code as packages
+from docstow.tools import Toolbox, packages
 
 PROJECT = Path(sys.prefix).parent
 
@@ -91,7 +90,7 @@ def run(folder: Path, library: Library, snapshots: Snapshots) -> None:
     """
     projects = Projects([PROJECT], folder / "cache", local=True)
     toolbox = Toolbox(packages.tools(projects, library, snapshots))
-    opened = Opened(projects.scan()[1])
+    opened = ProjectPackages(projects.scan()[1])
     largest = sorted(_python(opened), key=lambda each: -_files(opened, each))
     _scans(folder, projects, opened)
     _reads(toolbox, opened, largest[0])
@@ -99,14 +98,14 @@ def run(folder: Path, library: Library, snapshots: Snapshots) -> None:
     _memory(folder, [each.name for each in largest])
 
 
-def _python(opened: Opened) -> list[Package]:
+def _python(opened: ProjectPackages) -> list[Package]:
     """The packages of the environment that runs this, which files are there of."""
     site = Path(sys.prefix, "lib").resolve()
     found = [each for each in opened.scan.packages if each.ecosystem == "python"]
     return [e for e in found if e.files_root and e.files_root.is_relative_to(site)]
 
 
-def _files(opened: Opened, package: Package) -> int:
+def _files(opened: ProjectPackages, package: Package) -> int:
     try:
         found = contents.files(package, opened.boundary(package))
     except DocstowError:
@@ -114,7 +113,7 @@ def _files(opened: Opened, package: Package) -> int:
     return sum(each.endswith(".py") for each in found)
 
 
-def _scans(folder: Path, projects: Projects, opened: Opened) -> None:
+def _scans(folder: Path, projects: Projects, opened: ProjectPackages) -> None:
     site = str(_python(opened)[0].files_root)
 
     def by_hand() -> None:
@@ -149,7 +148,7 @@ def _stored(folder: Path) -> None:
     scan(PROJECT, Memory.load(folder / "cache" / "projects", PROJECT))
 
 
-def _reads(toolbox: Toolbox, opened: Opened, package: Package) -> None:
+def _reads(toolbox: Toolbox, opened: ProjectPackages, package: Package) -> None:
     boundary = opened.boundary(package)
     files = contents.files(package, boundary)
     place = Path(boundary.root, package.import_names[0])

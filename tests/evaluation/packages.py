@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from docstow.core.errors import PackageNotFound
-from docstow.core.language_names import LANGUAGES, PYTHON
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.index.ranking import WEIGHTS
 from docstow.index.search import Filters, candidates
+from docstow.languages import LANGUAGES, PYTHON
 from docstow.runtime import Runtime
 from evaluation.fit import AGAINST, Case, fit, judge
 from evaluation.measures import Score, table

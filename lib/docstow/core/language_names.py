@@ -1,89 +1,144 @@
-"""What is different about the paths of each language whose packages are stowed.
+"""How the languages spell the names of packages and items.
 
-This room knows how names are joined and written. It does not know packages or documents.
+Each language registers its spelling; what is no package is spelled as in Rust.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
+_SEPARATORS = re.compile(r"[-_.]+")
 _GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """How a language spells its public names.
-
-    Attributes:
-        name: as callers say it.
-        kind: of the sources that are its packages; empty for Rust, whose crates have two.
-        separator: between a name and its owner.
-    """
-
-    name: str
-    kind: str
-    separator: str
-
-    def normalise(self, path: str) -> str:
-        """A path as the language writes it, without what may surround it: ``click.echo()``."""
-        path = path.strip().strip("`").strip()
-        if self is RUST:
-            return _rust(path)
-        path = path.removesuffix("()").replace("::", ".").replace("#", ".")
-        return re.sub(r"\s*\.\s*", ".", path).strip(".:")
-
-    def root(self, path: str) -> str:
-        """What a path begins with: a crate, an imported name, an npm package."""
-        if self is TYPESCRIPT:
-            parts = path.split("/", 2)
-            if path.startswith("@") and len(parts) > 1:
-                return f"{parts[0]}/{parts[1].split('.')[0]}"
-            return parts[0].split(".")[0]
-        return path.split(self.separator)[0]
-
-    def last(self, path: str) -> str:
-        """The last name of a path."""
-        return path.rpartition(self.separator)[2]
-
-    def holds(self, owner: str, path: str) -> bool:
-        """Whether a path is an owner's, or that of something below it."""
-        joints = (self.separator, "/") if self is TYPESCRIPT else (self.separator,)
-        return path == owner or any(path.startswith(owner + joint) for joint in joints)
+def _bare(path: str) -> str:
+    return path.strip().strip("`").strip()
 
 
-RUST = Language("rust", "", "::")
-PYTHON = Language("python", "python", ".")
-TYPESCRIPT = Language("typescript", "node", ".")
-
-#: Kinds of the sources that were read from where a project has them installed.
-PACKAGE_KINDS = (PYTHON.kind, TYPESCRIPT.kind)
-
-#: By what callers say.
-LANGUAGES = {each.name: each for each in (RUST, PYTHON, TYPESCRIPT)} | {"javascript": TYPESCRIPT}
-_BY_KIND = {each.kind: each for each in (PYTHON, TYPESCRIPT)}
+def normalise_dotted(path: str) -> str:
+    """Return a path with dots between its names: ``click.echo()`` is ``click.echo``."""
+    path = _bare(path).removesuffix("()").replace("::", ".").replace("#", ".")
+    return re.sub(r"\s*\.\s*", ".", path).strip(".:")
 
 
-def of_kind(kind: str) -> Language:
-    """The language of a source's items."""
-    return _BY_KIND.get(kind, RUST)
-
-
-def spoken(path: str) -> str:
-    """A path as words, for what has learned from sentences."""
-    return re.sub(r"::|[./]", " ", path)
-
-
-def depth(path: str) -> int:
-    """How many names a path has."""
-    return 1 + path.count("::") + path.count(".") + path.count("/")
-
-
-def _rust(path: str) -> str:
-    """A path as it is written in Rust: ``Vec::<T>::new()`` is ``Vec::new``."""
-    previous = ""
+def normalise_rust(path: str) -> str:
+    """Return a path as Rust writes it: ``Vec::<T>::new()`` is ``Vec::new``."""
+    previous, path = "", _bare(path)
     while previous != path:
         previous, path = path, _GENERICS.sub("", path)
     path = path.removesuffix("()").removesuffix("!").replace(".", "::").replace("#", "::")
     path = re.sub(r"(?<![a-z0-9_])r::(?=[a-z])", "", path)
     return re.sub(r"\s*::\s*", "::", path).strip(":")
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared: registries take ``-``, ``_`` and ``.`` for the same."""
+    return _SEPARATORS.sub("-", name).lower()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Spelling:
+    """How a language spells its public names.
+
+    Attributes:
+        name: the language, as callers say it.
+        aliases: further names of the language.
+        ecosystem: its packages, as a scan of a project says it.
+        kind: of the sources that are its packages; empty where it has none of its own.
+        separator: between a name and its owner.
+        import_separator: between the parts of what code imports.
+        scoped: whether package names have scopes and subpaths: ``@scope/name/sub``.
+        folds: whether ``-``, ``_``, ``.`` and case do not matter in package names.
+        normalise: returns a path without what may surround it, with the language's separator.
+        guess_code: whether indented text of its documentation is as often a list as it is code.
+    """
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    ecosystem: str
+    kind: str = ""
+    separator: str = "."
+    import_separator: str = "."
+    scoped: bool = False
+    folds: bool = False
+    normalise: Callable[[str], str] = normalise_dotted
+    guess_code: bool = False
+
+    @property
+    def packaged(self) -> bool:
+        """Whether its packages are stowed from where a project has them installed."""
+        return bool(self.kind)
+
+    def root(self, path: str) -> str:
+        """Return what a path begins with: a crate, an imported name, an npm package."""
+        if not self.scoped:
+            return path.split(self.separator)[0]
+        parts = path.split("/", 2)
+        if path.startswith("@") and len(parts) > 1:
+            return f"{parts[0]}/{parts[1].split('.')[0]}"
+        return parts[0].split(".")[0]
+
+    def last(self, path: str) -> str:
+        """Return the last name of a path."""
+        return path.rpartition(self.separator)[2]
+
+    def contains(self, owner: str, path: str) -> bool:
+        """Return whether a path is an owner's, or that of something below it."""
+        separators = (self.separator, "/") if self.scoped else (self.separator,)
+        return path == owner or any(path.startswith(owner + each) for each in separators)
+
+    def package_key(self, name: str) -> str:
+        """Return a package's name as it is stowed and compared."""
+        return folded(name) if self.folds else name
+
+    def import_parts(self, imported: str) -> list[str]:
+        """Return the parts of a dotted name, a path, or a specifier that code imports."""
+        return re.split("/" if self.import_separator == "/" else r"::|\.", imported)
+
+
+RUST = Spelling(name="rust", ecosystem="rust", separator="::", normalise=normalise_rust)
+
+_SPELLINGS: dict[str, Spelling] = {}
+
+
+def register(spelling: Spelling) -> None:
+    """Add the spelling of a language, after those that are there."""
+    _SPELLINGS[spelling.name] = spelling
+
+
+def unregister(spelling: Spelling) -> None:
+    """Remove a spelling that was registered."""
+    _SPELLINGS.pop(spelling.name, None)
+
+
+def of_kind(kind: str) -> Spelling:
+    """Return the spelling of the items of a source; Rust's for whatever is no package."""
+    return next((each for each in _SPELLINGS.values() if kind and each.kind == kind), RUST)
+
+
+def of_name(name: str) -> Spelling | None:
+    """Return the spelling of a language by its name or an alias."""
+    found = (each for each in _SPELLINGS.values() if name in (each.name, *each.aliases))
+    return next(found, None)
+
+
+def of_ecosystem(ecosystem: str) -> Spelling | None:
+    """Return the spelling of the packages of an ecosystem."""
+    return next((each for each in _SPELLINGS.values() if each.ecosystem == ecosystem), None)
+
+
+def package_kinds() -> tuple[str, ...]:
+    """Return the kinds of the sources that are read from where a project has them installed."""
+    return tuple(each.kind for each in _SPELLINGS.values() if each.kind)
+
+
+def as_words(path: str) -> str:
+    """Return a path as words, for a model that has learned from sentences."""
+    return re.sub(r"::|[./]", " ", path)
+
+
+def depth(path: str) -> int:
+    """Return how many names a path has."""
+    return 1 + path.count("::") + path.count(".") + path.count("/")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import RUST, Language, of_kind
+from docstow.core.language_names import Spelling, of_kind
 from docstow.core.model import Document, Example, Known, Passage, Snapshot
 from docstow.core.relations import DEFINES, DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.core.relations import unpack_definitions as unpacked
@@ -252,7 +252,7 @@ class Index:
         self._file = file
 
     @property
-    def language(self) -> Language:
+    def language(self) -> Spelling:
         """How its paths are written."""
         return of_kind(self.snapshot.revision.source.kind)
 
@@ -371,7 +371,7 @@ class Index:
 
     def item(self, row: int) -> Item:
         """What the ranking knows of a document."""
-        columns, rust = self.columns, self.language is RUST
+        columns, rust = self.columns, not self.language.packaged
         return Item(
             kind=str(columns["kind"][row]),
             path=str(columns["path"][row]),
@@ -395,7 +395,7 @@ class Index:
         kinds = self.columns["kind"]
         of_module = kinds[row] == "module"
         children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
-        if self.language is not RUST:
+        if self.language.packaged:
             inherited = () if of_module else filter(None, self._others(row).values())
             found = [each for path in inherited for each in self.rows_by_path.get(path, ())]
             return sorted({*children, *found}, key=lambda each: str(self.columns["title"][each]))
@@ -525,7 +525,7 @@ class Index:
         if found:
             return found
         found = self._find_as(path, self.aliases) or self._find_as(path, self.definitions)
-        return found if found or self.language is RUST else self._find_other(path)
+        return found if found or not self.language.packaged else self._find_other(path)
 
     def _find_as(self, path: str, others: Mapping[str, str]) -> tuple[int, ...]:
         """Rows of what a path means by its longest beginning that is another's name."""

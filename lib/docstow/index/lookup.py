@@ -98,7 +98,7 @@ def find(index: Index, path: str) -> tuple[int, ...]:
 
 def _root(index: Index) -> str:
     """The module that holds the others."""
-    if index.language is not RUST:
+    if index.language.packaged:
         for row in index.rows_by_parent.get("", ()):
             if index.columns["kind"][row] == "module":
                 return str(index.columns["path"][row])
@@ -110,7 +110,7 @@ def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNot
     from rapidfuzz import fuzz, process
 
     language = index.language
-    full = wanted if language.holds(root, wanted) else f"{root}{language.separator}{wanted}"
+    full = wanted if language.contains(root, wanted) else f"{root}{language.separator}{wanted}"
     near = process.extract(
         full,
         list(index.names()),

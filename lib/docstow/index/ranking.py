@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import RUST, Language, depth
+from docstow.core.language_names import RUST, Spelling, depth
 from docstow.text import bm25 as words
 
 # Rank
@@ -252,17 +252,17 @@ NAMED = 10.0
 
 
 @cache
-def weights(language: Language = RUST) -> Mapping[str, float]:
+def weights(language: Spelling = RUST) -> Mapping[str, float]:
     """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing.
 
     Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
     class often is, and what lies deep in a package is mostly its own affair.
     """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return {**tables["weights" if language is RUST else "packages"], "named": NAMED}
+    return {**tables["packages" if language.packaged else "weights"], "named": NAMED}
 
 
-def worth(values: Mapping[str, float], language: Language = RUST) -> float:
+def worth(values: Mapping[str, float], language: Spelling = RUST) -> float:
     """The weighted sum of a candidate's features: what candidates are sorted by."""
     table = weights(language)
     return sum(table.get(name, 0.0) * value for name, value in values.items())

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import PACKAGE_KINDS, spoken
+from docstow.core.language_names import as_words, of_name, package_kinds
 from docstow.core.model import (
     CRATE,
     LOCAL,
@@ -182,7 +182,7 @@ class Profile:
 
 def profile_of(source_kind: str) -> Profile:
     """Return the profile of a kind of source: of pages, unless it is a kind that has items."""
-    return ITEMS if source_kind in ITEM_KINDS else PAGES
+    return ITEMS if source_kind in (CRATE, LOCAL, *package_kinds()) else PAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,7 +443,8 @@ def _divide_item(
 def _item_code(document: Document) -> list[Block]:
     """Return an item's code blocks; one that names no language is in the document's own."""
     language = str(document.attributes.get("language", "rust"))
-    if language != "python":
+    spelling = of_name(language)
+    if spelling is None or not spelling.guess_code:
         return examples(document.text, default_language=language)
     # What is indented in a docstring is as often a list as it is code.
     return [
@@ -459,7 +460,7 @@ def _item_passages(content: Content) -> list[Embeddable]:
         document, summary = content.owner(passage), content.summaries[passage.document]
         first = passage.ordinal == 0
         fields = {
-            "path": spoken(document.path),
+            "path": as_words(document.path),
             "title": document.title,
             "signature": " ".join(document.signature.split()) if first else "",
             "summary": summary if first else passage.heading_path,
@@ -497,7 +498,7 @@ def _item_examples(content: Content) -> list[Embeddable]:
     return [
         Embeddable(
             {
-                "path": spoken(content.owner(example).path),
+                "path": as_words(content.owner(example).path),
                 "owner": content.summaries[example.document],
                 "context": example.context,
                 "code": example.code,
@@ -565,9 +566,6 @@ ITEMS = Profile(
     divide=_divide_item,
     code_blocks=_item_code,
 )
-
-#: Kinds of sources whose documents are items.
-ITEM_KINDS = frozenset({CRATE, LOCAL, *PACKAGE_KINDS})
 
 
 # Pages of prose

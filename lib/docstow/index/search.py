@@ -328,7 +328,7 @@ def allowed(index: Index, filters: Filters) -> NDArray[np.bool_]:
         passing &= np.isin(columns["kind"].astype(str), list(filters.kinds))
     if filters.module:
         prefix = filters.module.removesuffix(index.language.separator)
-        inside = [index.language.holds(prefix, path) for path in columns["path"]]
+        inside = [index.language.contains(prefix, path) for path in columns["path"]]
         passing &= np.array(inside, np.bool_)
     if filters.has_examples is not None:
         passing &= (columns["examples"] > 0) == filters.has_examples

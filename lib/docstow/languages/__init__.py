@@ -1,7 +1,41 @@
-"""Code against the packages it uses: which names exist in the version at hand, and which do not.
+"""The languages that docstow knows: one record each, registered in the order of answers.
 
-This room knows how names are written in a language and how to ask a package's surface for them. It
-reads code as text and nothing else: it opens no files, and runs nothing.
+A further language is one folder with one record.
 """
 
 from __future__ import annotations
+
+from docstow.languages.go import GO
+from docstow.languages.python import PYTHON
+from docstow.languages.rust import RUST
+from docstow.languages.shared.language import (
+    LANGUAGES,
+    Language,
+    documented,
+    names,
+    of_ecosystem,
+    of_kind,
+    of_name,
+    register,
+    unregister,
+)
+from docstow.languages.typescript import TYPESCRIPT
+
+__all__ = [
+    "GO",
+    "LANGUAGES",
+    "PYTHON",
+    "RUST",
+    "TYPESCRIPT",
+    "Language",
+    "documented",
+    "names",
+    "of_ecosystem",
+    "of_kind",
+    "of_name",
+    "register",
+    "unregister",
+]
+
+for _language in (PYTHON, TYPESCRIPT, RUST, GO):
+    register(_language)

@@ -25,7 +25,6 @@ from docstow.ingest.jobs.queue import Busy
 from docstow.library.indexes import IndexCache
 
 if TYPE_CHECKING:
-    from docstow.core.language_names import Language
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.index.cross_crate import Shortlist
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from docstow.index.search import Filters
     from docstow.ingest.crates import Stowing
     from docstow.ingest.renewal import Renewals
+    from docstow.languages.shared.language import Language
     from docstow.library.packages import Installed
     from docstow.sources.crates.index import Release
     from docstow.sources.crates.origin import CrateOrigin

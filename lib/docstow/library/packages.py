@@ -15,21 +15,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
-from docstow.core.language_names import Language, of_kind
 from docstow.core.model import Snapshot, Source
 from docstow.languages.projects.documents import documents
-from docstow.languages.shared.project import folded
+from docstow.languages.shared.language import LANGUAGES, Language, of_kind
 from docstow.languages.shared.version_requests import fitting, newness
 
 if TYPE_CHECKING:
     from docstow.ingest.publish import Ingest
     from docstow.languages.projects import Projects
-    from docstow.languages.projects.resolver import Opened
+    from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.project import Package
     from docstow.store.snapshots import Snapshots
-
-#: What readers of packages are called in a recipe; a change of one makes new snapshots.
-READERS = {"python": "python/3", "node": "node/3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class At:
     """A package where a project has it installed."""
 
     package: Package
-    opened: Opened
+    opened: ProjectPackages
 
     def __str__(self) -> str:
         return f"{self.package.name} {self.package.version}"
@@ -45,7 +41,10 @@ class At:
     @property
     def source(self) -> Source:
         """What it is stowed as."""
-        return Source(self.package.ecosystem, name_of(self.package), self.package.version)
+        language = of_kind(self.package.ecosystem)
+        name = self.package.name
+        key = language.spelling.package_key(name) if language is not None else name
+        return Source(self.package.ecosystem, key, self.package.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,8 @@ class Installed:
     def at(self, snapshot: Snapshot) -> At | None:
         """Where the package of a snapshot is installed, if it is, in that version."""
         source = snapshot.revision.source
-        found = self._installed(of_kind(source.kind), source.name)
+        language = of_kind(source.kind)
+        found = self._installed(language, source.name) if language is not None else ()
         return next((each for each in found if each.source == source), None)
 
     def at_hand(self, language: Language, query: str, most: int) -> list[Snapshot]:
@@ -150,18 +150,21 @@ class Installed:
         Raises:
             PackageNotFound: its files cannot be read.
         """
-        package = at.package
+        package, language = at.package, of_kind(at.package.ecosystem)
+        surface = at.opened.surface(package)
+        if language is None or language.reading is None or surface is None:
+            raise PackageNotFound(f"{package.name} has nothing that can be read.")
+        reading = language.reading()
         with self._lock:
             state = _state(at) if package.editable else ""
             facts = {
-                "language": of_kind(package.ecosystem).name,
+                "language": language.name,
                 "description": package.summary,
                 "import_names": list(package.import_names),
                 **({"state": state} if state else {}),
             }
-            reader = READERS[package.ecosystem]
-            made = documents(at.opened.surface(package), package.name)
-            snapshot = self._ingest().package(at.source, reader, made, facts)
+            made = documents(reading.documents(surface), package.name)
+            snapshot = self._ingest().package(at.source, reading.reader, made, facts)
             self._states[at.source] = state
             return snapshot
 
@@ -183,9 +186,9 @@ class Installed:
             EnvironmentNotFound: nothing is installed or locked.
             PackageNotFound: one that is named is not installed.
         """
-        from docstow.languages.projects.resolver import Opened
+        from docstow.languages.projects.packages import ProjectPackages
 
-        opened = Opened(self._projects.scan(name)[1])
+        opened = ProjectPackages(self._projects.scan(name)[1])
         if names := list(wanted):
             return [At(opened.package(each), opened) for each in names]
         found = [each for each in opened.scan.packages if _readable(each)]
@@ -195,7 +198,7 @@ class Installed:
 
     def _installed(self, language: Language, name: str) -> Iterator[At]:
         """Where the projects have a package of that name, or one that is imported by it."""
-        from docstow.languages.projects.resolver import Opened
+        from docstow.languages.projects.packages import ProjectPackages
 
         for project in self._projects.names:
             try:
@@ -207,12 +210,12 @@ class Installed:
             found = [*scan.named(name, language.kind)]
             if (imported := scan.importing(name, language.name)) is not None:
                 found.append(imported)
-            opened = Opened(scan)
+            opened = ProjectPackages(scan)
             yield from (At(each, opened) for each in found if _readable(each))
 
     def _stowed(self, language: Language, name: str) -> dict[str, Snapshot]:
         """The stowed versions of a package, by its name, or else by what is imported of it."""
-        found = self._versions(language, stowed_name(language, name))
+        found = self._versions(language, language.spelling.package_key(name))
         if found or not name:
             return found
         for other in self._snapshots.names(language.kind):
@@ -244,7 +247,7 @@ class Installed:
 
 def _is_outdated(snapshot: Snapshot) -> bool:
     """Whether an older reader made a package's documents; today's may find more."""
-    return snapshot.recipe.reader != READERS.get(snapshot.revision.source.kind)
+    return snapshot.recipe.reader != readers().get(snapshot.revision.source.kind)
 
 
 def _state(at: At) -> str:
@@ -262,16 +265,16 @@ def _state(at: At) -> str:
     return digest.hexdigest()[:32]
 
 
-def name_of(package: Package) -> str:
-    """A package's name as it is stowed: Python's registries take ``-``, ``_`` and ``.`` as one."""
-    return folded(package.name) if package.ecosystem == "python" else package.name
-
-
-def stowed_name(language: Language, name: str) -> str:
-    """The same of a name that a caller wrote."""
-    return folded(name) if language.kind == "python" else name
+def readers() -> dict[str, str]:
+    """Return the id of the reader of each kind of package; a change makes new snapshots."""
+    found = (each for each in LANGUAGES.values() if each.reading is not None)
+    return {each.kind: each.reading().reader for each in found if each.reading is not None}
 
 
 def _readable(package: Package) -> bool:
-    known = package.ecosystem in READERS and package.installed
-    return known and package.files_root is not None and bool(package.version)
+    return (
+        package.installed
+        and of_kind(package.ecosystem) is not None
+        and package.files_root is not None
+        and bool(package.version)
+    )

@@ -1,7 +1,4 @@
-"""What the Rust tools have in common: how a crate and its version are named.
-
-This room knows four parameters and what they mean together. It does not know any tool.
-"""
+"""What the tools for crates and packages share: how one and its version are named."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from docstow import languages
 from docstow.core.errors import InvalidParameter
-from docstow.core.language_names import LANGUAGES, RUST, Language
 from docstow.core.model import STANDARD
 from docstow.languages.rust.cargo_lock import Locked, parse
+from docstow.languages.shared.language import Language
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -24,12 +22,12 @@ VERSION = Parameter("version", "string", "", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", "", default="")
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
 #: The same where its values need not be said again.
-SPOKEN = replace(LANGUAGE, description="")
+LANGUAGE_BRIEF = replace(LANGUAGE, description="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
 def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
-    """The crate in the version that the caller asked for, by number or by lock file.
+    """Return the crate in the version that the caller asked for, by number or by lock file.
 
     Args:
         library: where crates are found.
@@ -37,7 +35,7 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
         arguments: with ``version`` and ``lockfile``, and ``language`` where it is not Rust.
     """
     version, lockfile = arguments["version"].strip(), arguments["lockfile"]
-    if (language := spoken_in(arguments)) is not RUST:
+    if (language := language_of(arguments)).packaged:
         if lockfile:
             raise InvalidParameter("lockfile", "is for crates; give the version")
         return library.package(language, name, version)
@@ -46,23 +44,25 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
     if version:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     lock = locked(lockfile, name)
-    return told(library.crate(name, lock.version if lock else ""), lock)
+    return with_lock_notice(library.crate(name, lock.version if lock else ""), lock)
 
 
-def spoken_in(arguments: Mapping[str, Any]) -> Language:
-    """The language whose packages are meant.
+def language_of(arguments: Mapping[str, Any]) -> Language:
+    """Return the language whose packages are meant.
 
     Raises:
         InvalidParameter: there is no such language.
     """
-    name = (arguments.get("language") or RUST.name).strip().lower()
-    if name not in LANGUAGES:
-        raise InvalidParameter("language", f"must be one of {', '.join(LANGUAGES)}, not {name!r}")
-    return LANGUAGES[name]
+    name = (arguments.get("language") or languages.RUST.name).strip().lower()
+    language = languages.of_name(name)
+    if language is None or not language.documented:
+        known = ", ".join(languages.names())
+        raise InvalidParameter("language", f"must be one of {known}, not {name!r}")
+    return language
 
 
 def locked(lockfile: str, name: str) -> Locked | None:
-    """What a lock file says of a crate; None without one, and for the standard library.
+    """Return what a lock file says of a crate; None without one, and for the standard library.
 
     No lock file names that, and a caller may give the same one with every call.
 
@@ -74,8 +74,8 @@ def locked(lockfile: str, name: str) -> Locked | None:
     return parse(lockfile).locked(name)
 
 
-def told(found: Stowed, locked: Locked | None) -> Stowed:
-    """The same, saying that a lock file decided."""
+def with_lock_notice(found: Stowed, locked: Locked | None) -> Stowed:
+    """Return the same, saying that a lock file decided."""
     if locked is None:
         return found
     notice = "; ".join(filter(None, (found.notice, locked.notice(found.name))))

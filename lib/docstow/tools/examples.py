@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from docstow import languages
 from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
@@ -18,7 +19,6 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.core.language_names import LANGUAGES
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.index.search import Found
     from docstow.library import Library, Stowed
-
-#: What code blocks of a language are marked with.
-_JAVASCRIPT = ("javascript", "js", "jsx")
-_SPELLINGS = {
-    "python": ("python", "py", "python3", "pycon"),
-    "typescript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
-    "javascript": ("typescript", "ts", "tsx", *_JAVASCRIPT),
-}
 
 
 def tools(library: Library) -> list[Tool]:
@@ -82,11 +74,11 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what the code should do")
-    languages = [language.lower() for language in arguments["language"] or ()]
-    found, embedder = library.current(_documented(library, arguments, languages))
+    wanted = [language.lower() for language in arguments["language"] or ()]
+    found, embedder = library.current(_documented(library, arguments, wanted))
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
-    spellings = [each for language in languages for each in _SPELLINGS.get(language, (language,))]
+    spellings = [each for language in wanted for each in _marks(language)]
     examples = search_examples(index, embedder, query, limit=limit, languages=spellings)
     results = [_result(index, example) for example in examples]
     answer = provenance(found) | paged(
@@ -99,13 +91,19 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer)
 
 
-def _documented(library: Library, arguments: Mapping[str, Any], languages: Sequence[str]) -> Stowed:
+def _marks(language: str) -> tuple[str, ...]:
+    """Return what code blocks of a language are marked with."""
+    known = languages.of_name(language)
+    return (known.examples if known is not None else ()) or (language,)
+
+
+def _documented(library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]) -> Stowed:
     """The package of that language that has the name; a crate's docs have other languages too."""
     crate = {**arguments, "language": ""}
-    if not (spoken := [each for each in languages if each in LANGUAGES]):
+    if not (known := [each for each in wanted if each in languages.names()]):
         return stowed(library, arguments["crate"], crate)
     try:
-        return stowed(library, arguments["crate"], {**arguments, "language": spoken[0]})
+        return stowed(library, arguments["crate"], {**arguments, "language": known[0]})
     except PackageNotFound as miss:
         try:
             return stowed(library, arguments["crate"], crate)

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.language_names import RUST, Language
 from docstow.index.render import HEADINGS, Package
 from docstow.library import ALL
 from docstow.tools import Answer, Tool
@@ -35,13 +34,13 @@ from docstow.tools.crate_arguments import (
     CRATE,
     CURSOR,
     LANGUAGE,
+    LANGUAGE_BRIEF,
     LOCKFILE,
-    SPOKEN,
     VERSION,
+    language_of,
     locked,
-    spoken_in,
     stowed,
-    told,
+    with_lock_notice,
 )
 from docstow.tools.crate_arguments import stowed as stowed_crate
 from docstow.tools.parameters import Parameter
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from docstow.core.model import Hit
     from docstow.index.loaded import Index
     from docstow.index.search import Filters
+    from docstow.languages.shared.language import Language
     from docstow.library import Library, Stowed
 
 
@@ -129,7 +129,7 @@ def _chosen(
 ) -> list[tuple[Stowed, float]]:
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
-    if (language := spoken_in(arguments)) is not RUST:
+    if (language := language_of(arguments)).packaged:
         return _packages(library, language, arguments["crates"] or (), query)
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
     if names:
@@ -138,7 +138,7 @@ def _chosen(
         wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
         found = library.several(query, wanted)
         return [
-            (told(stowed, lock), score)
+            (with_lock_notice(stowed, lock), score)
             for (stowed, score), lock in zip(found, locks.values(), strict=True)
         ]
     if lockfile:
@@ -195,7 +195,7 @@ def tree_tools(library: Library) -> list[Tool]:
             ),
             parameters=(
                 CRATE,
-                SPOKEN,
+                LANGUAGE_BRIEF,
                 VERSION,
                 LOCKFILE,
                 Parameter("module", "string", "", default=""),
@@ -259,7 +259,7 @@ def _get_crate_summary(library: Library) -> Tool:
         ),
         parameters=(
             CRATE,
-            SPOKEN,
+            LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
             Parameter("module", "string", "", default=""),
@@ -358,7 +358,7 @@ def _get_item_doc(library: Library) -> Tool:
 def _summarise(library: Library, arguments: Arguments) -> Answer:
     stowed = stowed_crate(library, arguments["crate"], arguments)
     facts = dict(stowed.snapshot.facts)
-    if spoken_in(arguments) is not RUST:
+    if language_of(arguments).packaged:
         from docstow.tools import package_summary as packages_about
 
         index = library.index(stowed.snapshot)
@@ -400,7 +400,7 @@ def _search(library: Library, arguments: Arguments) -> Answer:
         has_examples=arguments["has_examples"],
         deprecated=arguments["deprecated"],
     )
-    if signature and spoken_in(arguments) is not RUST:
+    if signature and language_of(arguments).packaged:
         raise InvalidParameter("signature", "is for Rust; say what it does in query")
     if not arguments["crate"]:
         show = partial(_result, explain=arguments["explain"])
@@ -473,11 +473,11 @@ def _read(library: Library, arguments: Arguments) -> Answer:
     from docstow.index import render as pages
     from docstow.index.neighbours import see_also
 
-    language = spoken_in(arguments)
-    path = language.normalise(arguments["item_path"])
+    language = language_of(arguments)
+    path = language.spelling.normalise(arguments["item_path"])
     if not path:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
-    stowed = stowed_crate(library, arguments["crate"] or language.root(path), arguments)
+    stowed = stowed_crate(library, arguments["crate"] or language.spelling.root(path), arguments)
     index = library.index(stowed.snapshot)
     package = Package.of(stowed.snapshot)
     texts = []

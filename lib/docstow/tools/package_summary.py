@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import PackageNotFound
 
 if TYPE_CHECKING:
-    from docstow.core.language_names import Language
     from docstow.index.loaded import Index
+    from docstow.languages.shared.language import Language
     from docstow.library import Library
 
 

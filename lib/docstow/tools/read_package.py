@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from docstow import languages
 from docstow.core.errors import (
     DocstowError,
     DocumentNotFound,
@@ -26,13 +27,10 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
-    from docstow.languages.projects.resolver import Opened
-    from docstow.languages.python.surface import PythonSurface
+    from docstow.languages.projects.packages import ProjectPackages
+    from docstow.languages.shared.language import Reading
     from docstow.languages.shared.project import Package
-    from docstow.languages.shared.surface import Symbol
-    from docstow.languages.typescript.surface import NodeSurface
-
-    Surface = PythonSurface | NodeSurface
+    from docstow.languages.shared.surface import Surface, Symbol
 
 _GRAPHS = ("json", "mermaid")
 _MOST_NAMES = 5000
@@ -43,22 +41,11 @@ _MOST_ENTRIES = 3
 _DOCS = 500
 #: Characters of a module's names before anything is said of them.
 _NAMES = 4000
+#: Marks of code blocks, by the suffix of a file that is in no language.
 _FENCES = {
-    ".py": "python",
-    ".pyi": "python",
-    ".ts": "typescript",
-    ".tsx": "tsx",
-    ".mts": "typescript",
-    ".cts": "typescript",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".jsx": "jsx",
     ".json": "json",
     ".toml": "toml",
     ".md": "markdown",
-    ".rs": "rust",
-    ".go": "go",
     ".yaml": "yaml",
     ".yml": "yaml",
     ".html": "html",
@@ -96,7 +83,7 @@ def read_package_tool(projects: Projects) -> Tool:
 
 
 def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.languages.projects.resolver import Opened
+    from docstow.languages.projects.packages import ProjectPackages
 
     asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
     if sum(map(bool, asked.values())) > 1:
@@ -104,7 +91,7 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     if arguments["lines"].strip() and not asked["file_path"]:
         raise InvalidParameter("lines", "are those of a file: give its file_path too")
     project, scan = projects.scan(arguments["root"].strip())
-    opened = Opened(scan)
+    opened = ProjectPackages(scan)
     package = _package(projects, project, opened, arguments["package_name"].strip())
     pieces: Iterable[str]
     if asked["file_path"]:
@@ -124,7 +111,7 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
 
 
-def _package(projects: Projects, project: Project, opened: Opened, name: str) -> Package:
+def _package(projects: Projects, project: Project, opened: ProjectPackages, name: str) -> Package:
     try:
         return opened.package(name)
     except PackageNotFound as error:
@@ -137,7 +124,7 @@ def _package(projects: Projects, project: Project, opened: Opened, name: str) ->
         raise
 
 
-def _provenance(opened: Opened, package: Package) -> str:
+def _provenance(opened: ProjectPackages, package: Package) -> str:
     others = [each.version for each in opened.scan.named(package.name) if each != package]
     also = f"also installed: {', '.join(dict.fromkeys(others))}" if others else ""
     parts = [f"{package.name} {package.version}", package.ecosystem, package.location]
@@ -155,19 +142,20 @@ def _as_far(pieces: Iterable[str], end: int) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def _overview(opened: Opened, package: Package) -> Iterator[str]:
+def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
     """The names of a package first, then its files, then what the names are."""
     from docstow.languages.shared import package_files as contents
 
     yield f"# {package.name} {package.version}\n\n"
     if package.summary:
         yield f"{package.summary}\n\n"
-    surface = opened.surface(package)
+    surface, reading = opened.surface(package), _reading(package)
+    shows_entries = reading is not None and reading.shows_entries
     entries = _entries(surface, package) if surface is not None else []
     for symbol, names in entries:
         yield f"## Entry module `{symbol.path}`\n\n"
         yield f"`{symbol.file}`\n\n" if symbol.file else ""
-        if symbol.signature and package.ecosystem == "node":
+        if symbol.signature and shows_entries:
             # What is exported in place of a module may be called.
             yield f"{_fenced(symbol.signature, symbol.file)}\n\n"
         if symbol.docstring:
@@ -211,8 +199,19 @@ def _members(surface: Surface, package: Package, path: str, names: Sequence[str]
     if len(names) > _MOST_MEMBERS:
         yield "There are more: give one as symbol, or read the module's file.\n\n"
     # Declarations say all there is.
-    if package.language != "typescript" and not surface.certain(path):
+    if not _declares(package) and not surface.certain(path):
         yield "*It may have more names than can be seen without running it.*\n\n"
+
+
+def _reading(package: Package) -> Reading | None:
+    language = languages.of_ecosystem(package.ecosystem)
+    return language.reading() if language is not None and language.reading is not None else None
+
+
+def _declares(package: Package) -> bool:
+    language, reading = languages.of_name(package.language), _reading(package)
+    written = language is not None and language.name == package.language
+    return written and reading is not None and reading.declares
 
 
 def _line(name: str, symbol: Symbol) -> str:
@@ -225,7 +224,7 @@ def _line(name: str, symbol: Symbol) -> str:
     return f"- **{name}**{said}{' *deprecated*' if symbol.deprecated else ''}{docs}"
 
 
-def _file(opened: Opened, package: Package, path: str, lines: str) -> str:
+def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
     from docstow.languages.shared import package_files as contents
 
     boundary = opened.boundary(package)
@@ -265,10 +264,12 @@ def _fenced(text: str, path: str) -> str:
     while fence in text:
         fence += "`"
     suffix = f".{path.rpartition('.')[2]}" if "." in path else ""
-    return f"{fence}{_FENCES.get(suffix, 'text')}\n{text}\n{fence}"
+    marks = [each.fences[suffix] for each in languages.LANGUAGES.values() if suffix in each.fences]
+    mark = marks[0] if marks else _FENCES.get(suffix, "text")
+    return f"{fence}{mark}\n{text}\n{fence}"
 
 
-def _symbol(opened: Opened, package: Package, path: str) -> Iterator[str]:
+def _symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[str]:
     surface = opened.surface(package)
     if surface is None:
         raise InvalidParameter(
@@ -299,7 +300,7 @@ def _symbol(opened: Opened, package: Package, path: str) -> Iterator[str]:
         yield f"## Source\n\n{_fenced(source, symbol.file)}\n"
 
 
-def _source(opened: Opened, package: Package, symbol: Symbol) -> str:
+def _source(opened: ProjectPackages, package: Package, symbol: Symbol) -> str:
     """The lines of the definition, in whichever package it is."""
     if not symbol.file or not symbol.line:
         return ""
@@ -343,10 +344,12 @@ def _near(wanted: str, names: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "score": round(at / 100, 3)} for name, at, _ in found]
 
 
-def _graph(opened: Opened, package: Package, form: str) -> str:
+def _graph(opened: ProjectPackages, package: Package, form: str) -> str:
     from docstow.languages.projects.import_graph import import_graph
 
-    made = import_graph(package, opened.boundary(package))
+    reading = _reading(package)
+    graph = reading.graph if reading is not None else None
+    made = import_graph(package, opened.boundary(package), graph)
     if form == "mermaid":
         return f"```mermaid\n{made.as_mermaid()}\n```\n"
     return f"```json\n{json.dumps(made.as_json(), separators=(',', ':'))}\n```\n"

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from docstow import languages
+from docstow.languages.projects import mentions
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, CURSOR, TEXT, cursor_at, offset, result_schema
 from docstow.tools.parameters import Parameter
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from docstow.languages.projects.mentions import Mentions
     from docstow.languages.shared.project import Environment, Package, Scan
 
-ECOSYSTEMS = ("python", "node", "rust", "go")
 PER_PAGE = 50
 _MOST_NAMES = 5
 _MOST_PROBLEMS = 10
@@ -29,6 +30,7 @@ _LONGEST_TEXT = 200_000
 
 def scan_packages_tool(projects: Projects) -> Tool:
     """The tool, bound to the projects that the server may look into."""
+    ecosystems = tuple(each.spelling.ecosystem for each in languages.LANGUAGES.values())
     text = {"type": "array", "items": TEXT}
     flag = {"type": "boolean"}
     package = result_schema(
@@ -58,7 +60,13 @@ def scan_packages_tool(projects: Projects) -> Tool:
         parameters=(
             Parameter("root", "string", "", default="", max_length=1000),
             Parameter("query", "string", "", default="", max_length=200),
-            Parameter("ecosystem", "string", "", default="", choices=ECOSYSTEMS),
+            Parameter(
+                "ecosystem",
+                "string",
+                "",
+                default="",
+                choices=ecosystems,
+            ),
             Parameter("direct", "boolean", "", default=False),
             Parameter("text", "string", "", default="", max_length=_LONGEST_TEXT),
             Parameter("details", "boolean", "", default=False),
@@ -94,8 +102,6 @@ def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     ]
     extra: dict[str, Any] = {}
     if arguments["text"].strip():
-        from docstow.languages.projects import mentions as mentions
-
         named = mentions.read_mentions(arguments["text"])
         found = {name: _package(scan, named, name) for name in named.names}
         chosen = [each for each in found.values() if each is not None]
@@ -193,10 +199,9 @@ def _row(package: Package, *, details: bool) -> dict[str, Any]:
 
 
 def _package(scan: Scan, named: Mentions, name: str) -> Package | None:
-    from docstow.languages.shared.project import ECOSYSTEMS as OF_LANGUAGES
-
-    if named.manifest:
-        return next(iter(scan.named(name, OF_LANGUAGES[named.language])), None)
+    language = languages.of_name(named.language)
+    if named.manifest and language is not None:
+        return next(iter(scan.named(name, language.spelling.ecosystem)), None)
     return scan.importing(name, named.language)
 
 
@@ -213,7 +218,7 @@ def _spoken_of(
     if missing:
         parts.append(f"not installed or locked here: {', '.join(missing)}")
     calls = [_call(project, named, name, package) for name, package in own.items()]
-    if own and not (named.message or named.manifest) and named.language != "go":
+    if own and not (named.message or named.manifest) and named.language in languages.names():
         arguments = {"language": named.language, "root": project.name, "code": "<this text>"}
         calls = [{"tool": "verify_code", "arguments": arguments}, *calls]
     return {
@@ -225,7 +230,7 @@ def _spoken_of(
 
 def _call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
     """The call that shows what a package offers, or the name of it that is at fault."""
-    if package.ecosystem == "rust":
+    if package.ecosystem == languages.RUST.spelling.ecosystem:
         version = {"crate": package.name, "version": package.version}
         return {"tool": "get_crate_summary", "arguments": version}
     arguments: dict[str, Any] = {"package_name": package.name, "root": project.name}

@@ -1,355 +1,41 @@
-"""The tool ``verify_code``: which names of a piece of code exist in a project's versions.
-
-This room knows the parameters, where versions come from and the answer's shape. It does not know
-how code is read.
-"""
+"""The tool ``verify_code``: which names of a piece of code exist in a project's versions."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from docstow import languages
 from docstow.core.errors import DocstowError, InvalidParameter
-from docstow.core.language_names import LANGUAGES as _LANGUAGES
-from docstow.core.language_names import PYTHON
-from docstow.core.model import CRATE, LOCAL
-from docstow.core.versions import Version, choose
-from docstow.languages.projects import lockfiles as locked_text
-from docstow.languages.projects import mentions as messages
-from docstow.languages.projects.resolver import Nothing
-from docstow.languages.python.stdlib import Standard
-from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.rust.check.crate_names import CrateNames
+from docstow.languages.projects import mentions
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
-from docstow.languages.shared.lookup import Installed
-from docstow.languages.shared.project import folded
-from docstow.languages.shared.stored_surface import StowedSurface
-from docstow.languages.shared.version_requests import fitting
-from docstow.library.packages import stowed_name
+from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.parameters import Parameter
-from docstow.tools.read_package import read_package_tool
-from docstow.tools.scan_packages import scan_packages_tool
+from docstow.tools.stowed_packages import StowedCrates, StowedPackages
 
 if TYPE_CHECKING:
-    from docstow.core.model import Snapshot
     from docstow.languages.projects import Projects
+    from docstow.languages.projects.mentions import Message
+    from docstow.languages.shared.language import Checking
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots
 
-
-# Crates in the versions that a project has, for a check of its code.
-
-
-_MOST_OTHERS = 3
-
-
-class StowedCrates:
-    """Crates by the names that code uses.
-
-    Args:
-        library: stows what is asked for by version.
-        snapshots: what is stowed.
-        versions: by crate, as the caller gave them.
-        lockfile: the text of a ``Cargo.lock``; may be empty.
-        scan: what a project has, if one is looked into.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        snapshots: Snapshots,
-        versions: Mapping[str, str],
-        lockfile: str,
-        scan: Scan | None,
-    ) -> None:
-        self._library = library
-        self._snapshots = snapshots
-        self._lock = parse(lockfile) if lockfile else None
-        self._versions = {_folded(name): (name, version) for name, version in versions.items()}
-        self._scan = scan
-        self._told = bool(lockfile or versions)
-        self._crates: dict[str, CrateNames | None] = {}
-        #: What could not be had, and why.
-        self.notices: list[str] = []
-        #: Versions that nobody asked for.
-        self.guessed: list[str] = []
-
-    def crate(self, name: str) -> CrateNames | None:
-        """The crate in the version that is meant; None where there is none at hand."""
-        if name not in self._crates:
-            self._crates[name] = self._find(name)
-        return self._crates[name]
-
-    def other_versions(self, name: str) -> Sequence[CrateNames]:
-        """Further stowed versions, the newest first."""
-        here = self._crates.get(name)
-        if here is None:
-            return ()
-        kind, package = here.index.snapshot.revision.source.kind, here.package
-        heads = {each.source.version: each for each in self._snapshots.heads(kind, package)}
-        found: list[CrateNames] = []
-        for version in sorted(heads, key=Version.parse, reverse=True):
-            if version == here.version or not heads[version].snapshot_id:
-                continue
-            if (snapshot := self._snapshots.load(heads[version])) is not None:
-                found.append(CrateNames(self._library.index(snapshot)))
-            if len(found) == _MOST_OTHERS:
-                break
-        return found
-
-    def _find(self, name: str) -> CrateNames | None:
-        package, version = self._said(name)
-        if not version:
-            return None if self._told else self._stowed(name)
-        try:
-            stowed = self._library.crate(package, version)
-        except DocstowError as error:
-            self.notices.append(f"{package} {version}: {error}")
-            return None
-        return CrateNames(self._library.index(stowed.snapshot))
-
-    def _said(self, name: str) -> tuple[str, str]:
-        """The package and version that caller, lock file or project mean by a name."""
-        if (given := self._versions.get(_folded(name))) is not None:
-            return given
-        if self._lock is not None:
-            found = [each for each in self._lock.named(name) if each.source]
-            if found:
-                return found[0].name, self._lock.locked(name).version
-        if self._scan is not None:
-            package = self._scan.importing(name, "rust")
-            if package is not None and package.version:
-                return package.name, package.version
-        return name, ""
-
-    def _stowed(self, name: str) -> CrateNames | None:
-        """The best stowed version; no upstream learns the name."""
-        for kind in (LOCAL, CRATE):
-            for spelling in dict.fromkeys((name, name.replace("_", "-"))):
-                heads = {
-                    each.source.version: each
-                    for each in self._snapshots.heads(kind, spelling)
-                    if each.snapshot_id
-                }
-                best = choose("", heads)
-                snapshot = self._snapshots.load(heads[best]) if best is not None else None
-                if snapshot is not None:
-                    self.guessed.append(f"{spelling} {best}")
-                    return CrateNames(self._library.index(snapshot))
-        return None
-
-
-def _folded(name: str) -> str:
-    return name.replace("-", "_").lower()
-
-
-# Stowed Python and Node packages in the versions that a caller names, for a check of code.
-
-
-_PACKAGES_STOWED_MOST_OTHERS = 4
-
-
-class StowedPackages:
-    """Packages by what code imports.
-
-    Args:
-        library: opens what is stowed.
-        snapshots: what is stowed.
-        language: of the code.
-        versions: by package, as the caller gave them.
-        lockfile: the text of a lock file; may be empty.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        snapshots: Snapshots,
-        language: str,
-        versions: Mapping[str, str],
-        lockfile: str,
-    ) -> None:
-        self._library = library
-        self._snapshots = snapshots
-        self._language = _LANGUAGES[language]
-        self._standard = Nothing(language)
-        self._complete = bool(lockfile)
-        self._wanted = self._locked(lockfile) if lockfile else {}
-        self._wanted |= {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
-        self._python = Standard(self._wanted.get("python", ""))
-        self._found: dict[str, Installed | None] = {}
-        self._by_import: dict[str, str] | None = None
-        #: What is not stowed, and the next call.
-        self.notices: dict[str, str] = {}
-
-    def package_for(self, imported: str) -> Installed | None:
-        """The package of a dotted name or module specifier, if that version is stowed.
-
-        Python's own modules are those of the version that is given for ``python``; of any where
-        none is.
-        """
-        if self.is_standard(imported):
-            return self._python.installed if self._language is PYTHON else None
-        name = self._package_of(imported)
-        if name not in self._found:
-            self._found[name] = self._find(name)
-        return self._found[name]
-
-    def is_standard(self, imported: str) -> bool:
-        """Whether it is a module of the language itself."""
-        return self._standard.is_standard(imported)
-
-    def explained(self, verdict: Verdict) -> Verdict:
-        """The same, saying of names that are not there which other stowed version has them."""
-        return replace(verdict, findings=tuple(self._explained(each) for each in verdict.findings))
-
-    # -- versions ------------------------------------------------------------------------------
-
-    def _key(self, name: str) -> str:
-        return folded(name) if self._language is PYTHON else name
-
-    def _locked(self, text: str) -> dict[str, str]:
-        """One version of each package; none where several are locked and none comes first."""
-        found: dict[str, dict[str, bool]] = {}
-        for each in locked_text.read(text, self._language.kind):
-            versions = found.setdefault(self._key(each.name), {})
-            versions[each.version] = versions.get(each.version, False) or bool(each.direct)
-        chosen: dict[str, str] = {}
-        for name, versions in found.items():
-            direct = [each for each, asked in versions.items() if asked] or list(versions)
-            chosen[name] = direct[0] if len(direct) == 1 else ""
-        return chosen
-
-    def _package_of(self, imported: str) -> str:
-        """The wanted package that is imported so."""
-        if self._language is not PYTHON:
-            parts = imported.split("/")
-            return "/".join(parts[: 2 if imported.startswith("@") else 1])
-        parts = imported.split(".")
-        for end in range(len(parts), 0, -1):
-            if (name := self._imports.get(".".join(parts[:end]))) is not None:
-                return name
-        return folded(parts[0])
-
-    @property
-    def _imports(self) -> Mapping[str, str]:
-        """The wanted packages that are stowed, by what is imported of them."""
-        if self._by_import is None:
-            self._by_import = {}
-            stowed = set(self._snapshots.names(self._language.kind))
-            for name in sorted(stowed & self._wanted.keys()):
-                for snapshot in list(self._versions(name).values())[:1]:
-                    for each in snapshot.facts.get("import_names", ()):
-                        self._by_import.setdefault(str(each), name)
-        return self._by_import
-
-    def _versions(self, name: str) -> dict[str, Snapshot]:
-        heads = self._snapshots.heads(self._language.kind, stowed_name(self._language, name))
-        loaded = {each.source.version: self._snapshots.load(each) for each in heads}
-        return {version: each for version, each in loaded.items() if each is not None}
-
-    def _find(self, name: str) -> Installed | None:
-        version, stowed = self._wanted.get(name, ""), self._versions(name)
-        if version in stowed:
-            return Installed(name, version, self._surface(stowed[version]))
-        advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
-        nearest = fitting(".".join(version.split(".")[:2]), stowed) or fitting("", stowed)
-        near = f" (nearest stowed version: {nearest})" if nearest else ""
-        if version:
-            self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
-        elif stowed:
-            call = f'give versions {{"{name}": "{nearest}"}}'
-            self.notices[name] = f"no version of {name} is said; {call}"
-        else:
-            self.notices[name] = f"{name} is not stowed; {advice}, or read_package where it is"
-        return None
-
-    def _surface(self, snapshot: Snapshot) -> StowedSurface:
-        return StowedSurface(self._library.index(snapshot), self._agreed, self._closed)
-
-    def _agreed(self, other: str) -> bool:
-        """Whether the caller has another package in that version."""
-        name, _, version = other.rpartition(" ")
-        return self._wanted.get(self._key(name)) == version
-
-    def _closed(self, beside: frozenset[str]) -> bool:
-        """Whether the caller has no package but such as were looked at together with one."""
-        return self._complete and self._wanted.keys() <= beside
-
-    # -- other versions ------------------------------------------------------------------------
-
-    def _explained(self, finding: Finding) -> Finding:
-        if finding.status != "unknown" or not finding.package:
-            return finding
-        stowed = self._versions(finding.package)
-        others = [each for each in stowed if each != finding.version][:_PACKAGES_STOWED_MOST_OTHERS]
-        having = [each for each in others if self._has(stowed[each], finding)]
-        best = fitting("", having)
-        if best is None:
-            return finding
-        later = fitting("", [best, finding.version]) == best
-        said = f"{finding.package} {best} has it"
-        said = said if later else f"removed in or before {finding.version}: {said}"
-        return replace(finding, message=f"{finding.message.rstrip('.')}; {said}.")
-
-    def _has(self, snapshot: Snapshot, finding: Finding) -> bool:
-        symbol = self._surface(snapshot).symbol(finding.name)
-        return symbol is not None
-
-
-LANGUAGES = ("rust", "python", "typescript", "javascript")
-
-
 PER_PAGE = 50
-
-
 _LONGEST = 200_000
-
-
 _MOST_NAMED = 8
-
-
-_TYPESCRIPT = re.compile(
-    r"^\s*(import .* from ['\"]|import ['\"]|export (default|const|function|class|type|interface)"
-    r"|const \w+ = require\()|=>|^\s*(const|let) .*=|\binterface \w+ \{",
-    re.MULTILINE,
-)
-
-
-#: What only plain scripts of Node do.
-_SCRIPT = re.compile(
-    r"^\s*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
-)
-
-
-#: What only modules, or only TypeScript, have.
-_NO_SCRIPT = re.compile(
-    r"^\s*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
-)
-
-
-_RUST = re.compile(
-    r"^\s*(use [\w:]+|pub |fn |impl|let |#\[|extern crate|mod |struct )", re.MULTILINE
-)
-
-
-_PYTHON = re.compile(
-    r"^\s*(import [\w.]+|from [\w.]+ import|def \w+\(.*\).*:|class \w+.*:|>>> )", re.MULTILINE
-)
 
 
 def verify_code_tool(
     library: Library, snapshots: Snapshots, projects: Callable[[], Projects] | None
 ) -> Tool:
-    """The tool.
+    """Make the tool.
 
     Args:
         library: where crates are found and stowed.
@@ -377,7 +63,7 @@ def verify_code_tool(
         ),
         parameters=(
             Parameter("code", "string", "", required=True, max_length=_LONGEST),
-            Parameter("language", "string", "", default="", choices=LANGUAGES),
+            Parameter("language", "string", "", default="", choices=languages.names()),
             Parameter("root", "string", "", default="", max_length=1000),
             Parameter("lockfile", "string", "", default=""),
             Parameter("versions", "object", ""),
@@ -396,18 +82,18 @@ def verify_code_tool(
 
 
 def language_of(code: str) -> str:
-    """The language that a piece of code is most likely written in."""
-    scores = {
-        "rust": len(_RUST.findall(code)),
-        "python": len(_PYTHON.findall(code)),
-        "typescript": len(_TYPESCRIPT.findall(code)),
-    }
+    """Return the language that a piece of code is most likely written in.
+
+    Raises:
+        InvalidParameter: nothing tells it.
+    """
+    texts = {each.name: each.texts() for each in languages.documented()}
+    scores = {n: len(t.code.findall(code)) for n, t in texts.items() if t.code is not None}
     best = max(scores, key=lambda name: scores[name])
     if not scores[best]:
-        raise InvalidParameter("language", f"cannot be told; give one of {', '.join(LANGUAGES)}")
-    if best == "typescript" and _SCRIPT.search(code) and not _NO_SCRIPT.search(code):
-        return "javascript"
-    return best
+        known = ", ".join(languages.names())
+        raise InvalidParameter("language", f"cannot be told; give one of {known}")
+    return texts[best].dialect(code) or best
 
 
 def _run(
@@ -416,35 +102,39 @@ def _run(
     projects: Callable[[], Projects] | None,
     arguments: Mapping[str, Any],
 ) -> Answer:
-    code, notices = arguments["code"], []
-    said = messages.read_message(code)
-    language = arguments["language"] or (said.language if said else language_of(code))
+    code = arguments["code"]
+    notices: list[str] = []
+    message = mentions.read_message(code)
+    name = arguments["language"] or (message.language if message else language_of(code))
+    language = languages.of_name(name)
     versions = _versions(arguments["versions"])
     wants_root = arguments["root"] or (not versions and not arguments["lockfile"])
-    scan, problem = _scanned(projects, arguments["root"]) if wants_root else (None, "")
-    if language == "rust":
+    scan, problem = _scan(projects, arguments["root"]) if wants_root else (None, "")
+    if language is None or language.checking is None:
         crates = StowedCrates(library, snapshots, versions, arguments["lockfile"], scan)
-        verdict = _verify_rust(code, crates, said)
+        verdict = _verify_rust(code, crates, message)
         notices += crates.notices
         if crates.guessed:
             best = ", ".join(crates.guessed)
             notices.append(f"nobody said which versions are used; best stowed ones: {best}")
     else:
+        checking = language.checking()
         lockfile = "" if arguments["root"] else arguments["lockfile"]
         stowed = StowedPackages(library, snapshots, language, versions, lockfile)
-        with _resolver(language, scan) if wants_root else nullcontext(stowed) as resolver:
-            verdict = stowed.explained(_verify_installed(code, language, resolver, said))
+        with _resolver(checking, scan) if wants_root else nullcontext(stowed) as resolver:
+            verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
         more = " and others" if len(verdict.unread) > _MOST_NAMED else ""
         notices.append(f"cannot be read, and is not judged: what begins on line {lines}{more}")
-    if said is not None:
+    if message is not None:
         notices.append("read as an error message; send the code itself to have all of it checked")
-    if language == "rust" or wants_root:
-        notices += _missing(verdict.missing, language, scanned=scan is not None)
-    return Answer(_shown(verdict, language, notices, arguments))
+    crates_meant = language is None or language.checking is None
+    if crates_meant or wants_root:
+        notices += _missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
+    return Answer(_answer(verdict, name, notices, arguments))
 
 
 def _versions(given: Mapping[str, Any] | None) -> dict[str, str]:
@@ -454,8 +144,8 @@ def _versions(given: Mapping[str, Any] | None) -> dict[str, str]:
     return dict(given or {})
 
 
-def _scanned(projects: Callable[[], Projects] | None, root: str) -> tuple[Scan | None, str]:
-    """What the project has; without a root that was asked for, why not."""
+def _scan(projects: Callable[[], Projects] | None, root: str) -> tuple[Scan | None, str]:
+    """Return what the project has; without a root that was asked for, why not."""
     if projects is None:
         if root:
             raise InvalidParameter("root", "no project root: start with --root DIR")
@@ -468,45 +158,34 @@ def _scanned(projects: Callable[[], Projects] | None, root: str) -> tuple[Scan |
         return None, str(error)
 
 
-def _resolver(language: str, scan: Scan | None) -> AbstractContextManager[Resolver]:
-    from docstow.languages.projects.resolver import Nothing, of_scan
-
-    return of_scan(scan, language) if scan is not None else nullcontext(Nothing(language))
+def _resolver(checking: Checking, scan: Scan | None) -> AbstractContextManager[Resolver]:
+    return checking.resolver(scan) if scan is not None else nullcontext(checking.standard(""))
 
 
-def _verify_rust(code: str, crates: StowedCrates, said: messages.Message | None) -> Verdict:
-    from docstow.languages.rust import check as rust_code
+def _verify_rust(code: str, crates: StowedCrates, message: Message | None) -> Verdict:
+    from docstow.languages.rust.check import look_up_all, verify
 
-    if said is None:
-        return rust_code.verify(code, crates)
-    return rust_code.look_up_all(
-        [((each.package, *each.names), each.line) for each in said.mentions], crates
-    )
+    if message is None:
+        return verify(code, crates)
+    named = [((each.package, *each.names), each.line) for each in message.mentions]
+    return look_up_all(named, crates)
 
 
-def _verify_installed(
-    code: str, language: str, resolver: Resolver, said: messages.Message | None
+def _verify_packages(
+    code: str, language: str, checking: Checking, resolver: Resolver, message: Message | None
 ) -> Verdict:
-    if said is not None:
-        from docstow.languages.shared.lookup import look_up_all
-
-        named = [(each.package, each.names, each.line) for each in said.mentions]
-        return look_up_all(named, resolver)
-    if language == "python":
-        from docstow.languages.python import check as python_code
-
-        return python_code.verify(code, resolver)
-    from docstow.languages.typescript import check as javascript_code
-
-    return javascript_code.verify(code, resolver, typed=language == "typescript")
+    if message is None:
+        return checking.verify(code, resolver, language)
+    named = [(each.package, each.names, each.line) for each in message.mentions]
+    return look_up_all(named, resolver)
 
 
-def _missing(names: Sequence[str], language: str, *, scanned: bool) -> list[str]:
-    """What to do about packages of which no version is at hand."""
+def _missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:
+    """Return what to do about packages of which no version is at hand."""
     if not names:
         return []
     shown = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
-    if language == "rust":
+    if crates:
         call = f'give versions {{"{names[0]}": "<version>"}} or the text of Cargo.lock as lockfile'
     elif scanned:
         call = "install them, or look at scan_packages for what is"
@@ -518,7 +197,7 @@ def _missing(names: Sequence[str], language: str, *, scanned: bool) -> list[str]
     return [f"no local version of {shown}; {call}"]
 
 
-def _shown(
+def _answer(
     verdict: Verdict,
     language: str,
     notices: Sequence[str],
@@ -553,15 +232,3 @@ def _row(finding: Finding) -> dict[str, Any]:
         "version": finding.version,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}
-
-
-# The toolset ``packages``
-
-
-def tools(projects: Projects, library: Library, snapshots: Snapshots) -> list[Tool]:
-    """The tools, bound to the projects that may be looked into and to what is stowed."""
-    return [
-        scan_packages_tool(projects),
-        read_package_tool(projects),
-        verify_code_tool(library, snapshots, lambda: projects),
-    ]

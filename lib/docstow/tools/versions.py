@@ -10,12 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.language_names import RUST
 from docstow.core.versions import Version, choose
 from docstow.tools import Answer, Tool
 from docstow.tools import package_summary as packages_about
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
-from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, SPOKEN, spoken_in
+from docstow.tools.crate_arguments import CRATE, CURSOR, LANGUAGE_BRIEF, LOCKFILE, language_of
 from docstow.tools.crate_arguments import locked as locked_in
 from docstow.tools.parameters import Parameter
 
@@ -48,7 +47,7 @@ def tools(library: Library) -> list[Tool]:
             ),
             parameters=(
                 CRATE,
-                SPOKEN,
+                LANGUAGE_BRIEF,
                 Parameter("requirement", "string", "", default=""),
                 LOCKFILE,
                 CURSOR,
@@ -61,7 +60,7 @@ def tools(library: Library) -> list[Tool]:
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     requirement, lockfile = arguments["requirement"].strip(), arguments["lockfile"]
-    if (language := spoken_in(arguments)) is not RUST:
+    if (language := language_of(arguments)).packaged:
         if lockfile:
             raise InvalidParameter("lockfile", "is for crates; give the requirement")
         name, told, rows = packages_about.versions(

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from check_environment import scanned
-from docstow.languages.projects.resolver import of_scan
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript import check as javascript_code
+from docstow.languages.typescript.checking import CHECKING
 
 CODE = 'import { Thing } from "thing";\nnew Thing().stop();\n'
 
@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def wrong(scan: Scan, code: str = CODE) -> list[str]:
-    with of_scan(scan, "typescript") as resolver:
+    with CHECKING.resolver(scan) as resolver:
         found = javascript_code.verify(code, resolver).findings
     return [each.name for each in found if each.status == "unknown"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.projects.mentions import Mention
 from docstow.languages.projects.mentions import read_message as read
+from docstow.languages.shared.messages import Mention
 
 
 @pytest.mark.parametrize(

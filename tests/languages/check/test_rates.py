@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from docstow.languages.projects.resolver import NodeResolver, PythonResolver
 from docstow.languages.python import check as python_code
+from docstow.languages.python.checking import PythonResolver
 from docstow.languages.rust import check as rust_code
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.typescript import check as javascript_code
+from docstow.languages.typescript.checking import NodeResolver
 from docstow.runtime import Runtime
-from docstow.tools.verify_code import StowedCrates
+from docstow.tools.stowed_packages import StowedCrates
 from snippets import Snippet, load
 
 Verify = Callable[[str], Verdict]

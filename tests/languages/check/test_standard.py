@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from docstow.languages.projects.resolver import Nothing, PythonResolver
 from docstow.languages.python import check as python_code
 from docstow.languages.python import stdlib as python_standard
+from docstow.languages.python.checking import PythonResolver, StandardLibrary
 from docstow.languages.shared.findings import Finding
 from docstow.languages.shared.project import Environment, Scan
 from docstow.languages.shared.sandbox import Boundary
@@ -18,7 +18,7 @@ from snippets import load
 
 
 def problems(code: str, version: str = "3.11.7") -> list[Finding]:
-    return list(python_code.verify(code, Nothing("python", version)).problems())
+    return list(python_code.verify(code, StandardLibrary(version)).problems())
 
 
 def project(root: Path, version: str) -> PythonResolver:
@@ -29,7 +29,7 @@ def project(root: Path, version: str) -> PythonResolver:
 
 def test_right_code_raises_no_alarm_and_invented_names_are_found() -> None:
     def verify(code: str) -> object:
-        return python_code.verify(code, Nothing("python", "3.11.7"))
+        return python_code.verify(code, StandardLibrary("3.11.7"))
 
     assert alarms(load("python_standard"), verify) == []  # type: ignore[arg-type]
     found, first = measured("python_standard", verify)  # type: ignore[arg-type]

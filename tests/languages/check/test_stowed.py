@@ -17,11 +17,12 @@ import pytest
 from check_environment import scanned
 from docstow.core.errors import InvalidParameter
 from docstow.core.settings import load as settings
-from docstow.languages.projects.resolver import NodeResolver, PythonResolver
 from docstow.languages.python import check as python_code
+from docstow.languages.python.checking import PythonResolver
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript import check as javascript_code
+from docstow.languages.typescript.checking import NodeResolver
 from docstow.runtime import Runtime
 from snippets import load
 

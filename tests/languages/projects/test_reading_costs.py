@@ -12,7 +12,7 @@ import python_environment
 from docstow.languages.projects import Projects
 from docstow.languages.projects import import_graph as import_graph
 from docstow.languages.projects.import_graph import import_graph as graph_of
-from docstow.languages.projects.resolver import Opened
+from docstow.languages.projects.packages import ProjectPackages
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import files as python_files
 from docstow.languages.shared import package_files as contents
@@ -20,6 +20,7 @@ from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import files as node_files
+from docstow.languages.typescript.reading import READING
 from docstow.tools import Toolbox
 from docstow.tools.read_package import read_package_tool
 from docstow.tools.scan_packages import scan_packages_tool
@@ -82,7 +83,7 @@ def test_a_file_is_read_alone(toolbox: Toolbox, read: list[str]) -> None:
 
 
 def test_a_tree_reads_no_file(projects: Projects, read: list[str]) -> None:
-    opened = Opened(projects.scan()[1])
+    opened = ProjectPackages(projects.scan()[1])
     package = opened.package("django")
     read.clear()
     found = contents.files(package, opened.boundary(package))
@@ -137,7 +138,7 @@ def test_a_package_in_one_folder_is_no_single_node(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     for number in range(100):
         (tmp_path / "lib" / f"{number}.js").write_text(f"import './{(number + 1) % 100}.js'\n")
-    made = graph_of(many(tmp_path), Boundary(tmp_path))
+    made = graph_of(many(tmp_path), Boundary(tmp_path), READING.graph)
     assert 50 <= len(made.nodes) <= 60
     assert made.joined
     assert len(made.edges) >= 50
@@ -148,7 +149,7 @@ def test_a_graph_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for number in range(100):
         text = f"import './{(number + 1) % 100}.js';\n{' ' * 80}\n"
         (tmp_path / f"{number}.js").write_text(text, "utf-8")
-    made = graph_of(many(tmp_path), Boundary(tmp_path))
+    made = graph_of(many(tmp_path), Boundary(tmp_path), READING.graph)
     assert made.modules == 100
     assert 60 <= made.unread < 100
     assert len(made.edges) == len(set(made.edges)) > 0

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import EnvironmentNotFound
+from docstow.core.language_names import folded
 from docstow.languages.projects.scan import scan
 from docstow.languages.python.environment import import_names
-from docstow.languages.shared.project import Scan, folded
+from docstow.languages.shared.project import Scan
 from docstow.languages.shared.scan_cache import Memory
 from paths import SUPPORT
 from require import unavailable

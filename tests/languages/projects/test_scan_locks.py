@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import EnvironmentNotFound
-from docstow.languages.projects import lockfiles as local_sources
+from docstow.languages.go.scanning import read_go_mod, read_go_sum
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import lockfiles as locked_python
-from docstow.languages.shared import manifests as wanted
+from docstow.languages.python import manifests
+from docstow.languages.rust.scanning import read_cargo_lock
 from docstow.languages.shared.manifests import UNREADABLE
 from docstow.languages.shared.project import Locked, Scan
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import lockfiles as locked_node
+from docstow.languages.typescript.scanning import package_json
 
 UV = """version = 1
 [[package]]
@@ -335,7 +337,7 @@ UNSAID = [("@s/beta", "2.0.0", False), ("alpha", "1.2.3", False)]
         (locked_node.yarn, YARN_BERRY, UNSAID),
         (locked_node.bun, BUN, BOTH),
         (
-            local_sources.go_mod,
+            read_go_mod,
             GO_MOD,
             [
                 ("example.org/Beta/v2", "v2.0.0", True),
@@ -344,7 +346,7 @@ UNSAID = [("@s/beta", "2.0.0", False), ("alpha", "1.2.3", False)]
             ],
         ),
         (
-            local_sources.cargo_lock,
+            read_cargo_lock,
             CARGO_LOCK,
             [("alpha-rs", "1.2.3", True), ("beta", "2.0.0", False)],
         ),
@@ -415,26 +417,26 @@ def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> 
     ("read", "text", "expected"),
     [
         (
-            wanted.setup_cfg,
+            manifests.setup_cfg,
             "[options]\ninstall_requires =\n  alpha>1\n  B_eta ; x\n",
             {"alpha", "b-eta"},
         ),
-        (wanted.setup_cfg, "[options.extras_require]\nx = alpha\n  beta\n", {"alpha", "beta"}),
-        (wanted.pipfile, '[packages]\nalpha = "*"\n[requires]\npython = "3"\n', {"alpha"}),
-        (wanted.requirements, "alpha==1  # via -r in.txt\nbeta==1  # via alpha\n", {"alpha"}),
+        (manifests.setup_cfg, "[options.extras_require]\nx = alpha\n  beta\n", {"alpha", "beta"}),
+        (manifests.pipfile, '[packages]\nalpha = "*"\n[requires]\npython = "3"\n', {"alpha"}),
+        (manifests.requirements, "alpha==1  # via -r in.txt\nbeta==1  # via alpha\n", {"alpha"}),
         (
-            wanted.requirements,
+            manifests.requirements,
             "alpha\n./local\nhttps://x/y.whl\n-e .\nbeta @ file:///x\n",
             {"alpha", "beta"},
         ),
         (
-            wanted.environment_yml,
+            manifests.environment_yml,
             "name: x\ndependencies:\n  - python=3.12\n  - c::alpha=1\n  - pip:\n    - beta>2\n",
             {"alpha", "beta"},
         ),
-        (wanted.package_json, '\ufeff{"devDependencies": {"@s/beta": "1"}}', {"@s/beta"}),
+        (package_json, '\ufeff{"devDependencies": {"@s/beta": "1"}}', {"@s/beta"}),
         (
-            wanted.pyproject,
+            manifests.pyproject,
             '[tool.pdm.dev-dependencies]\nx = ["alpha"]\n[tool.uv]\ndev-dependencies = ["beta"]\n',
             {"alpha", "beta"},
         ),
@@ -459,13 +461,13 @@ FORMS: list[tuple[Callable[[str], object], str]] = [
     (locked_node.yarn, YARN_1),
     (locked_node.yarn, YARN_BERRY),
     (locked_node.bun, BUN),
-    (local_sources.go_mod, GO_MOD),
-    (local_sources.go_sum, "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:y=\n"),
-    (local_sources.cargo_lock, CARGO_LOCK),
-    (wanted.pyproject, UV),
-    (wanted.setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
-    (wanted.pipfile, '[packages]\nalpha = "*"\n'),
-    (wanted.package_json, NPM_3),
+    (read_go_mod, GO_MOD),
+    (read_go_sum, "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:y=\n"),
+    (read_cargo_lock, CARGO_LOCK),
+    (manifests.pyproject, UV),
+    (manifests.setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
+    (manifests.pipfile, '[packages]\nalpha = "*"\n'),
+    (package_json, NPM_3),
 ]
 
 

@@ -7,7 +7,8 @@ import json
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from filelock import FileLock
 from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, PackageNotFound
 from docstow.core.model import Document
 from docstow.core.settings import load
+from docstow.languages import LANGUAGES, PYTHON
 from docstow.languages.projects.documents import documents
+from docstow.languages.python.reading import READING
 from docstow.languages.shared.version_requests import fitting
-from docstow.library.packages import READERS
 from docstow.runtime import Runtime
 from paths import SUPPORT
 from require import unavailable
@@ -302,9 +304,9 @@ def test_an_editable_package_is_read_anew_when_a_file_of_it_has_changed(
     package_of_ours(root, "def row(): ...\n")
     read: list[str] = []
 
-    def counted(surface: Any, name: str) -> list[Document]:
+    def counted(made: Iterable[Document], name: str) -> list[Document]:
         read.append(name)
-        return documents(surface, name)
+        return documents(made, name)
 
     monkeypatch.setattr("docstow.library.packages.documents", counted)
     for _ in range(2):
@@ -325,7 +327,8 @@ def test_what_an_older_reader_has_stowed_is_read_anew_where_it_is_installed(
     root = tmp_path / "project"
     package_of_ours(root, "def row(): ...\n")
     with monkeypatch.context() as then, runtime_at(tmp_path, root) as runtime:
-        then.setitem(READERS, "python", "python/0")
+        older = replace(READING, reader="python/0")
+        then.setitem(LANGUAGES, "python", replace(PYTHON, reading=lambda: older))
         caller(runtime)("search_items", crate="boats", query="row")
     with runtime_at(tmp_path) as runtime:
         answer = caller(runtime)("search_items", crate="boats", query="row")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.projects.resolver import NodeResolver
 from docstow.languages.shared.findings import Finding
 from docstow.languages.typescript import check as javascript_code
+from docstow.languages.typescript.checking import NodeResolver
 
 
 def wrong(code: str, resolver: NodeResolver, *, typed: bool = True) -> list[Finding]:

@@ -1,23 +1,30 @@
-"""What changed between two versions of a Python or TypeScript package, by its documents.
+"""What changed between two versions of a package, by its documents.
 
-This room knows documents. It does not know where versions come from, nor what makes a signature of
-Python (:mod:`docstow.languages.python.diff`) or TypeScript (``packages_typescript``) another one.
 A change is breaking where code that was right may fail; what cannot be told is said to be a change
 of the signature, and is no more than that.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from textwrap import indent
 
 from docstow.core.model import Document
-from docstow.languages.python import diff as packages_python
-from docstow.languages.shared.diff import BREAKING, CLASSES, COMPATIBLE, DOCS_ONLY, Change
-from docstow.languages.typescript import diff as packages_typescript
+from docstow.languages.rust.diff import Difference
+from docstow.languages.rust.diff.crate import bump
+from docstow.languages.shared.diff import (
+    CLASSES,
+    Change,
+    PackageChange,
+    Side,
+    is_there,
+    other_names,
+)
+from docstow.languages.shared.language import Comparing
 
-#: What is compared of a version: pages say what they like.
+#: Pages, of which packages say what they like, are not compared.
 _PROSE = "page"
 #: Kinds that a user cannot tell apart by how they are used, or perhaps cannot: an attribute may
 #: hold anything, and so may a property of TypeScript.
@@ -25,38 +32,38 @@ _ALIKE = (
     *({"attribute", "property", "constant"}, {"class", "enum"}, {"interface", "type"}),
     *({"attribute", "method"}, {"attribute", "function"}, {"attribute", "class"}),
 )
-_ALIKE_IN_TYPESCRIPT = ({"property", "method"}, {"constant", "function"})
-
-_RULES = {
-    "item-removed": BREAKING,
-    "kind-changed": BREAKING,
-    "parameter-removed": BREAKING,
-    "parameter-added-required": BREAKING,
-    "parameter-now-required": BREAKING,
-    "parameter-kind-changed": BREAKING,
-    "parameter-moved": BREAKING,
-    "parameter-renamed": BREAKING,
-    "base-removed": BREAKING,
-    "item-added": COMPATIBLE,
-    "item-deprecated": COMPATIBLE,
-    "signature-changed": COMPATIBLE,
-    "docs-changed": DOCS_ONLY,
-}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PackageChange(Change):
-    """One difference of packages; ``found`` is its class where the rule alone does not say it."""
+def compare_packages(
+    comparing: Comparing, old: Side, new: Side, roots: Sequence[Path] = ()
+) -> Difference:
+    """Compare two versions by their documents, and by their sources where the language can.
 
-    found: str = ""
+    Args:
+        comparing: of the packages' language.
+        old: the older version.
+        new: the newer one.
+        roots: where both are installed; empty where one of them is not.
+    """
+    changes: list[Change] = list(compare(comparing, old.documents, new.documents))
+    notices = [comparing.notice] if comparing.notice else []
+    if comparing.sources is not None:
+        names = [str(each) for each in old.facts.get("import_names", ())]
+        further: list[PackageChange] | None = None if names else []
+        if len(roots) == 2:
+            old_root, new_root = roots
+            further = comparing.sources(names, old_root, new_root, old.documents, new.documents)
+        notices += [comparing.notice_unread] if further is None else []
+        known = {each.path for each in changes if each.verdict == CLASSES[0]}
+        changes += [each for each in further or () if each.path not in known]
+        changes.sort(key=lambda each: (CLASSES.index(each.verdict), each))
+    step = bump(_numbers(old.version), _numbers(new.version), changes)
+    return Difference(changes, step, notices)
 
-    @property
-    def verdict(self) -> str:
-        """``breaking``, ``compatible`` or ``docs-only``."""
-        return self.found or _RULES.get(self.rule, BREAKING)
 
-
-def compare(old: Sequence[Document], new: Sequence[Document]) -> list[PackageChange]:
+def compare(
+    comparing: Comparing, old: Sequence[Document], new: Sequence[Document]
+) -> list[PackageChange]:
     """Compare two versions of a package: the gravest changes first, then by path.
 
     Members of what is gone, or new, are not told one by one.
@@ -67,7 +74,7 @@ def compare(old: Sequence[Document], new: Sequence[Document]) -> list[PackageCha
     for path, document in was.items():
         there = now.get(path) or _reached(path, now)
         if there is not None:
-            found += _changes(document, there)
+            found += _changes(comparing, document, there)
         elif not is_there(path, now) and (document.parent not in was or document.parent in now):
             moved = elsewhere.get(_target(document), "") if _target(document) else ""
             found.append(
@@ -79,19 +86,11 @@ def compare(old: Sequence[Document], new: Sequence[Document]) -> list[PackageCha
     return sorted(set(found), key=lambda each: (CLASSES.index(each.verdict), each))
 
 
-def is_there(path: str, documents: Mapping[str, Document]) -> bool:
-    """Whether a version has a name, be it without a document: re-exported, inherited, lazy."""
-    owner, _, name = path.rpartition(".")
-    above = documents.get(owner)
-    return path in documents or (above is not None and name in above.attributes.get("others", {}))
-
-
 def _reached(path: str, documents: Mapping[str, Document]) -> Document | None:
-    """The document of what a path means, if it stands under another one's path."""
+    """Return the document of what a path means, if it stands under another one's path."""
     owner, _, name = path.rpartition(".")
     above = documents.get(owner)
-    others: Mapping[str, str] = above.attributes.get("others", {}) if above is not None else {}
-    return documents.get(others.get(name, ""))
+    return documents.get(other_names(above).get(name, "")) if above is not None else None
 
 
 def _by_path(documents: Sequence[Document]) -> dict[str, Document]:
@@ -102,43 +101,28 @@ def _target(document: Document) -> str:
     return str(document.attributes.get("target", ""))
 
 
-def _changes(old: Document, new: Document) -> Iterator[PackageChange]:
-    pair = {old.kind, new.kind}
-    python = old.attributes.get("language") == "python"
-    alike = _ALIKE if python else _ALIKE + _ALIKE_IN_TYPESCRIPT
-    if len(pair) > 1 and not any(pair <= each for each in alike):
+def _changes(comparing: Comparing, old: Document, new: Document) -> Iterator[PackageChange]:
+    kinds = {old.kind, new.kind}
+    if len(kinds) > 1 and not any(kinds <= each for each in (*_ALIKE, *comparing.alike)):
         yield PackageChange(old.path, old.kind, "kind-changed", old.kind, new.kind)
         return
     if old.attributes.get("deprecated") is None and "deprecated" in new.attributes:
         note = str(new.attributes["deprecated"])
         yield PackageChange(old.path, old.kind, "item-deprecated", "", note)
     before, after = _signature(old), _signature(new)
-    if (packages_python if python else packages_typescript).same(before, after):
-        if old.text != new.text:
-            yield PackageChange(old.path, old.kind, "docs-changed")
-    elif python:
-        yield from _called(old, before, after)
-    else:
-        # Of what may be called in either form the two say too little.
-        takes = len(pair) > 1 or packages_typescript.takes_as_much(before, after)
-        found = COMPATIBLE if takes else BREAKING
-        yield PackageChange(old.path, old.kind, "signature-changed", before, after, found=found)
-
-
-def _called(old: Document, before: str, after: str) -> Iterator[PackageChange]:
-    """What a changed signature of Python breaks, a rule each."""
-    broken = packages_python.broken_rules(before, after)
-    for rule in sorted(broken):
-        names = ", ".join(sorted(broken[rule]))
-        of_new = rule in packages_python.OF_NEW
-        was = f"{names}: {before}" if names and not of_new else before
-        now = f"{names}: {after}" if names and of_new else after
-        yield PackageChange(old.path, old.kind, rule, was, now)
-    if not broken:
-        yield PackageChange(old.path, old.kind, "signature-changed", before, after)
+    if not comparing.same(before, after):
+        yield from comparing.changes(old, new.kind, before, after)
+    elif old.text != new.text:
+        yield PackageChange(old.path, old.kind, "docs-changed")
 
 
 def _signature(document: Document) -> str:
-    """The declaration; of a class with how it is made."""
+    """Return the declaration; of a class with how it is made."""
     made = str(document.attributes.get("constructor", ""))
     return f"{document.signature}:\n{indent(made, '    ')}" if made else document.signature
+
+
+def _numbers(version: str) -> str:
+    """Return the first three numbers, as which the size of a step is judged."""
+    numbers = [str(int(each)) for each in re.findall(r"\d+", version)[:3]]
+    return ".".join([*numbers, *["0"] * (3 - len(numbers))])

@@ -1,113 +1,27 @@
-"""One scan of a project: places are found, what is installed there is read, the rest is locked.
-
-This room knows the order of things. It does not know any environment's or lock file's form.
-"""
+"""One scan of a project: find environments, read what is installed there, then what is locked."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from docstow.core.errors import EnvironmentNotFound
-from docstow.languages.projects import lockfiles as local_sources
-from docstow.languages.projects import lockfiles as lock_scan
-from docstow.languages.python.environment import Site
-from docstow.languages.shared import manifests as asked_for
-from docstow.languages.shared import places as places
-from docstow.languages.shared.manifests import Asked
-from docstow.languages.shared.places import Places, Sites, shown
-from docstow.languages.shared.project import (
-    Ecosystem,
-    Environment,
-    Package,
-    Problem,
-    Scan,
-    folded,
-    ordered,
-)
+from docstow.core.errors import DocstowError, EnvironmentNotFound
+from docstow.core.language_names import folded
+from docstow.languages.projects import lockfiles
+from docstow.languages.shared import manifests
+from docstow.languages.shared.language import LANGUAGES
+from docstow.languages.shared.places import shown
+from docstow.languages.shared.project import Environment, Problem, Scan
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
-from docstow.languages.typescript.environment import Modules
+from docstow.languages.shared.scanning import Finder, Scanning, Walk
 
-# An active environment that is not in the project's folder, and whether it is the project's.
-
-
-_LONGEST = 65536
-
-
-def named_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """The active environment if it is inside the root, or the root's own elsewhere.
-
-    Args:
-        root: the project's directory, links resolved.
-        environ: with ``VIRTUAL_ENV``, ``CONDA_PREFIX`` or ``UV_PROJECT_ENVIRONMENT``.
-    """
-    for variable in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "CONDA_PREFIX"):
-        value = environ.get(variable)
-        if not value:
-            continue
-        folder = Path(os.path.realpath(root / value))
-        try:
-            if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
-                continue
-            # The project of whoever named it to uv is this one.
-            if folder.is_relative_to(root) or variable.startswith("UV") or _names(root, folder):
-                return folder
-        except OSError:
-            continue
-    return None
-
-
-def _names(root: Path, folder: Path) -> bool:
-    """Whether the project names the environment, or the environment the project."""
-    if (root / ".venv").is_symlink() and Path(os.path.realpath(root / ".venv")) == folder:
-        return True
-    written = _text(root / ".venv").strip()
-    if written and (written == folder.name or Path(written).expanduser() == folder):
-        return True
-    # virtualenvwrapper and Pipenv write down whose it is.
-    if _text(folder / ".project").strip() == str(root):
-        return True
-    hashes = (_poetry_hash(root), _pipenv_hash(root / "Pipfile"))
-    if any(f"-{each}" in folder.name for each in hashes):
-        return True
-    for name in ("environment.yml", "environment.yaml"):
-        found = re.search(r"^name:\s*[\"']?([\w.-]+)", _text(root / name), re.MULTILINE)
-        if found and found[1] == folder.name:
-            return True
-    return False
-
-
-def _poetry_hash(root: Path) -> str:
-    digest = hashlib.sha256(os.path.normcase(root).encode()).digest()
-    return base64.urlsafe_b64encode(digest).decode()[:8]
-
-
-def _pipenv_hash(pipfile: Path) -> str:
-    digest = hashlib.sha256(str(pipfile).encode()).digest()
-    return base64.urlsafe_b64encode(digest[:6]).decode()[:8]
-
-
-def _text(path: Path) -> str:
-    try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_LONGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-#: What every new environment has: where there is no more, nothing was installed.
-_BROUGHT = frozenset(("pip", "setuptools", "wheel", "distribute"))
-
-
+#: Folders that hold what others wrote or what a build made; environments are found by their own.
+_SKIPPED = frozenset(("site-packages", "__pycache__", "target", "dist", "build", "vendor"))
+_DEEPEST = 3
+_MOST_FOLDERS = 1500
 #: How often it is looked again at what changes while it is looked at.
 _AGAIN = 3
 
@@ -115,7 +29,7 @@ _AGAIN = 3
 def scan(
     root: Path, memory: Memory, environ: Mapping[str, str] | None = None, home: Path | None = None
 ) -> Scan:
-    """What is installed or locked in a project.
+    """Find what is installed or locked in a project.
 
     Args:
         root: its directory.
@@ -129,14 +43,7 @@ def scan(
     """
     environ = os.environ if environ is None else environ
     begun = time.perf_counter()
-    active = named_environment(root.resolve(), environ)
-    boundary = Boundary(root, (active,) if active else ())
-    memory.begin()
-    found = places.find(boundary, active, memory.watch)
-    kept = _kept_sources(found, environ, home or Path.home())
-    if folders := [each for some in kept.values() for each in some]:
-        boundary = Boundary(root, (*((active,) if active else ()), *folders))
-    return _Scanning(boundary, found, memory, kept).scan(begun)
+    return _Scanning(root, memory, environ, home or Path.home()).scan(begun)
 
 
 class Scans:
@@ -151,15 +58,16 @@ class Scans:
         self._root = root
         self._memory = memory
         self._last: Scan | None = None
-        self._active: Path | None = None
+        self._active: Mapping[str, Path] = {}
 
     def now(self) -> Scan:
-        """What is installed or locked now: the last scan where it would find the same.
+        """Return what is installed or locked now: the last scan where it would find the same.
 
         Raises:
             EnvironmentNotFound: nothing is.
         """
-        active = named_environment(self._root.resolve(), os.environ)
+        languages = _languages()
+        active = _active(languages, self._root.resolve(), os.environ)
         if self._last is not None and active == self._active and self._memory.same():
             return self._last
         self._last = None
@@ -169,135 +77,209 @@ class Scans:
             if not found.problems or not self._memory.changed():
                 break
             found = scan(self._root, self._memory)
-        # What Cargo and Go keep is elsewhere, and not watched.
-        if all(each.ecosystem in ("python", "node") for each in found.environments):
+        # Sources that are kept elsewhere are not watched.
+        if all(languages[each.ecosystem].kept is None for each in found.environments):
             self._last, self._active = found, active
         return found
 
 
-def _kept_sources(
-    found: Places, environ: Mapping[str, str], home: Path
-) -> Mapping[Ecosystem, Sequence[Path]]:
-    """Where Cargo and Go keep sources, if the project is one of theirs."""
-    names = {each.name for each in (*found.locks, *found.manifests)}
-    kept: dict[Ecosystem, Sequence[Path]] = {}
-    if "Cargo.lock" in names:
-        kept["rust"] = local_sources.cargo(environ, home)
-    if "go.mod" in names:
-        kept["go"] = local_sources.go(environ, home)
-    return kept
+def _languages() -> dict[str, Scanning]:
+    """Return how projects are scanned for each language, by ecosystem."""
+    return {each.spelling.ecosystem: each.scanning() for each in LANGUAGES.values()}
+
+
+def _active(
+    languages: Mapping[str, Scanning], root: Path, environ: Mapping[str, str]
+) -> dict[str, Path]:
+    """Return the active environments that are the project's, by ecosystem."""
+    found = ((name, each.active(root, environ)) for name, each in languages.items())
+    return {name: place for name, place in found if place is not None}
+
+
+class _Walk:
+    """The walk through a project's folders, which goes not far down.
+
+    Attributes:
+        locks: lock files.
+        manifests: what says which packages the project itself asks for.
+        problems: what was passed over.
+        finders: of each language that has one, by ecosystem.
+    """
+
+    def __init__(
+        self,
+        boundary: Boundary,
+        memory: Memory,
+        languages: Mapping[str, Scanning],
+        active: Mapping[str, Path],
+    ) -> None:
+        self._boundary = boundary
+        self._memory = memory
+        self._languages = languages
+        self.locks: list[Path] = []
+        self.manifests: list[Path] = []
+        self.problems: list[Problem] = []
+        self.finders: dict[str, Finder] = {
+            name: each.finder(Walk(boundary, memory.watch, active.get(name), self.problems))
+            for name, each in languages.items()
+            if each.finder is not None
+        }
+        self._manifest_names = {name for each in languages.values() for name in each.manifests}
+        self._lock_names = {name for each in languages.values() for name in each.lock_files}
+
+    def go(self) -> None:
+        """Look through the folders from the root down."""
+        waiting = [(self._boundary.root, 0)]
+        looked = 0
+        while waiting and looked < _MOST_FOLDERS:
+            folder, depth = waiting.pop(0)
+            looked += 1
+            waiting += [(each, depth + 1) for each in self._look(folder, depth)]
+        for each in self.finders.values():
+            each.finish()
+
+    def _look(self, folder: Path, depth: int) -> list[Path]:
+        """Note what is in a folder, and return the folders to look into next."""
+        self._memory.watch(folder)
+        try:
+            with os.scandir(folder) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError as error:
+            self._problem(folder, f"it cannot be listed: {error.strerror}")
+            return []
+        if not depth:
+            names = {entry.name for entry in entries}
+            for finder in self.finders.values():
+                finder.note_root(folder, names)
+        following = []
+        for entry in entries:
+            place = Path(entry.path)
+            if not _is_folder(entry):
+                # A link may stand for a file that several projects share; reading it is a check.
+                self._note_file(place)
+                continue
+            linked = entry.is_symlink()
+            if linked and not any(entry.name in each.linked for each in self.finders.values()):
+                continue
+            inside = self._inside(place) if linked else place
+            try:
+                if inside is not None and self._enters(inside, entry.name):
+                    following.append(inside)
+            except OSError as error:
+                self._problem(place, f"it cannot be looked into: {error.strerror}")
+        return following if depth < _DEEPEST else []
+
+    def _inside(self, link: Path) -> Path | None:
+        self._memory.watch(link)
+        try:
+            return self._boundary.inside(link)
+        except DocstowError:
+            reason = "it leads out of the root; activate that environment, or give it as --root"
+            self._problem(link, reason)
+            return None
+
+    def _note_file(self, file: Path) -> None:
+        if file.name in self._manifest_names or any(
+            each.is_requirements(file) for each in self._languages.values()
+        ):
+            self.manifests.append(file)
+        elif file.name in self._lock_names:
+            self.locks.append(file)
+        for finder in self.finders.values():
+            finder.note_file(file)
+
+    def _enters(self, folder: Path, name: str) -> bool:
+        """Note an environment; otherwise return whether to look into the folder."""
+        for finder in self.finders.values():
+            if name in finder.claimed:
+                finder.claim(folder)
+                return False
+        self._memory.watch(folder)
+        if any(each.is_environment(folder) for each in self.finders.values()):
+            return False
+        return not name.startswith(".") and name not in _SKIPPED
+
+    def _problem(self, place: Path, reason: str) -> None:
+        self.problems.append(Problem(shown(place, self._boundary), reason))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link in a circle, or to where nobody may look.
+        return False
 
 
 class _Scanning:
     """A scan under way."""
 
-    def __init__(
-        self,
-        boundary: Boundary,
-        found: Places,
-        memory: Memory,
-        kept: Mapping[Ecosystem, Sequence[Path]],
-    ) -> None:
-        self._kept = kept
-        self._boundary = boundary
-        self._found = found
+    def __init__(self, root: Path, memory: Memory, environ: Mapping[str, str], home: Path) -> None:
+        self._languages = _languages()
+        active = _active(self._languages, root.resolve(), environ)
         self._memory = memory
-        self._problems = list(found.problems)
+        memory.begin()
+        boundary = Boundary(root, tuple(active.values()))
+        self._walk = _Walk(boundary, memory, self._languages, active)
+        self._walk.go()
+        names = {each.name for each in (*self._walk.locks, *self._walk.manifests)}
+        self._kept: dict[str, Sequence[Path]] = {
+            name: each.kept.folders(environ, home)
+            for name, each in self._languages.items()
+            if each.kept is not None and each.kept.mark in names
+        }
+        elsewhere = [*active.values(), *(each for some in self._kept.values() for each in some)]
+        self._boundary = Boundary(root, elsewhere)
 
     def scan(self, begun: float) -> Scan:
-        asked, problems = asked_for.read(self._found.manifests, self._boundary, self._memory)
-        self._problems += problems
+        walk, problems = self._walk, self._walk.problems
+        asked, passed_over = manifests.read(
+            walk.manifests, self._languages, self._boundary, self._memory
+        )
+        problems += passed_over
         environments = [
-            *(self._python(each, asked) for each in self._found.python),
-            *self._node(asked),
+            environment
+            for name, finder in walk.finders.items()
+            for environment in finder.environments(asked[name], self._memory)
         ]
         covered = [
-            (each.ecosystem, place)
-            for each, place in zip(environments, self._folders(environments), strict=True)
-            if any(folded(one.name) not in _BROUGHT for one in each.packages)
+            (each.ecosystem, self._folder(each)) for each in environments if self._has_own(each)
         ]
-        locks = lock_scan.LockScan(self._boundary, self._memory, asked, self._kept)
-        environments += locks.environments(self._found, covered)
-        self._problems += locks.problems
-        for folder in self._found.plug_and_play:
-            reason = (
-                "Yarn Plug'n'Play keeps packages in archives, which are not read: set nodeLinker: "
-                "node-modules in .yarnrc.yml and run yarn install"
-            )
-            self._problems.append(Problem(shown(folder, self._boundary), reason))
+        locks = lockfiles.LockScan(self._boundary, self._memory, self._languages, asked, self._kept)
+        environments += locks.environments(walk.locks, walk.manifests, covered)
+        problems += locks.problems
+        problems += [each for finder in walk.finders.values() for each in finder.remarks()]
         self._memory.end()
         if not environments:
             raise self._nothing()
         return Scan(
             tuple(environments),
-            tuple(dict.fromkeys(self._problems)),
+            tuple(dict.fromkeys(problems)),
             self._boundary,
             round((time.perf_counter() - begun) * 1000, 1),
             self._memory.made,
         )
 
-    def _folders(self, environments: Iterable[Environment]) -> list[Path]:
-        """Whose environments these are: the folder that each is in, the root of those elsewhere."""
+    def _has_own(self, environment: Environment) -> bool:
+        """Return whether anything was installed in an environment."""
+        brought = self._languages[environment.ecosystem].preinstalled
+        return any(folded(each.name) not in brought for each in environment.packages)
+
+    def _folder(self, environment: Environment) -> Path:
+        """Return the folder that an environment is in; the root for one that is elsewhere."""
         root = self._boundary.root
-        return [
-            (root / each.location).parent
-            if each.location != "." and (root / each.location).is_relative_to(root)
-            else root
-            for each in environments
-        ]
-
-    def _python(self, sites: Sites, asked: Asked) -> Environment:
-        packages: list[Package] = []
-        requested: set[str] = set()
-        for folder in sites.sites:
-            site = Site(folder, self._boundary, self._memory)
-            packages += site.packages()
-            requested |= site.requested
-            self._problems += site.problems
-        # Without a manifest, what somebody installed by name is what the project asks for.
-        wanted = asked.python or requested
-        packages = [
-            replace(each, direct=each.editable or folded(each.name) in wanted) for each in packages
-        ]
-        detail = f"Python {sites.version}" if sites.version else ""
-        location = shown(sites.folder, self._boundary)
-        return Environment("python", sites.kind, location, detail, ordered(packages))
-
-    def _node(self, asked: Asked) -> list[Environment]:
-        seen: set[str] = set()
-        all_modules = [
-            Modules(folder, self._boundary, self._memory, seen) for folder in self._found.modules
-        ]
-        # What a member of a workspace asks for may be in another's store: first come links to it.
-        tops = [modules.top() for modules in all_modules]
-        found = []
-        for folder, modules, top in zip(self._found.modules, all_modules, tops, strict=True):
-            packages = [
-                *(replace(each, direct=each.import_names[0] in asked.node) for each in top),
-                *modules.rest(),
-            ]
-            self._problems += modules.problems
-            if packages:
-                location = shown(folder, self._boundary)
-                found.append(
-                    Environment(
-                        "node", "node_modules", location, modules.manager, ordered(packages)
-                    )
-                )
-        return found
+        place = root / environment.location
+        inside = environment.location != "." and place.is_relative_to(root)
+        return place.parent if inside else root
 
     def _nothing(self) -> EnvironmentNotFound:
-        names = {each.name for each in self._found.manifests}
-        node, python = "npm install", "python -m venv .venv"
-        if "package.json" in names and len(names) == 1:
-            advice = node
-        elif names and "package.json" not in names:
-            advice = f"{python}, and install into it"
-        else:
-            advice = f"{python} or {node}"
-        error = EnvironmentNotFound(f"no environment found: run {advice}")
-        if self._problems:
+        names = {each.name for each in self._walk.manifests}
+        ways = [each.install for each in self._languages.values() if each.install]
+        advice = [each.advice(names) for each in self._languages.values()]
+        best = next(filter(None, advice), " or ".join(ways))
+        error = EnvironmentNotFound(f"no environment found: run {best}")
+        if self._walk.problems:
             error.details["problems"] = [
-                {"location": each.location, "reason": each.reason} for each in self._problems
+                {"location": each.location, "reason": each.reason} for each in self._walk.problems
             ]
         return error

@@ -18,8 +18,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden
+from docstow.core.language_names import folded
 from docstow.languages.shared.places import shown
-from docstow.languages.shared.project import Package, Problem, folded
+from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.text import python_ast as python_tree

@@ -13,7 +13,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from docstow.languages.shared.project import Locked, folded
+from docstow.core.language_names import folded
+from docstow.languages.shared.project import Locked
 
 _PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
 

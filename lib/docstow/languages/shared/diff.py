@@ -174,3 +174,46 @@ class Change:
     def verdict(self) -> str:
         """``breaking``, ``compatible`` or ``docs-only``."""
         return RULES[self.rule].verdict
+
+
+#: Rules for packages other than crates; any further rule is breaking.
+PACKAGE_RULES = {
+    "item-removed": BREAKING,
+    "kind-changed": BREAKING,
+    "parameter-removed": BREAKING,
+    "parameter-added-required": BREAKING,
+    "parameter-now-required": BREAKING,
+    "parameter-kind-changed": BREAKING,
+    "parameter-moved": BREAKING,
+    "parameter-renamed": BREAKING,
+    "base-removed": BREAKING,
+    "item-added": COMPATIBLE,
+    "item-deprecated": COMPATIBLE,
+    "signature-changed": COMPATIBLE,
+    "docs-changed": DOCS_ONLY,
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PackageChange(Change):
+    """One difference of packages; ``found`` is its class where the rule alone does not say it."""
+
+    found: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """``breaking``, ``compatible`` or ``docs-only``."""
+        return self.found or PACKAGE_RULES.get(self.rule, BREAKING)
+
+
+def other_names(document: Document) -> Mapping[str, str]:
+    """Return names of an owner that stand under other paths, each with that path or nothing."""
+    names: Mapping[str, str] = document.attributes.get("others", {})
+    return names
+
+
+def is_there(path: str, documents: Mapping[str, Document]) -> bool:
+    """Return whether a version has a name, be it without a document: re-exported, inherited."""
+    owner, _, name = path.rpartition(".")
+    above = documents.get(owner)
+    return path in documents or (above is not None and name in other_names(above))

@@ -1,7 +1,4 @@
-"""The files of a package: which are worth reading, in which order, and as a tree.
-
-This room knows file names. It does not know what is inside the files.
-"""
+"""The files of a package: which are worth reading, in which order, and as a tree."""
 
 from __future__ import annotations
 
@@ -9,8 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from docstow.languages.shared.language import Reading, of_ecosystem
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
@@ -65,18 +63,14 @@ def files(package: Package, boundary: Boundary) -> list[str]:
     return sorted(found, key=_order)
 
 
+def _reading(package: Package) -> Reading | None:
+    language = of_ecosystem(package.ecosystem)
+    return language.reading() if language is not None and language.reading is not None else None
+
+
 def _starts(package: Package, root: Path) -> list[Path]:
-    """Where the package's files begin; ``site-packages`` is others' too."""
-    if package.ecosystem != "python":
-        return [root]
-    found = []
-    for name in package.import_names:
-        place = root.joinpath(*name.split("."))
-        stubs = root / f"{name}-stubs"
-        modules = [place.with_name(f"{place.name}{suffix}") for suffix in (".pyi", ".py")]
-        found += [each for each in (place, stubs) if each.is_dir()]
-        found += [each for each in modules if each.is_file()]
-    return found
+    reading = _reading(package)
+    return reading.starts(package, root) if reading is not None else [root]
 
 
 def _is_readable(place: str) -> bool:
@@ -91,15 +85,9 @@ def _order(path: str) -> tuple[list[str], int, bool, str]:
 
 
 def owns(package: Package, path: str) -> bool:
-    """Whether a path relative to ``files_root`` is one of the package's own."""
-    if package.ecosystem != "python":
-        return "node_modules" not in PurePosixPath(path).parts
-    for name in package.import_names:
-        place = name.replace(".", "/")
-        beside = (f"{place}.py", f"{place}.pyi")
-        if path in beside or path == place or path.startswith((f"{place}/", f"{name}-stubs/")):
-            return True
-    return False
+    """Return whether a path relative to ``files_root`` is one of the package's own."""
+    reading = _reading(package)
+    return reading is None or reading.owns(package, path)
 
 
 def tree(found: Sequence[str], root: Path, below: str = "", lines: int = _LINES) -> str:

@@ -1,23 +1,14 @@
-"""What a scan of a project finds, and how its packages are asked for by name.
-
-This room knows environments, packages and their names. It opens no files.
-"""
+"""Environments and packages that a scan of a project finds, and how they are found by name."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
+from docstow.core.language_names import folded, of_ecosystem, of_name
 from docstow.languages.shared.sandbox import Boundary
-
-# A package of an environment, as found there or in a lock file.
-
-
-Ecosystem = Literal["python", "node", "rust", "go"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +33,7 @@ class Package:
         info_root: the ``.dist-info`` folder of a Python distribution. Absolute.
     """
 
-    ecosystem: Ecosystem
+    ecosystem: str
     name: str
     version: str
     location: str
@@ -55,19 +46,6 @@ class Package:
     problem: str = ""
     files_root: Path | None = field(default=None, repr=False)
     info_root: Path | None = field(default=None, repr=False)
-
-
-_SEPARATORS = re.compile(r"[-_.]+")
-
-
-#: What code is written in, and whose packages it imports.
-ECOSYSTEMS: Mapping[str, Ecosystem] = {
-    "python": "python",
-    "typescript": "node",
-    "javascript": "node",
-    "rust": "rust",
-    "go": "go",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +68,7 @@ class Environment:
         packages: direct ones first, then by name.
     """
 
-    ecosystem: Ecosystem
+    ecosystem: str
     kind: str
     location: str
     detail: str
@@ -130,31 +108,33 @@ class Scan:
         return next(versions, "")
 
     def named(self, name: str, ecosystem: str = "") -> tuple[Package, ...]:
-        """Packages of that name, the one that the project's own code gets first."""
+        """Return packages of that name, the one that the project's own code gets first."""
         found = self._by_name.get(folded(name), ())
-        if any(each.ecosystem == "node" and each.name == name for each in found):
+        exact = {each.ecosystem for each in found if each.name == name and not _folds(each)}
+        if exact:
             # Node tells apart what registries of Python take for the same: lodash.get, lodash-get.
-            found = tuple(e for e in found if e.ecosystem != "node" or e.name == name)
+            found = tuple(e for e in found if e.ecosystem not in exact or e.name == name)
         return tuple(each for each in found if ecosystem in ("", each.ecosystem))
 
     def importing(self, imported: str, language: str) -> Package | None:
-        """The package that an import leads to.
+        """Return the package that an import leads to.
 
         Args:
             imported: a dotted name of Python, a path of Rust, a specifier of JavaScript, an
                 import path of Go.
             language: of the code.
         """
-        ecosystem = ECOSYSTEMS.get(language, "python")
-        parts = re.split(r"::|\." if ecosystem in ("python", "rust") else "/", imported)
-        joint = "." if ecosystem in ("python", "rust") else "/"
-        names = self._by_import.get(ecosystem, {})
+        spelling = of_name(language) or of_name("python")
+        if spelling is None:
+            return None
+        parts = spelling.import_parts(imported)
+        names = self._by_import.get(spelling.ecosystem, {})
         for end in range(len(parts), 0, -1):
-            if found := names.get(joint.join(parts[:end])):
+            if found := names.get(spelling.import_separator.join(parts[:end])):
                 return found
         # What a distribution that is only locked is imported as is not known; often as itself.
-        alike = self.named(parts[0], ecosystem) if ecosystem == "python" else ()
-        return next((each for each in alike if not each.installed), None)
+        unknown = (e for e in self.named(parts[0], spelling.ecosystem) if not e.import_names)
+        return next((each for each in unknown if not each.installed), None)
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[Package, ...]]:
@@ -172,24 +152,26 @@ class Scan:
         return found
 
 
-def folded(name: str) -> str:
-    """A name as names are compared: registries take ``-``, ``_`` and ``.`` for the same."""
-    return _SEPARATORS.sub("-", name).lower()
-
-
 def ordered(packages: Iterable[Package]) -> tuple[Package, ...]:
-    """Direct ones first, then by name and place."""
+    """Sort packages: direct ones first, then by name and place."""
     return tuple(
         sorted(packages, key=lambda each: (not each.direct, folded(each.name), each.location))
     )
 
 
+def _folds(package: Package) -> bool:
+    spelling = of_ecosystem(package.ecosystem)
+    return spelling is None or spelling.folds
+
+
 def _rank(package: Package) -> tuple[bool, bool, bool, int]:
-    """What is installed before what is locked, what the project asks for before what others do.
+    """Sort installed packages before locked ones, those the project asks for before others.
 
     What is imported by another name, as a second version may be, comes behind.
     """
-    alias = package.ecosystem == "node" and package.name not in package.import_names
+    spelling = of_ecosystem(package.ecosystem)
+    by_name = spelling is not None and spelling.import_separator == "/"
+    alias = by_name and package.name not in package.import_names
     nested = package.location.count("node_modules/")
     return not package.installed, not package.direct, alias, nested
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from docstow.core.language_names import PYTHON
 from docstow.core.model import Document
+from docstow.languages.shared.language import Reading
 from docstow.languages.shared.surface import (
     Everything,
     Home,
@@ -84,21 +84,12 @@ def with_names(
         yield replace(each, attributes={**each.attributes, **facts})
 
 
-#: What every object and function of JavaScript has of itself.
-_OF_ALL = frozenset(
-    {
-        *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toString"),
-        *("toLocaleString", "valueOf", "apply", "bind", "call", "length", "name", "prototype"),
-        *("caller", "arguments"),
-    }
-)
-
-
-class StowedSurface:
+class StoredSurface:
     """What the documents of one package offer.
 
     Args:
         index: its tables.
+        reading: how packages of its language are read.
         agreed: whether ``name version`` of another package is what the caller has, too.
         closed: whether a package of that name, of those that the caller has, was looked at for
             what it adds to this one; asked of all of them by None.
@@ -107,13 +98,14 @@ class StowedSurface:
     def __init__(
         self,
         index: Index,
+        reading: Reading,
         agreed: Callable[[str], bool],
         closed: Callable[[frozenset[str]], bool] = lambda _: False,
     ) -> None:
         self.index = index
         self._agreed = agreed
         self._closed = closed
-        self._python = index.language is PYTHON
+        self._reading = reading
         self._facts: dict[int, dict[str, Any]] = {}
 
     def modules(self) -> tuple[str, ...]:
@@ -129,10 +121,10 @@ class StowedSurface:
             return self._symbol(path, row)
         if known:
             return Symbol(path, "re-export", "", 0, 0, "", "")
-        if self._python and path in self._private:
+        if self._reading.by_definition and path in self._private:
             return Symbol(path, "module", "", 0, 0, f"import {path}", "")
         owner, _, name = path.rpartition(".")
-        if not self._python and name in _OF_ALL and self._find(owner)[0]:
+        if name in self._reading.inherent and self._find(owner)[0]:
             return Symbol(path, "property", "", 0, 0, name, "")
         return None
 
@@ -148,6 +140,10 @@ class StowedSurface:
         found = {name: self.symbol(f"{path}.{name}") for name in names}
         return {name: each for name, each in found.items() if each is not None}
 
+    def listed(self, path: str) -> Iterator[str]:
+        """Yield the names of the members that have a document."""
+        yield from self.members(path) or ()
+
     def certain(self, path: str) -> bool:
         """Whether all names were seen, and nothing else that the caller has adds any."""
         row = self._find(path)[1]
@@ -155,7 +151,7 @@ class StowedSurface:
             return False
         # Any package may add to the interfaces of another.
         is_module = self.index.columns["kind"][row] == "module"
-        return self._python or is_module or self._closed(self._beside)
+        return not self._reading.augmented or is_module or self._closed(self._beside)
 
     def openness(self, path: str) -> Openness:
         """Documents tell only whether all names were seen."""
@@ -218,7 +214,7 @@ class StowedSurface:
     def _find(self, path: str, depth: int = 0) -> tuple[bool, int | None]:
         """Whether a path is known to be there, and the row of its document, if it has one."""
         row = self._rows.get(path)
-        row = self._targets.get(path) if row is None and self._python else row
+        row = self._targets.get(path) if row is None and self._reading.by_definition else row
         if row is not None:
             return True, row
         owner, _, name = path.rpartition(".")

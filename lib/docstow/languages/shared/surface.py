@@ -259,6 +259,10 @@ class Surface(Protocol):
         """The public names of a module, class or enumeration by name; None where unknown."""
         ...
 
+    def listed(self, path: str) -> Iterator[str]:
+        """Yield the names of the members of a module, class or enumeration."""
+        ...
+
     def certain(self, path: str) -> bool:
         """Whether the public names of a module or class are all seen: others are not there.
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document
 from docstow.languages.projects.diff import compare
+from docstow.languages.python.comparing import COMPARING as PYTHON
+from docstow.languages.typescript.comparing import COMPARING as TYPESCRIPT
 
 
 def function(signature: str, **attributes: object) -> Document:
@@ -19,7 +21,9 @@ def function(signature: str, **attributes: object) -> Document:
 
 
 def rules(before: str, after: str) -> dict[str, str]:
-    return {each.rule: each.verdict for each in compare([function(before)], [function(after)])}
+    return {
+        each.rule: each.verdict for each in compare(PYTHON, [function(before)], [function(after)])
+    }
 
 
 @pytest.mark.parametrize(
@@ -96,14 +100,14 @@ def test_what_stands_under_another_path_or_is_made_on_demand_is_not_gone() -> No
 
     hull = Document("boat.Hull", "class", "Hull", parent="boat")
     old, new = side("boat.Boat", "boat.Ship"), side("boat.Ship", "boat.Boat")
-    assert compare([*old, hull], new) == []
+    assert compare(PYTHON, [*old, hull], new) == []
 
 
 def test_an_attribute_may_be_anything() -> None:
     old = Document("boat.Boat.row", "attribute", "row", "row", parent="boat.Boat")
     new = Document("boat.Boat.row", "method", "row", "def row(self)", parent="boat.Boat")
     told = {"language": "python"}
-    found = compare([replace(old, attributes=told)], [replace(new, attributes=told)])
+    found = compare(PYTHON, [replace(old, attributes=told)], [replace(new, attributes=told)])
     assert [each.verdict for each in found] == ["compatible"]
 
 
@@ -118,7 +122,7 @@ def test_items_that_come_go_and_move() -> None:
     new = Document(
         "boat.sail", "function", "sail", "def sail()", "", "", "boat", {"deprecated": "use row"}
     )
-    found = compare([root, gone, member, old], [root, moved, new])
+    found = compare(TYPESCRIPT, [root, gone, member, old], [root, moved, new])
     assert [(each.path, each.rule, each.verdict, each.now) for each in found] == [
         ("boat.Oar", "item-removed", "breaking", "boat.oars.Oar"),
         ("boat.oars.Oar", "item-added", "compatible", ""),

@@ -1,0 +1,210 @@
+"""The record of a language, and the registry of all of them.
+
+Whoever works with any language asks its record; nothing else branches on languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docstow.core import language_names
+from docstow.core.language_names import Spelling
+from docstow.core.model import Document
+from docstow.languages.shared.diff import PackageChange
+from docstow.languages.shared.findings import Verdict
+from docstow.languages.shared.lookup import Resolver
+from docstow.languages.shared.messages import Texts
+from docstow.languages.shared.project import Package, Scan
+from docstow.languages.shared.scanning import Scanning
+from docstow.languages.shared.surface import Surface
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleGraph:
+    """How the files of a package import each other.
+
+    Attributes:
+        separator: between the names of a module and what holds it.
+        modules: the modules among files: path by name.
+        imports: yields what a module imports: the text, its name, its path and all modules.
+        module_of: the module that something imported is in.
+        outside: the package that something imported from elsewhere is in.
+        own: import names of the package itself, which are nobody else's.
+    """
+
+    separator: str
+    modules: Callable[[Iterable[str]], dict[str, str]]
+    imports: Callable[[str, str, str, Mapping[str, str]], Iterator[str]]
+    module_of: Callable[[str, Mapping[str, str]], str] = lambda target, _: target
+    outside: Callable[[str], str] = lambda target: target
+    own: Callable[[Package], set[str]] = lambda _: set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How installed packages are read.
+
+    Attributes:
+        reader: id of the reader in recipes; a change of it makes new snapshots.
+        surfaces: opens the surfaces of a project's packages; each package is opened once.
+        documents: yields the documents of a surface that was so opened.
+        graph: how files import each other; None where that is not read.
+        starts: where a package's files begin, below its ``files_root``.
+        owns: whether a path below ``files_root`` is one of the package's own.
+        shows_entries: whether the entry module may itself be called, so that its signature says
+            something.
+        declares: whether packages of the language (not of a dialect) declare all names.
+        inherent: names that everything has, which no document tells of.
+        by_definition: whether things can be named by where they are written, too.
+        augmented: whether other packages may add members to a package's types.
+    """
+
+    reader: str
+    surfaces: Callable[[Scan], Callable[[Package], Surface]]
+    documents: Callable[[Any], Iterable[Document]]
+    graph: ModuleGraph | None = None
+    starts: Callable[[Package, Path], list[Path]] = lambda _, root: [root]
+    owns: Callable[[Package, str], bool] = lambda *_: True
+    shows_entries: bool = False
+    declares: bool = False
+    inherent: frozenset[str] = frozenset()
+    by_definition: bool = False
+    augmented: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checking:
+    """How code is checked against packages.
+
+    Attributes:
+        verify: checks code by what a resolver knows; given the language's name or its alias.
+        resolver: answers for a project's packages while one piece of code is checked.
+        standard: answers for the language's own modules alone, in a version or any.
+    """
+
+    verify: Callable[[str, Resolver, str], Verdict]
+    resolver: Callable[[Scan], AbstractContextManager[Resolver]]
+    standard: Callable[[str], Resolver]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparing:
+    """How two versions of a package are compared.
+
+    Attributes:
+        same: whether two signatures are the same but for spelling.
+        changes: yields how a signature changed: the old document, the new kind, and both
+            signatures.
+        alike: groups of kinds that a user cannot tell apart by how they are used.
+        sources: compares the sources of two installed versions: import names, both roots and
+            both sides' documents; None where that could not be done.
+        notice: what is said of every comparison.
+        notice_unread: what is said where sources could not be compared.
+    """
+
+    same: Callable[[str, str], bool]
+    changes: Callable[[Document, str, str, str], Iterator[PackageChange]]
+    alike: tuple[frozenset[str], ...] = ()
+    sources: (
+        Callable[
+            [Sequence[str], Path, Path, Sequence[Document], Sequence[Document]],
+            list[PackageChange] | None,
+        ]
+        | None
+    ) = None
+    notice: str = ""
+    notice_unread: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Language:
+    """All that a language brings; parts are imported when they are asked for.
+
+    Attributes:
+        spelling: how names are written.
+        fences: marks of code blocks, by the suffix of a file.
+        scanning: how projects are scanned for its packages.
+        texts: how texts about it are recognised.
+        reading: how installed packages are read; None where they are not.
+        checking: how code is checked; None where it is not, or as crates are.
+        comparing: how versions of packages are compared.
+        examples: what code blocks of the language, or of an alias, are marked with.
+        documented: whether its packages are stowed.
+    """
+
+    spelling: Spelling
+    fences: Mapping[str, str]
+    scanning: Callable[[], Scanning]
+    texts: Callable[[], Texts]
+    reading: Callable[[], Reading] | None = None
+    checking: Callable[[], Checking] | None = None
+    comparing: Callable[[], Comparing] | None = None
+    examples: tuple[str, ...] = ()
+    documented: bool = True
+
+    @property
+    def name(self) -> str:
+        """The language, as callers say it."""
+        return self.spelling.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The language and its aliases."""
+        return (self.spelling.name, *self.spelling.aliases)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the sources that are its packages."""
+        return self.spelling.kind
+
+    @property
+    def packaged(self) -> bool:
+        """Whether its packages are stowed from where a project has them installed."""
+        return self.spelling.packaged
+
+
+#: All languages by name, in the order in which a project's environments are told.
+LANGUAGES: dict[str, Language] = {}
+
+
+def register(language: Language) -> None:
+    """Add a language, after those that are there."""
+    LANGUAGES[language.name] = language
+    language_names.register(language.spelling)
+
+
+def unregister(language: Language) -> None:
+    """Remove a language that was registered."""
+    LANGUAGES.pop(language.name, None)
+    language_names.unregister(language.spelling)
+
+
+def of_name(name: str) -> Language | None:
+    """Return the language of that name or alias."""
+    return next((each for each in LANGUAGES.values() if name in each.names), None)
+
+
+def of_kind(kind: str) -> Language | None:
+    """Return the language whose packages are sources of a kind."""
+    return next((each for each in LANGUAGES.values() if kind and each.kind == kind), None)
+
+
+def of_ecosystem(ecosystem: str) -> Language | None:
+    """Return the language whose packages a scan calls so."""
+    found = (each for each in LANGUAGES.values() if each.spelling.ecosystem == ecosystem)
+    return next(found, None)
+
+
+def documented() -> tuple[Language, ...]:
+    """Return the languages whose packages are stowed, those with crates first."""
+    found = (each for each in LANGUAGES.values() if each.documented)
+    return tuple(sorted(found, key=lambda each: each.packaged))
+
+
+def names() -> tuple[str, ...]:
+    """Return the names by which callers say a language whose packages are stowed."""
+    return tuple(name for each in documented() for name in each.names)

@@ -1,0 +1,149 @@
+"""What JavaScript code imports, answered by a project's packages and Node's own modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from docstow.languages.shared.findings import Verdict
+from docstow.languages.shared.language import Checking
+from docstow.languages.shared.lookup import Installed, Resolver
+from docstow.languages.shared.project import Package, Scan
+from docstow.languages.typescript.surface import NodeSurface, Shared
+
+#: Modules that Node itself has; ``node:`` before them is the other spelling.
+NODE_MODULES = frozenset(
+    {
+        *("assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants"),
+        *("crypto", "dgram", "diagnostics_channel", "dns", "domain", "events", "fs", "http"),
+        *("http2", "https", "inspector", "module", "net", "os", "path", "perf_hooks", "process"),
+        *("punycode", "querystring", "readline", "repl", "stream", "string_decoder", "sys"),
+        *("timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi"),
+        *("worker_threads", "zlib", "test"),
+    }
+)
+#: For how many pieces of code a resolver is used, and how much it may have read.
+_MOST_USES = 100
+_MOST_BYTES = 32 * 1024 * 1024
+#: The package that declares them.
+_TYPES = "@types/node"
+#: Of these it takes what it does not show: typed arrays of the language, generated protocols.
+_NOT_SHOWN = frozenset({"buffer", "inspector"})
+
+
+class NodeResolver:
+    """The Node packages of a project.
+
+    Args:
+        scan: what is installed there.
+    """
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._surfaces: dict[str, NodeSurface | None] = {}
+        self._shared: Shared | None = None
+        self._uses = 0
+
+    def again(self) -> bool:
+        """Make ready for another piece of code; whether what was read is still so, and not much."""
+        self._uses += 1
+        if self._shared is None:
+            return True
+        files = self._shared.files
+        if self._uses > _MOST_USES or files.size > _MOST_BYTES or not files.same():
+            return False
+        self._shared.globals.forget_own()
+        for each in self._surfaces.values():
+            if each is not None:
+                each.forget()
+        return True
+
+    def package_for(self, imported: str) -> Installed | None:
+        """The package of a module specifier; of Node's own modules the one that declares them."""
+        if self.is_standard(imported):
+            return self._builtin(imported)
+        package = self._scan.importing(imported, "typescript")
+        surface = self._surface(package) if package is not None else None
+        if package is None or surface is None:
+            return None
+        return Installed(package.name, package.version, surface)
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether it is a module of Node itself."""
+        return _is_builtin(imported)
+
+    def _builtin(self, imported: str) -> Installed | None:
+        """A module of Node itself, unless a package of its name may be meant."""
+        package = self._scan.importing(_TYPES, "typescript")
+        if package is None or self._scan.importing(imported, "typescript") is not None:
+            return None
+        if not package.installed or package.problem or not package.files_root:
+            return None
+        if imported.removeprefix("node:").partition("/")[0] in _NOT_SHOWN:
+            return None
+        if imported not in self._surfaces:
+            self._surfaces[imported] = self._made(package, imported)
+        surface = self._surfaces[imported]
+        return Installed(_TYPES, package.version, surface) if surface is not None else None
+
+    def _named(self, name: str) -> NodeSurface | None:
+        package = self._scan.importing(name, "typescript")
+        return self._surface(package) if package is not None else None
+
+    def _surface(self, package: Package) -> NodeSurface | None:
+        if package.name not in self._surfaces:
+            readable = package.installed and not package.problem and package.files_root
+            self._surfaces[package.name] = self._made(package, "") if readable else None
+        return self._surfaces[package.name]
+
+    def _made(self, package: Package, builtin: str) -> NodeSurface:
+        if self._shared is None:
+            self._shared = Shared(self._scan.boundary, self._named, self._installed)
+        boundary = self._scan.boundary
+        return NodeSurface(package, boundary, self._named, self._installed, builtin, self._shared)
+
+    def _installed(self) -> tuple[Package, ...]:
+        return tuple(
+            each
+            for each in self._scan.packages
+            if each.ecosystem == "node" and each.installed and not each.problem
+        )
+
+
+class BuiltinModules:
+    """Node's own modules alone, of which nothing is known."""
+
+    def package_for(self, imported: str) -> Installed | None:
+        """Return nothing: no package is installed."""
+        del imported
+        return None
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether it is a module of Node itself."""
+        return _is_builtin(imported)
+
+
+def _is_builtin(imported: str) -> bool:
+    return imported.startswith("node:") or imported.partition("/")[0] in NODE_MODULES
+
+
+@contextmanager
+def _resolver(scan: Scan) -> Iterator[Resolver]:
+    """Keep a resolver with the scan for the next call, unless another call uses it just then."""
+    try:
+        known = scan.idle.pop()
+    except IndexError:
+        known = None
+    kept = known if isinstance(known, NodeResolver) and known.again() else NodeResolver(scan)
+    yield kept
+    if not scan.idle:
+        scan.idle.append(kept)
+
+
+def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
+    from docstow.languages.typescript.check import verify
+
+    return verify(code, resolver, typed=language == "typescript")
+
+
+CHECKING = Checking(verify=_verify, resolver=_resolver, standard=lambda _: BuiltinModules())

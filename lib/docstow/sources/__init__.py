@@ -21,15 +21,17 @@ def register(kind: SourceKind) -> None:
 
 def kinds() -> Mapping[str, SourceKind]:
     """Return all kinds of sources by name, those that can be registered first."""
-    return {**_bundled(), **_added}
+    from docstow.sources import packages
+
+    return {**_bundled(), **packages.kinds(), **_added}
 
 
 @cache
 def _bundled() -> Mapping[str, SourceKind]:
     # The records are light; the code that fetches is imported when an origin is opened.
-    from docstow.sources import collection, crates, folder, git, packages, site
+    from docstow.sources import collection, crates, folder, git, site
 
-    listed = (site.KIND, git.KIND, folder.KIND, collection.KIND, *crates.KINDS, *packages.KINDS)
+    listed = (site.KIND, git.KIND, folder.KIND, collection.KIND, *crates.KINDS)
     return {kind.name: kind for kind in listed}
 
 

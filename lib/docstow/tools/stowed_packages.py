@@ -119,9 +119,7 @@ class StowedCrates:
                     if each.snapshot_id
                 }
                 best = choose("", heads)
-                snapshot = (
-                    self._snapshots.load(heads[best]) if best is not None else None
-                )
+                snapshot = self._snapshots.load(heads[best]) if best is not None else None
                 if snapshot is not None:
                     self.guessed.append(f"{spelling} {best}")
                     return CrateNames(self._library.index(snapshot))

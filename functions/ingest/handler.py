@@ -1,7 +1,6 @@
 """The function behind the queue: an SQS event in, the messages that have to come again out.
 
-Composition happens while the module is imported, where the platform gives a full core. This room
-knows the platform's limits. It does not know what a message asks for.
+Composition happens while the module is imported, where the platform gives a full core.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The function behind the MCP endpoint: an API Gateway or Function URL event in, an answer out.
 
 Composition happens while the module is imported, where the platform gives a full core; what a
-call needs beyond that is loaded when it is first needed. This room knows the platform's
-limits. It does not know MCP or tools.
+call needs beyond that is loaded when it is first needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The function that a schedule calls: one round of the store's upkeep.
 
-It has the store and nothing else: no model, no table is loaded. This room knows the platform's
-way to call. It does not know what upkeep does.
+It has the store and nothing else: no model and no table is loaded.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def app(
     return create_app(
         served,
         health=health,
-        commands=commands.catalogue,
+        commands=commands.list_commands,
         allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),
         allowed_origins=settings.allowed_origins,
         policy=policy,

@@ -15,7 +15,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from docstow.cli import main
-from docstow.server.rest import ROUTES, ToolRoute, arguments
+from docstow.server.rest import ROUTES, ToolRoute, collect_arguments
 from docstow.tools import Answer, Tool
 from prose_server import Harbour, harbour, write
 from servers.mcp_fixture_server import fixture_app
@@ -142,7 +142,11 @@ def test_a_wrong_method_says_which_are_right(served: Harbour) -> None:
 def test_a_member_of_the_query_that_recurs_is_an_array() -> None:
     route = ToolRoute("GET", "/docs/{doc}", "get_doc", renamed=(("ref", "b"),))
     query = [("a", "1"), ("a", "2"), ("a", "3"), ("ref", "x")]
-    assert arguments(route, {}, query, {"doc": "y"}) == {"a": ["1", "2", "3"], "b": "x", "doc": "y"}
+    assert collect_arguments(route, {}, query, {"doc": "y"}) == {
+        "a": ["1", "2", "3"],
+        "b": "x",
+        "doc": "y",
+    }
 
 
 def test_commands_and_openapi_list_all_there_is(served: Harbour) -> None:

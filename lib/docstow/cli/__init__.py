@@ -1,7 +1,4 @@
-"""The command line: calls one thing for one command, prints what came of it.
-
-This room knows what people read and exit statuses. It does not know how anything is done.
-"""
+"""The command line: one function for each command prints what it did and returns a status."""
 
 from __future__ import annotations
 
@@ -19,16 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from docstow import __version__
-from docstow.cli import bundle as cli_bundle
-from docstow.cli import jobs as cli_jobs
-from docstow.cli import sources as cli_prose
-from docstow.cli import store as cli_store
-from docstow.core import auth as access
+from docstow.cli import bundle, jobs, sources, store
+from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
-from docstow.embedding import select as choice
-from docstow.ingest import preload as preingest
-from docstow.server import commands as commands
+from docstow.embedding import select
+from docstow.ingest import preload
+from docstow.server import commands
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
@@ -66,24 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         from docstow.runtime import Runtime
 
-        # Over HTTP others' questions come too: they get the projects that were named, and no more.
-        alone = options.command != "serve" or options.stdio
-        folder = Path.cwd() if alone else None
+        # Over HTTP others may ask: they get the projects that the settings name, and no more.
+        local = options.command != "serve" or options.stdio
+        folder = Path.cwd() if local else None
         with contextlib.closing(Runtime(settings, folder)) as runtime:
             return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
-        _tell(error)
+        _print_error(error)
         return 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read the output has had enough; what is left of it must not fail at exit too.
+        # The reader of the output is gone; flushing the rest at exit must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
-def _tell(error: DocstowError, about: str = "") -> None:
-    """An error in a line, and what may be meant in another."""
+def _print_error(error: DocstowError, about: str = "") -> None:
+    """Print an error as one line, and its suggestions as another."""
     print(f"docstow: {about}{error.code}: {error.message}", file=sys.stderr)
     names = ("name", "ref", "uri", "item_path", "path", "version")
     near = (
@@ -94,7 +88,7 @@ def _tell(error: DocstowError, about: str = "") -> None:
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
-    crates = preingest.chosen(options.pre_ingest) if options.pre_ingest else []
+    crates = preload.chosen(options.pre_ingest) if options.pre_ingest else []
     runtime.stow_sample()
     runtime.workers.requeue()
     if options.stdio:
@@ -112,7 +106,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
     print(f"docstow {__version__} serves MCP at {url}")
     print(f"Store: {runtime.location}")
-    if runtime.policy == access.CLOSED:
+    if runtime.policy == auth.CLOSED:
         print("Closed: others can reach it, and DOCSTOW_AUTH says of nobody that they may call.")
     print("Add it to a client:")
     print(f"  claude mcp add --transport http docstow {url}")
@@ -129,11 +123,11 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
         name, _, requirement = word.partition("@")
         return runtime.library.stow(name, requirement)
 
-    crates = [*options.crates, *(preingest.read_list(options.file) if options.file else [])]
+    crates = [*options.crates, *(preload.read_list(options.file) if options.file else [])]
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
     if runtime.settings.queue_url:
-        return cli_jobs.send_crates(runtime, crates)
+        return jobs.send_crates(runtime, crates)
     return _each(crates, stow)
 
 
@@ -155,7 +149,7 @@ def _ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
-    """Stow one after the other; one that fails is reported in a line and does not stop the rest."""
+    """Ingest one after the other; one that fails is reported and does not stop the rest."""
     failures = 0
     for thing in things:
         begun = time.monotonic()
@@ -163,7 +157,7 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
             snapshot = stow(thing)
         except DocstowError as error:
             failures += 1
-            _tell(error, f"{thing}: ")
+            _print_error(error, f"{thing}: ")
             continue
         counts = snapshot.counts
         print(
@@ -198,7 +192,7 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
-    """A registered source of pages if one is called that, else a crate."""
+    """Resolve a name to a registered source of pages, else to a crate."""
     from docstow.ops.export import FORMS, Export
     from docstow.ops.export.prose import PageExport
 
@@ -220,7 +214,7 @@ def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
-    chosen = choice.parse(options.id, runtime.settings.model_precision)
+    chosen = select.parse(options.id, runtime.settings.model_precision)
     if chosen.kind != "hub":
         raise InvalidParameter("ID", f"{options.id} is no model of the hub; give OWNER/NAME")
     print(runtime.fetch_model(chosen, options.into))
@@ -246,9 +240,9 @@ def _call(runtime: Runtime, options: argparse.Namespace) -> int:
 
 def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
     del runtime
-    token = access.new_token()
-    entry = f"{options.name}:{options.scope}:{access.token_digest(token)}"
-    access.parse([entry], exposed=True)  # a name that could not be read back is told now
+    token = auth.new_token()
+    entry = f"{options.name}:{options.scope}:{auth.token_digest(token)}"
+    auth.parse([entry], exposed=True)  # refuses a name that could not be read back
     print(token)
     print(f"{entry}  # for DOCSTOW_AUTH; the token above is shown this once", file=sys.stderr)
     return 0
@@ -260,23 +254,23 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "ingest_files": _ingest_files,
     "ingest_std": _ingest_std,
     "ingest_project": _ingest_project,
-    "ingest_prose": cli_prose.ingest_prose,
-    "list_sources": cli_prose.list_sources,
-    "delete_source": cli_prose.delete_source,
-    "search": cli_prose.search,
+    "ingest_prose": sources.ingest_prose,
+    "list_sources": sources.list_sources,
+    "delete_source": sources.delete_source,
+    "search": sources.search,
     "export": _export,
-    "export_bundle": cli_bundle.export_bundle,
-    "import_bundle": cli_bundle.import_bundle,
-    "store_list": cli_store.listed,
-    "store_size": cli_store.size,
-    "store_evict": cli_store.evict,
-    "store_sweep": cli_store.sweep,
-    "store_verify": cli_store.verify,
-    "store_upkeep": cli_store.upkeep,
+    "export_bundle": bundle.export_bundle,
+    "import_bundle": bundle.import_bundle,
+    "store_list": store.listed,
+    "store_size": store.size,
+    "store_evict": store.evict,
+    "store_sweep": store.sweep,
+    "store_verify": store.verify,
+    "store_upkeep": store.upkeep,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
-    "list_jobs": cli_jobs.list_jobs,
-    "show_job": cli_jobs.show_job,
-    "redrive_jobs": cli_jobs.redrive_jobs,
+    "list_jobs": jobs.list_jobs,
+    "show_job": jobs.show_job,
+    "redrive_jobs": jobs.redrive_jobs,
     "call": _call,
 }

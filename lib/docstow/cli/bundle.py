@@ -1,7 +1,4 @@
-"""The command line's face of bundles: one file out of stowed sources, and back.
-
-This room knows what people read and exit statuses. It does not know how anything is done.
-"""
+"""The commands ``export-bundle`` and ``import-bundle``."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Write a bundle and say what is in it."""
+    """Write a bundle and print what is in it."""
     from docstow.ops.bundle.write import BundleExport
 
     if bool(options.sources) == options.all:
@@ -39,7 +36,7 @@ def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def import_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Stow what is in a bundle and say what came of each source."""
+    """Import a bundle and print the outcome of each source."""
     from docstow.ops.bundle.read import BundleImport
 
     def sync(source_id: str) -> str:

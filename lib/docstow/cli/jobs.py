@@ -1,7 +1,4 @@
-"""The command line's face of jobs: what was done, what failed, and doing that anew.
-
-This room knows what people read and exit statuses. It does not know how anything is done.
-"""
+"""The commands ``docstow jobs``: list, show and redrive jobs; send crates to the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
-    """One job a line, the newest first."""
+    """Print one line for each job, the newest first."""
     for job in runtime.jobs.all():
         if options.state in (None, job.state):
             print(_line(job))
@@ -35,13 +32,13 @@ def _line(job: Job) -> str:
 
 
 def show_job(runtime: Runtime, options: argparse.Namespace) -> int:
-    """All that is known of a job."""
+    """Print a job as JSON."""
     print(json.dumps(runtime.jobs.get(options.job).body(), indent=1, ensure_ascii=False))
     return 0
 
 
 def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Send anew the jobs that are named, or everything that failed for good."""
+    """Enqueue again the jobs that are named, or everything that failed for good."""
     failures = 0
     begun: list[Job] = []
     for ref in options.jobs:
@@ -65,7 +62,7 @@ def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def send_crates(runtime: Runtime, words: Sequence[str]) -> int:
-    """Send crates to the queue, to be stowed by its workers."""
+    """Send crates to the queue, whose workers ingest them."""
     failures = 0
 
     def resolve(word: str) -> tuple[Source, bool]:

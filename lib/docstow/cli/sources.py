@@ -1,7 +1,4 @@
-"""The command line's face of prose: sources that are synced, and a search over them.
-
-This room knows what people read and exit statuses. It does not know how anything is done.
-"""
+"""The commands of registered sources: ingest, list, delete and search."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ PROGRESS_S = 1.0
 
 
 def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Register a source, sync it and say what came of it."""
+    """Register a source, sync it and print the outcome."""
     command = kinds()[options.kind].command
     assert command is not None
     uri = command.uri(options.uri)
@@ -83,7 +80,7 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _pairs(words: Sequence[str]) -> dict[str, Any]:
-    """``KEY=VALUE`` words as options; a key that comes more than once has a list."""
+    """Parse ``KEY=VALUE`` words; a key that comes more than once has a list."""
     found: dict[str, list[Any]] = {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -94,7 +91,7 @@ def _pairs(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """JSON where it is any, else the text itself."""
+    """Parse JSON, or keep the text itself."""
     try:
         return json.loads(text)
     except ValueError:
@@ -113,7 +110,7 @@ def _headers(words: Sequence[str]) -> dict[str, str]:
 
 
 def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
-    """One registered source a line."""
+    """Print one line for each registered source."""
     del options
     cursor: str | None = ""
     while cursor is not None:
@@ -127,14 +124,14 @@ def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def delete_source(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Forget a source."""
+    """Delete a source and its pages."""
     deleted = runtime.registry.delete(options.source)
     print(f"{deleted.kind} {deleted.uri}: deleted")
     return 0
 
 
 def search(runtime: Runtime, options: argparse.Namespace) -> int:
-    """The best chunks, for people."""
+    """Print the best chunks."""
     arguments = {"query": options.query, "sources": options.source, "top_k": options.top_k}
     found = (
         runtime.toolbox.call("search_docs", {**arguments, "mode": options.mode}).structured or {}

@@ -1,7 +1,4 @@
-"""The command line's face of upkeep: what is stowed, what makes room, and whether it is whole.
-
-This room knows what people read and exit statuses. It does not know how anything is done.
-"""
+"""The commands ``docstow store``: list, size, evict, sweep, upkeep and verify."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 def listed(runtime: Runtime, options: argparse.Namespace) -> int:
-    """A table of what is stowed, what was used last coming first."""
+    """Print a table of what is stowed, the last used first."""
     lines = sorted(
         runtime.upkeep().list_sources(), key=lambda e: (e.used, e.source.key), reverse=True
     )
@@ -52,7 +49,7 @@ def listed(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def size(runtime: Runtime, options: argparse.Namespace) -> int:
-    """What the store holds, by kind of source, against its limit."""
+    """Print the size of the store by kind of source, against its limit."""
     lines = runtime.upkeep().list_sources()
     kinds: dict[str, dict[str, int]] = {}
     for line in lines:
@@ -69,7 +66,7 @@ def size(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def evict(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Let the least used make room, and say what had to."""
+    """Evict the sources that were not used for longest, and print them."""
     evicted = runtime.upkeep().evict()
     if options.json:
         return _json([_fields(line) for line in evicted])
@@ -80,7 +77,7 @@ def evict(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def sweep(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Delete what no head names any more, and say how much that was."""
+    """Delete what no head names any more, and print how much."""
     try:
         grace = timedelta(hours=float(options.grace_hours))
     except (ValueError, OverflowError):
@@ -102,7 +99,7 @@ def sweep(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
-    """One round of everything, syncs that were due included; 1 if a part of it failed."""
+    """Do a round of upkeep, syncs that are due included; 1 if a step failed."""
     done = runtime.upkeep().run()
     if not runtime.settings.queue_url:
         for job in (*done.sent.synced, *done.sent.again):
@@ -122,7 +119,7 @@ def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def verify(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Look at everything; 1 if something is wrong and stays so."""
+    """Check every object of the store; 1 if a fault remains."""
     upkeep = runtime.upkeep()
     verified = upkeep.verify()
     found, done = verified.faults, list[str]()

@@ -1,7 +1,6 @@
-"""The HTTP face: MCP, plain HTTP, manifest, health and OpenAPI over one registry of tools.
+"""Serve the tools over HTTP: MCP, plain routes, manifest, health and OpenAPI.
 
-This room knows routes, bodies and how an error becomes a response. It does not know what a tool
-does, what MCP's messages mean or where settings come from: all that it needs comes as arguments.
+Everything that the app needs comes as an argument; no setting is read here.
 """
 
 from __future__ import annotations
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["LOOPBACK_HOSTS", "create_app"]
 
 
-# A local server
-
-
 def listen(host: str, port: int) -> socket.socket:
-    """Take an address before anything is said about it.
+    """Bind an address and listen.
 
     Args:
         host: a name or an address, IPv4 or IPv6.
@@ -45,6 +41,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
-    """Serve until the process is told to stop."""
+    """Serve an app on a listening socket until the process is told to stop."""
     config = uvicorn.Config(app, log_level=log_level, access_log=False, lifespan="off")
     uvicorn.Server(config).run(sockets=[listener])

@@ -1,7 +1,6 @@
-"""The words of the command line: which commands there are and what each takes.
+"""The parser of the command line, also listed for machines at ``GET /commands``.
 
-This room knows words of the shell, and lists them for machines. It does not know what a command
-does: the parsed words name a function of :mod:`docstow.cli`.
+A parsed command names a function of :mod:`docstow.cli`, which does the work.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from docstow import __version__
-from docstow.core import auth as access
+from docstow.core import auth
 from docstow.core.settings import FIELDS
 from docstow.sources import kinds as source_kinds
 from docstow.sources.protocol import Command
@@ -25,7 +24,7 @@ EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line; ``command`` of what it parses names the function that runs."""
+    """Build the parser; ``command`` of what it parses names the function that runs."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
     group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
@@ -33,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
         flag = f"--{name.replace('_', '-')}"
         text = field.metadata["help"].replace("%", "%%")
         if isinstance(field.default, tuple):
-            group.add_argument(flag, metavar="X,…", action="extend", type=_parts, help=text)
+            group.add_argument(flag, metavar="X,…", action="extend", type=_split_values, help=text)
         else:
             group.add_argument(flag, metavar="X", help=text)
 
@@ -59,13 +58,13 @@ def parser() -> argparse.ArgumentParser:
     return words
 
 
-def _parts(text: str) -> list[str]:
-    """The values of a setting that takes several: with commas, or the flag repeated."""
+def _split_values(text: str) -> list[str]:
+    """Split the values of a setting that takes several: commas, or the flag repeated."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class _Help(TypedDict):
-    """A line for the list of commands, and the same for the command's own help."""
+    """One line for the list of commands, and the same for the command's own help."""
 
     help: str
     description: str
@@ -99,7 +98,7 @@ def _add_token(words: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     verbs = words.add_subparsers(required=True, metavar="VERB")
     made = verbs.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
     made.add_argument("name", metavar="NAME", help="whom it is for")
-    made.add_argument("--scope", choices=access.SCOPES, default=access.READ)
+    made.add_argument("--scope", choices=auth.SCOPES, default=auth.READ)
     made.set_defaults(command="new_token")
 
 
@@ -112,7 +111,7 @@ def _add_call(words: argparse.ArgumentParser) -> None:
 
 
 def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    """What can be stowed, each kind with its own words."""
+    """Add a command for each kind of source that can be ingested."""
     kinds = ingest.add_subparsers(required=True, metavar="KIND")
     crate = kinds.add_parser("crate", parents=[common], **_help("crates from docs.rs"))
     crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
@@ -257,8 +256,8 @@ def _add_bundles(
     into.set_defaults(command="import_bundle")
 
 
-def catalogue() -> list[dict[str, Any]]:
-    """Every command with its own arguments, for machines; settings, which all take, left out."""
+def list_commands() -> list[dict[str, Any]]:
+    """List every command with its own arguments; settings, which all take, are left out."""
     return list(_commands(parser(), ""))
 
 

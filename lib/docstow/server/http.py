@@ -1,7 +1,4 @@
-"""The routes: from a request's body to a tool's answer, and errors in between.
-
-This module knows paths and bodies. It does not know what a tool does or what a message means.
-"""
+"""The routes of the HTTP server: parse a request, call a tool, render its answer or error."""
 
 from __future__ import annotations
 
@@ -21,10 +18,9 @@ from docstow.server.mcp import Pending, Protocol, Reply, Selection
 from docstow.server.mcp.jsonrpc import RpcError, parse
 from docstow.server.mcp.protocol import describe
 from docstow.server.mcp.versions import HANDSHAKE, STATELESS
-from docstow.server.middleware import LOOPBACK_HOSTS, Gate, error_response
+from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
 from docstow.server.openapi import document
-from docstow.server.rest import ROUTES, ToolRoute
-from docstow.server.rest import arguments as plain_arguments
+from docstow.server.rest import ROUTES, ToolRoute, collect_arguments
 from docstow.tools import Answer
 from docstow.tools.metrics import PROMETHEUS, prometheus
 
@@ -45,12 +41,12 @@ def create_app(
     max_body_bytes: int = 4 * 1024 * 1024,
     max_concurrent_calls: int = 16,
 ) -> FastAPI:
-    """The application.
+    """Build the application.
 
     Args:
         protocol: MCP's side, with the tools.
         health: what ``GET /health`` answers; called in a worker thread.
-        commands: the command line's words, for ``GET /commands``.
+        commands: lists the command line's commands for ``GET /commands``.
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
         allowed_origins: further acceptable ``Origin`` headers; ``*`` for any. Origins on an
             allowed host, or on the very host that was asked, need no entry.
@@ -60,27 +56,30 @@ def create_app(
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     limiter = CapacityLimiter(max_concurrent_calls)
-    faces = _Faces(protocol, health, commands, max_body_bytes, limiter)
-    app.add_route("/mcp", faces.mcp, methods=["POST"])
-    app.add_route("/mcp/", faces.mcp, methods=["POST"])
-    app.add_route("/mcp/manifest", faces.manifest, methods=["GET"])
-    app.add_route("/mcp/tools/{name}", faces.tool, methods=["POST"])
-    app.add_route("/mcp/resources/versions", faces.versions, methods=["GET"])
-    app.add_route("/health", faces.health, methods=["GET"])
-    app.add_route("/openapi.json", faces.openapi, methods=["GET"])
-    app.add_route("/commands", faces.catalogue, methods=["GET"])
-    for route in faces.routes:
-        app.add_route(route.path, partial(faces.routed, route), methods=[route.method])
+    routes = _Routes(protocol, health, commands, max_body_bytes, limiter)
+    app.add_route("/mcp", routes.mcp, methods=["POST"])
+    app.add_route("/mcp/", routes.mcp, methods=["POST"])
+    app.add_route("/mcp/manifest", routes.manifest, methods=["GET"])
+    app.add_route("/mcp/tools/{name}", routes.tool, methods=["POST"])
+    app.add_route("/mcp/resources/versions", routes.versions, methods=["GET"])
+    app.add_route("/health", routes.health, methods=["GET"])
+    app.add_route("/openapi.json", routes.openapi, methods=["GET"])
+    app.add_route("/commands", routes.commands, methods=["GET"])
+    for route in routes.tool_routes:
+        app.add_route(route.path, partial(routes.tool_route, route), methods=[route.method])
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_middleware(
-        Gate, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, policy=policy
+        AccessMiddleware,
+        allowed_hosts=allowed_hosts,
+        allowed_origins=allowed_origins,
+        policy=policy,
     )
     return app
 
 
-class _Faces:
-    """The routes."""
+class _Routes:
+    """The handlers of all routes."""
 
     def __init__(
         self,
@@ -95,12 +94,12 @@ class _Faces:
         self._health = health
         self._commands = commands
         offered = {tool.name for tool in self._toolbox.tools}
-        self.routes = [route for route in ROUTES if route.tool in offered]
+        self.tool_routes = [route for route in ROUTES if route.tool in offered]
         self._max_body_bytes = max_body_bytes
         self._limiter = limiter
 
     async def mcp(self, request: Request) -> Response:
-        """``POST /mcp``: one message of either era."""
+        """Answer ``POST /mcp``: one message of any protocol version."""
         body = await self._json_body(request)
         selection = _selection(request)
         outcome = self._protocol.receive(body, request.headers.items(), selection)
@@ -110,18 +109,18 @@ class _Faces:
         return Response(outcome.body, outcome.status, media_type=media_type)
 
     async def tool(self, request: Request) -> Response:
-        """``POST /mcp/tools/{name}``: the body has the arguments, the response the answer."""
+        """Answer ``POST /mcp/tools/{name}``: the arguments are the body."""
         body = await self._json_body(request)
         arguments = _arguments(body)
         return await self._answer(request, request.path_params["name"], arguments)
 
-    async def routed(self, route: ToolRoute, request: Request) -> Response:
-        """A tool by a method and a path of its own."""
+    async def tool_route(self, route: ToolRoute, request: Request) -> Response:
+        """Answer a route that stands for one tool."""
         body = await self._json_body(request)
         if body and route.method != "POST":
             raise InvalidParameter("body", "has no meaning here; put the arguments in the query")
         query = request.query_params.multi_items()
-        given = plain_arguments(route, _arguments(body), query, request.path_params)
+        given = collect_arguments(route, _arguments(body), query, request.path_params)
         outcome = await self._attempt(request, route.tool, given)
         if isinstance(outcome, DocstowError):
             return error_response(outcome)
@@ -129,8 +128,8 @@ class _Faces:
             return Response(prometheus(outcome.structured or {}), media_type=PROMETHEUS)
         return _render(outcome)
 
-    async def catalogue(self, request: Request) -> Response:
-        """``GET /commands``: all there is to call, for machines."""
+    async def commands(self, request: Request) -> Response:
+        """Answer ``GET /commands``: every tool, route and command, for machines."""
         del request
         toolbox = self._toolbox
         return JSONResponse(
@@ -146,18 +145,18 @@ class _Faces:
                 ],
                 "routes": [
                     {"method": route.method, "path": route.template, "tool": route.tool}
-                    for route in self.routes
+                    for route in self.tool_routes
                 ],
                 "commands": list(self._commands()),
             }
         )
 
     async def versions(self, request: Request) -> Response:
-        """``GET /mcp/resources/versions?crate=NAME``: the tool ``list_versions`` by another way."""
+        """Answer ``GET /mcp/resources/versions?crate=NAME`` by the tool ``list_versions``."""
         return await self._answer(request, "list_versions", dict(request.query_params))
 
     async def manifest(self, request: Request) -> Response:
-        """``GET /mcp/manifest``: what there is; all of it, unless toolsets are selected."""
+        """Answer ``GET /mcp/manifest``: the selected tools, by default all of them."""
         protocol, toolbox = self._protocol, self._toolbox
         selection = _selection(request)
         tools = protocol.tools(selection) if selection.toolsets else toolbox.tools
@@ -175,9 +174,9 @@ class _Faces:
         )
 
     async def openapi(self, request: Request) -> Response:
-        """``GET /openapi.json``: the selected toolsets' tools, as ``/mcp`` selects them.
+        """Answer ``GET /openapi.json`` with the selected tools, as ``/mcp`` selects them.
 
-        The routes are told of all toolsets, unless some are selected.
+        The routes of all toolsets are listed, unless some are selected.
         """
         selection = _selection(request)
         plain = selection.schema == "plain"
@@ -191,9 +190,9 @@ class _Faces:
         return JSONResponse(document(info["name"], info["version"], pairs, further))
 
     async def health(self, request: Request) -> Response:
-        """``GET /health``."""
+        """Answer ``GET /health``."""
         del request
-        # Not a tool call: it is answered even when all those have to wait.
+        # Not limited as tool calls are: it answers even when all of those wait.
         return JSONResponse(await to_thread.run_sync(self._health))
 
     async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
@@ -217,9 +216,9 @@ class _Faces:
         return await to_thread.run_sync(partial(function, *arguments), limiter=self._limiter)
 
     async def _json_body(self, request: Request) -> bytes:
-        """The body, if it calls itself JSON (or is empty) and is not too large.
+        """Return the body, if it is declared as JSON (or empty) and not too large.
 
-        The type is insisted on because a page of any origin may send other types unasked.
+        The type is required because a page of any origin may send other types without a preflight.
         """
         body = await self._capped_body(request)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -265,7 +264,7 @@ def _render(answer: Answer) -> Response:
 
 
 def _wants_text(accept: str) -> bool:
-    """Whether an Accept header asks for Prometheus' text format, and not for JSON too."""
+    """Return whether an Accept header asks for Prometheus' text format and not for JSON."""
     return "application/json" not in accept and any(
         kind in accept for kind in ("text/plain", "openmetrics-text")
     )
@@ -279,7 +278,7 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
-    """Starlette's own refusals (no route, wrong method) in the shape of all errors."""
+    """Render Starlette's own refusals (no route, wrong method) like all errors."""
     if not isinstance(error, HTTPException):
         raise error
     status = HTTPStatus(error.status_code)

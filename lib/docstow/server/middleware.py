@@ -1,7 +1,5 @@
-"""What every HTTP request passes: host, origin and credential, CORS, a request id, last resort.
+"""Check host, origin and credential of every request; add CORS headers and a request id.
 
-This room knows headers and the shape of an error response. It does not know routes or tools, nor
-what a caller may do.
 A page in a browser can reach servers on its user's machine, by DNS rebinding even under a name
 of its own; hence neither a foreign ``Host`` nor a foreign ``Origin`` gets through.
 """
@@ -21,7 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docstow.core import auth as access
+from docstow.core import auth
 from docstow.core.auth import Caller, Policy
 from docstow.core.errors import DocstowError, Forbidden, Unauthorized, internal_error
 
@@ -29,7 +27,7 @@ log = logging.getLogger(__name__)
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
-#: Pages that say nothing of what is stowed, and are answered to anybody.
+#: Paths that reveal nothing of what is stowed and are answered to anybody.
 PUBLIC = frozenset({"/health"})
 
 PREFLIGHT = {
@@ -41,7 +39,7 @@ PREFLIGHT = {
 
 
 def error_response(error: DocstowError) -> Response:
-    """An error as HTTP carries it; ``retry_after_s`` becomes ``Retry-After``."""
+    """Render an error as an HTTP response; ``retry_after_s`` becomes ``Retry-After``."""
     headers = {}
     if (wait := error.details.get("retry_after_s")) is not None:
         headers["Retry-After"] = str(math.ceil(wait))
@@ -52,8 +50,8 @@ def error_response(error: DocstowError) -> Response:
     return Response(body, error.status, headers, media_type="application/json")
 
 
-class Gate:
-    """The outermost middleware; plain ASGI, so that nothing is buffered or cancelled by it.
+class AccessMiddleware:
+    """The outermost middleware: plain ASGI, so that it buffers and cancels nothing.
 
     Args:
         app: the application behind it.
@@ -86,7 +84,7 @@ class Gate:
         refusal = self._refusal(headers)
         shared_with = "" if refusal else headers.get("origin", "")
         answer = refusal or _preflight(scope["method"], headers)
-        caller = access.NOBODY
+        caller = auth.NOBODY
         if answer is None:
             try:
                 caller = self._caller(scope, headers)
@@ -103,7 +101,7 @@ class Gate:
             await send(message)
 
         try:
-            with access.calling(caller):
+            with auth.calling(caller):
                 await (answer or self.app)(scope, receive, send_marked)
         except ClientDisconnect:
             log.info("request %s: the client left", request_id)
@@ -115,7 +113,7 @@ class Gate:
         log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Who calls.
+        """Identify the caller.
 
         Raises:
             Unauthorized: the credential is not known, or there is none where one is needed.
@@ -161,9 +159,9 @@ def _without_port(host: str) -> str:
 
 
 def _claims(scope: Scope) -> Mapping[str, Any] | None:
-    """The claims of a JWT that the platform's authorizer has verified; None where it has none.
+    """Return the claims of a JWT that the platform's authorizer has verified; None without one.
 
-    They stand in the platform's event, which no client can write:
+    They are part of the platform's event, which no client can write:
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html
     """
     context = scope.get("aws.event", {}).get("requestContext", {})
@@ -172,14 +170,14 @@ def _claims(scope: Scope) -> Mapping[str, Any] | None:
 
 
 def _preflight(method: str, headers: Headers) -> Response | None:
-    """What a browser asks before a page's request from an origin that is allowed."""
+    """Answer a browser's preflight from an allowed origin; None for any other request."""
     if method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers:
         return Response(status_code=204, headers=PREFLIGHT)
     return None
 
 
 def _mark(headers: MutableHeaders, request_id: str, origin: str) -> None:
-    """Add what every response has, and for an allowed origin the leave to read it."""
+    """Add the headers of every response, and for an allowed origin those of CORS."""
     headers["X-Request-Id"] = request_id
     headers.add_vary_header("Origin")
     if origin:

@@ -1,7 +1,4 @@
-"""The OpenAPI document: one operation per tool, so that OpenAPI tool clients can call them.
-
-This room knows OpenAPI 3.1. It does not know routes' code or what a tool does.
-"""
+"""The OpenAPI 3.1 document: one operation for each tool, so that OpenAPI clients can call it."""
 
 from __future__ import annotations
 
@@ -30,13 +27,13 @@ def document(
     tools: Iterable[tuple[Tool, Mapping[str, Any]]],
     routed: Sequence[tuple[Tool, Mapping[str, Any]]] = (),
 ) -> dict[str, Any]:
-    """The document.
+    """Build the document.
 
     Args:
         name: the server's name.
         version: the server's version.
         tools: each with the JSON Schema of its arguments.
-        routed: those whose routes of their own are told.
+        routed: tools whose own routes are listed too.
     """
     errors = _error_responses()
     schemas = {tool.name: schema for tool, schema in routed}
@@ -82,7 +79,7 @@ def _operation(tool: Tool, schema: Mapping[str, Any], errors: Iterable[int]) -> 
 
 
 def _error_responses() -> dict[int, dict[str, Any]]:
-    """A response for each status, saying which codes have it."""
+    """Describe a response for each status, with the codes that have it."""
     codes: dict[int, list[str]] = {}
     for error in DocstowError.__subclasses__():
         codes.setdefault(error.status, []).append(error.code)

@@ -1,7 +1,4 @@
-"""Plain HTTP beside MCP: which method and path is which tool.
-
-This room knows paths and where a request has its arguments. It does not know what a tool does.
-"""
+"""Plain HTTP beside MCP: which method and path stands for which tool."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolRoute:
-    """One tool by a method and a path.
+    """A method and a path that stand for one tool.
 
     Attributes:
         method: GET and DELETE have their arguments in the query, POST in a JSON body.
@@ -28,7 +25,7 @@ class ToolRoute:
 
     @property
     def operation(self) -> str:
-        """Names it in the OpenAPI document, where the tool has its own name already."""
+        """The operation id in the OpenAPI document, where the tool itself has its name already."""
         words = self.path.strip("/").replace("{", "by_").replace("}", "").replace(":path", "")
         return f"{self.method.lower()}_{words.replace('/', '_')}"
 
@@ -62,13 +59,13 @@ ROUTES = (
 )
 
 
-def arguments(
+def collect_arguments(
     route: ToolRoute,
     body: Mapping[str, Any],
     query: Iterable[tuple[str, str]],
     path: Mapping[str, str],
 ) -> dict[str, Any]:
-    """A request's arguments; a member of the query that comes more than once is an array."""
+    """Collect a request's arguments; a query member that comes more than once is an array."""
     renamed = dict(route.renamed)
     given: dict[str, Any] = dict(body)
     for sent, value in () if route.method == "POST" else query:
@@ -87,7 +84,7 @@ def operations(
     schemas: Mapping[str, Mapping[str, Any]],
     calls: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, dict[str, Any]]:
-    """The routes as OpenAPI's paths.
+    """Describe the routes as OpenAPI's paths.
 
     Args:
         routes: the routes.

@@ -1,8 +1,4 @@
-"""The stdio face: MCP as lines of JSON over a process's own streams.
-
-This room knows lines, threads and whose turn it is to write. It does not know what the messages
-mean or what a tool does.
-"""
+"""Serve MCP over stdin and stdout: one line of JSON for each message."""
 
 from __future__ import annotations
 
@@ -55,7 +51,7 @@ def serve(
         while line := reader.readline(max_line_bytes):
             if len(line) == max_line_bytes and not line.endswith(b"\n"):
                 _skip_line(reader, max_line_bytes)
-            # A line that was cut is no longer JSON, and is answered as such.
+            # A line that was cut is no JSON any more and is answered so.
             if line.strip():
                 outcome = protocol.receive(line, selection=selection)
                 if isinstance(outcome, Pending):
@@ -65,12 +61,12 @@ def serve(
 
 
 class _Answers:
-    """The way back, one line at a time."""
+    """Write answers, one line at a time."""
 
     def __init__(self, protocol: Protocol, writer: BinaryIO) -> None:
         self._toolbox = protocol.toolbox
         self._writer = writer
-        self._turn = Lock()
+        self._lock = Lock()
 
     def finish(self, pending: Pending) -> None:
         """Run a message's tools and write its answer."""
@@ -84,7 +80,7 @@ class _Answers:
         if not reply.body:
             return
         try:
-            with self._turn:
+            with self._lock:
                 self._writer.write(reply.body + b"\n")
                 self._writer.flush()
         except OSError as error:
@@ -93,7 +89,7 @@ class _Answers:
 
 
 def _report(finished: Future[None]) -> None:
-    """Log a fault of our own; a tool's faults are answers by now."""
+    """Log an unexpected error; the errors of tools are answers by now."""
     if error := finished.exception():
         log.error("a message was left without an answer", exc_info=error)
 

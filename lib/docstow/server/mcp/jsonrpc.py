@@ -1,7 +1,4 @@
-"""JSON-RPC 2.0 as MCP uses it: what a proper message is, and how an error looks.
-
-This room knows envelopes. It does not know MCP's versions, methods or transports.
-"""
+"""JSON-RPC 2.0 as MCP uses it: check messages, render errors."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ class RpcError(Exception):
 
 
 def parse(body: bytes) -> Any:
-    """The JSON value in a body.
+    """Parse the JSON value of a body.
 
     Raises:
         RpcError: it is not JSON, not UTF-8, or nested too deep to be meant.
@@ -43,13 +40,13 @@ def parse(body: bytes) -> Any:
 
 
 def request_id(message: Any) -> str | int | None:
-    """The id to answer under; None where there is none, or none that is allowed."""
+    """Return the id of a message; None where it has none that is allowed."""
     found = message.get("id") if isinstance(message, dict) else None
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 def wants_answer(message: Any) -> bool:
-    """Whether a message is a request; notifications and responses get no answer.
+    """Return whether a message is a request; notifications and responses get no answer.
 
     Raises:
         RpcError: it is none of the three.
@@ -66,7 +63,7 @@ def wants_answer(message: Any) -> bool:
 
 
 def parameters(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a request, by name.
+    """Return the parameters of a request, by name.
 
     Raises:
         RpcError: they are not an object.

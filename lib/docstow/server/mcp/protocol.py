@@ -1,7 +1,6 @@
-"""One side of MCP: which method a message asks for, and what it answers.
+"""The server's side of MCP: dispatch a message to a method and render the result.
 
-This module knows methods and the course of a message. It keeps no session, so one
-:class:`Protocol` serves any number of clients at once.
+It keeps no session, so that one :class:`Protocol` serves any number of clients at once.
 """
 
 from __future__ import annotations
@@ -36,11 +35,9 @@ from docstow.server.mcp.versions import (
 )
 from docstow.tools import Answer, Tool, Toolbox
 
-# How MCP shows a tool and its answer.
-
 
 def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool as ``tools/list`` shows it."""
+    """Describe a tool as ``tools/list`` does."""
     described: dict[str, Any] = {
         "name": tool.name,
         "title": tool.title,
@@ -48,10 +45,10 @@ def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
         "inputSchema": input_schema,
     }
     if tool.output_schema is not None:
-        # A list of tools is read by models and paid for by the token: here stands that the answer
-        # is structured, and in the OpenAPI document what it has.
+        # Models read the list of tools and pay for it by the token: it says only that the answer
+        # is structured; the OpenAPI document has the schema.
         described["outputSchema"] = {"type": "object"}
-    # Clients take the worst for any hint that is left out, so all are given.
+    # Clients assume the worst for a hint that is left out, so all are given.
     described["annotations"] = {
         "readOnlyHint": tool.read_only,
         "destructiveHint": tool.destructive,
@@ -62,7 +59,7 @@ def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def call_result(outcome: Answer | DocstowError) -> dict[str, Any]:
-    """The result of ``tools/call``.
+    """Render the result of ``tools/call``.
 
     An error's body is text alone: as structured content it would break the tool's output schema.
     """
@@ -76,15 +73,15 @@ def call_result(outcome: Answer | DocstowError) -> dict[str, Any]:
     return {"content": content, **structured, "isError": False}
 
 
-# The list of tools changes with a release alone; five minutes keep clients near one.
+#: How long clients may cache lists, in ms: they change with a release only.
 TTL_MS = 300_000
 
 
-# Clients cut instructions there.
+#: Clients cut instructions at so many bytes.
 MAX_INSTRUCTIONS = 2048
 
 
-# Far more messages than an editor sends in one array.
+#: The most messages in one array; editors send far fewer.
 MAX_BATCH = 50
 
 
@@ -134,7 +131,7 @@ class Pending:
     _complete: Callable[[_Part, Answer | DocstowError], _Part]
 
     def finish(self, outcomes: Sequence[Answer | DocstowError]) -> Reply:
-        """The reply, from one outcome for each of ``calls``, in their order."""
+        """Build the reply from one outcome for each of ``calls``, in their order."""
         awaited = iter(outcomes)
         parts = [self._complete(part, next(awaited)) if part.call else part for part in self._parts]
         return _reply(parts, is_batch=self._is_batch)
@@ -142,7 +139,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """How far one message is: it has a response, or a call to run, or (a notification) neither."""
+    """The state of one message: it has a response, a call to run, or (a notification) neither."""
 
     id: str | int | None = None
     stateless: bool = False
@@ -177,7 +174,7 @@ class Protocol:
         headers: Iterable[tuple[str, str]] | None = None,
         selection: Selection = DEFAULT,
     ) -> Reply | Pending:
-        """Take one message, or an array of them where the era had that.
+        """Take one message, or an array of them where the protocol version has arrays.
 
         Args:
             body: what the client sent.
@@ -193,15 +190,15 @@ class Protocol:
         except RpcError as error:
             return _reply([_failed(_Part(), error)], is_batch=False)
         if is_batch:
-            parts = tuple(self._of_batch(each, selection) for each in message)
+            parts = tuple(self._batch_part(each, selection) for each in message)
         else:
-            parts = (self._one(message, folded, selection),)
+            parts = (self._single_part(message, folded, selection),)
         if calls := tuple(part.call for part in parts if part.call):
             return Pending(calls, parts, is_batch, self._complete)
         return _reply(parts, is_batch=is_batch)
 
     def tools(self, selection: Selection) -> tuple[Tool, ...]:
-        """The tools that a selection names.
+        """Return the tools that a selection names.
 
         Raises:
             InvalidParameter: a toolset or a schema style that is not known.
@@ -212,19 +209,21 @@ class Protocol:
         return self.toolbox.select([name for name in names if name])
 
     def describe(self, tool: Tool, selection: Selection) -> dict[str, Any]:
-        """A tool as ``tools/list`` shows it."""
+        """Describe a tool as ``tools/list`` does."""
         plain = selection.schema == "plain"
         return describe(tool, self.toolbox.schema(tool, plain=plain, brief=True))
 
-    def _of_batch(self, message: Any, selection: Selection) -> _Part:
-        """A member of an array: a message of the era that had arrays, but not its handshake."""
-        part = self._one(message, None, selection)
+    def _batch_part(self, message: Any, selection: Selection) -> _Part:
+        """Handle a member of an array: any message of that version but its handshake."""
+        part = self._single_part(message, None, selection)
         if part.stateless or (isinstance(message, dict) and message.get("method") == "initialize"):
             error = RpcError(INVALID_REQUEST, "This message cannot be a part of an array")
             return _failed(_Part(part.id), error)
         return part
 
-    def _one(self, message: Any, headers: Mapping[str, str] | None, selection: Selection) -> _Part:
+    def _single_part(
+        self, message: Any, headers: Mapping[str, str] | None, selection: Selection
+    ) -> _Part:
         part = _Part(request_id(message))
         try:
             if not wants_answer(message):
@@ -262,7 +261,7 @@ class Protocol:
                 raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def _offered(self, selection: Selection, *, stateless: bool) -> tuple[Tool, ...]:
-        """The selected tools that can run in an era.
+        """Return the selected tools that can run in this kind of session.
 
         Without sessions, the handshake's capabilities are forgotten by the time of a call.
         """

@@ -1,6 +1,4 @@
-"""The two eras of MCP: which one a message belongs to, and what the stateless one demands of it.
-
-This room knows versions, envelopes and headers. It does not know methods, tools or answers.
+"""MCP's protocol versions: those with a handshake, and the stateless ones with an envelope.
 
 Sources: the protocol's revisions 2024-11-05 to 2026-07-28, "Base protocol", "Versioning" and
 "Transports: Streamable HTTP".
@@ -48,10 +46,10 @@ _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 
 def http_status(error: RpcError, *, stateless: bool) -> int:
-    """The HTTP status that carries an error.
+    """Return the HTTP status that carries an error.
 
-    Handshake-era clients take a status from 400 on for a broken transport, so there only what is
-    not a proper request at all gets one.
+    Clients of handshake versions take a status from 400 on for a broken transport, so that only
+    what is no proper request at all gets one.
     """
     if stateless:
         return 404 if error.code == METHOD_NOT_FOUND else 400
@@ -59,7 +57,7 @@ def http_status(error: RpcError, *, stateless: bool) -> int:
 
 
 def fold(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers by lower-case name, repeated ones joined by commas (RFC 9110, 5.3).
+    """Return headers by lower-case name, repeated ones joined by commas (RFC 9110, 5.3).
 
     A routing header that was sent twice thus never equals the value in the body.
     """
@@ -71,14 +69,14 @@ def fold(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def is_stateless(message: Mapping[str, Any], headers: Mapping[str, str] | None) -> bool:
-    """Whether a request belongs to the stateless era.
+    """Return whether a request is of a stateless version.
 
     Args:
         message: a JSON-RPC request.
         headers: by lower-case name; None where the transport has none.
 
     Raises:
-        RpcError: the header names a version of neither era, and the body names none.
+        RpcError: the header names an unknown version, and the body names none.
     """
     if VERSION_KEY in _meta(message):
         return True
@@ -122,7 +120,7 @@ def check_envelope(message: Mapping[str, Any], headers: Mapping[str, str] | None
 
 
 def unsupported(version: str) -> RpcError:
-    """The error for a version that is not served; it names the one that is."""
+    """Return the error for a version that is not served; it names those that are."""
     return RpcError(
         UNSUPPORTED_VERSION,
         f"Unsupported protocol version; this server speaks {', '.join(STATELESS)}, and "
@@ -146,7 +144,7 @@ def _check_headers(message: Mapping[str, Any], version: Any, headers: Mapping[st
 
 
 def decode_header(value: str) -> str | None:
-    """The text behind ``=?base64?…?=``, or the value itself; None when the encoding is broken."""
+    """Decode ``=?base64?…?=``, or return the value itself; None for a broken encoding."""
     if not (encoded := _ENCODED.fullmatch(value)):
         return value
     try:

@@ -1,8 +1,4 @@
-"""Rust code against crates: imports, paths, macros, methods where the type is certain, and arity.
-
-This room knows Rust's syntax and walks it with the types it is sure of. It does not know how paths
-are looked up.
-"""
+"""Check Rust code against crates: imports, paths, macros, methods of certain types, and arity."""
 
 from __future__ import annotations
 
@@ -11,29 +7,38 @@ from collections import ChainMap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from docstow.languages.rust.check.bindings import SCOPES, VariableScopes, bind, bind_let
 from docstow.languages.rust.check.calls import Calls
 from docstow.languages.rust.check.crate_names import Crates, standard
-from docstow.languages.rust.check.notes import Notes
-from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Meant, Paths, View
-from docstow.languages.rust.check.scope import LOCAL_ROOTS, Scope, Segments, scope, token_paths
+from docstow.languages.rust.check.expressions import Expressions
+from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
+from docstow.languages.rust.check.report import Report
+from docstow.languages.rust.check.resolver import Resolver
+from docstow.languages.rust.check.scope import (
+    LOCAL_ROOTS,
+    Scope,
+    Segments,
+    read_scope,
+    token_paths,
+)
 from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
 from docstow.languages.rust.check.syntax import parser, text_of
-from docstow.languages.rust.check.types import SCOPES, Type, Values, bind, bind_let
+from docstow.languages.rust.check.traits import TraitsInScope
 from docstow.languages.shared.findings import Finding, Verdict, in_order
 from docstow.languages.shared.suggestions import likeness, nearest
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-#: Kinds that no path leads through.
+#: Kinds whose items have no members.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
 _BARE_IN_TEXT = re.compile(r"(?<![\w:])([A-Z]\w*)(?![\w:])")
 #: Bare names that are as alike as this are the same one, misspelt.
 _MISSPELT = 85.0
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
-#: What is nested more deeply is not looked at.
+#: Code that is nested more deeply is not checked.
 _DEEPEST = 300
-#: Macros whose arguments are expressions as a function's are.
+#: Macros whose arguments are expressions.
 _PLAIN_MACROS = frozenset(
     {
         *("print", "println", "eprint", "eprintln", "format", "write", "writeln", "panic", "vec"),
@@ -51,26 +56,26 @@ def verify(code: str, crates: Crates) -> Verdict:
         crates: the crates it may use.
     """
     tree = parser().parse(code.encode(errors="replace"))
-    checker = _Checker(scope(tree.root_node), crates)
-    checker.imports()
+    checker = _Checker(read_scope(tree.root_node), crates)
+    checker.check_imports()
     checker.walk(tree.root_node, ChainMap(), 0)
-    return checker.notes.verdict()
+    return checker.report.verdict()
 
 
 def look_up_all(paths: Sequence[tuple[Segments, int]], crates: Crates) -> Verdict:
-    """Paths that a message speaks of, each with its line."""
-    known = Paths(crates)
+    """Look up the paths that a message mentions, each with its line."""
+    lookups = Paths(crates)
     findings: list[Finding] = []
     missing: dict[str, None] = {}
     for path, line in paths:
         if path[0] in STANDARD - KNOWN or path[0] in LOCAL_ROOTS:
             continue
-        names = known.crate(path[0])
+        names = lookups.crate(path[0])
         if names is None:
             missing.setdefault(path[0])
             continue
-        # What stands in a message was compiled with its imports, and traits were looked through.
-        answer = known.look_up(path, _no_trait)
+        # The compiler has resolved imports and traits before it wrote the message.
+        answer = lookups.look_up(path, _no_trait)
         names = answer.names or names
         findings.append(
             Finding(
@@ -93,19 +98,19 @@ def _no_trait(_: str) -> bool:
 
 
 class _Checker:
-    def __init__(self, names: Scope, crates: Crates) -> None:
-        self.notes = Notes()
-        self._scope = names
+    def __init__(self, scope: Scope, crates: Crates) -> None:
+        self.report = Report()
+        self._scope = scope
         self._paths = Paths(crates)
-        self._view = View(names, self._paths)
-        self._meant = Meant(names, self._paths)
-        self._values = Values(self._meant, self._paths, self._view.by_trait)
-        self._calls = Calls(self._meant, self._values, self._view, self._paths, self.notes)
+        self._traits = TraitsInScope(scope, self._paths)
+        self._resolver = Resolver(scope, self._paths)
+        self._expressions = Expressions(self._resolver, self._paths, self._traits.may_bring)
+        self._calls = Calls(
+            self._resolver, self._expressions, self._traits, self._paths, self.report
+        )
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
 
-    # -- imports -----------------------------------------------------------------------------
-
-    def imports(self) -> None:
+    def check_imports(self) -> None:
         """Check every leaf of every ``use``."""
         self._scope.values |= {
             name
@@ -126,69 +131,71 @@ class _Checker:
                 self._check(path, leaf.node)
 
     def _is_value(self, name: str) -> bool:
-        """Whether a crate has only macros or functions of its own name."""
+        """Tell whether all items of a crate that have its name are macros or functions."""
         if name in STANDARD or self._paths.crate(name) is None:
             return False
         found = self._paths.look_up((name, name)).found
         return bool(found) and all(each.kind in _VALUES for each in found)
 
     def _check(self, path: Segments, node: Node) -> None:
-        """Look a path up and note what is found."""
+        """Look a path up and report the answer."""
         if path[0] in STANDARD - KNOWN or path[0] in LOCAL_ROOTS:
             return
         name = "::".join(path)
         if self._paths.crate(path[0]) is None:
-            self.notes.missing(node, name, path[0])
+            self.report.add_missing(node, name, path[0])
             return
-        answer = self._paths.look_up(path, self._view.by_trait)
+        answer = self._paths.look_up(path, self._traits.may_bring)
         if answer.status == "unknown" and standard().find(f"std::{name}"):
             answer = NOT_CHECKED  # ``time::Duration`` where ``use std::time`` is left out
-        self.notes.add(node, name, answer)
+        self.report.add(node, name, answer)
 
-    # -- the walk ----------------------------------------------------------------------------
-
-    def walk(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> None:
-        """Check what stands below a node; ``known`` has the variables whose types are certain."""
-        if depth > _DEEPEST or node.type == "use_declaration" or self._whole(node, known, depth):
+    def walk(self, node: Node, variables: VariableScopes, depth: int) -> None:
+        """Check a node and all below it."""
+        if (
+            depth > _DEEPEST
+            or node.type == "use_declaration"
+            or self._whole(node, variables, depth)
+        ):
             return
         if node.type in SCOPES:
-            known = known.new_child()
+            variables = variables.new_child()
         elif node.type == "call_expression":
-            self._calls.call(node, known)
+            self._calls.call(node, variables)
         elif node.type == "struct_expression":
             self._calls.literal(node)
-        bind(node, known, self._values)
+        bind(node, variables, self._expressions)
         for child in node.named_children:
-            self.walk(child, known, depth + 1)
+            self.walk(child, variables, depth + 1)
         if node.type == "let_declaration":
-            bind_let(node, known, self._values)
+            bind_let(node, variables, self._expressions)
 
-    def _whole(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> bool:
-        """Check what is one thing, whose parts are none of their own."""
+    def _whole(self, node: Node, variables: VariableScopes, depth: int) -> bool:
+        """Check a node that is handled as a whole; False for others."""
         match node.type:
             case "scoped_identifier" | "scoped_type_identifier":
                 self._path(node)
-                self._inside_path(node, known, depth)
+                self._inside_path(node, variables, depth)
             case "attribute_item" | "inner_attribute_item":
                 self._attribute(node)
             case "macro_invocation":
-                self._macro(node, known, depth)
+                self._macro(node, variables, depth)
             case _:
                 return False
         return True
 
-    def _inside_path(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> None:
-        """Generic arguments within a path have paths of their own."""
+    def _inside_path(self, node: Node, variables: VariableScopes, depth: int) -> None:
+        """Check the generic arguments within a path."""
         pending = [node]
         while pending:
             for child in pending.pop().named_children:
                 if child.type in {"scoped_identifier", "scoped_type_identifier", "generic_type"}:
                     pending.append(child)
                 elif child.type in {"type_arguments", "bracketed_type"}:
-                    self.walk(child, known, depth + 1)
+                    self.walk(child, variables, depth + 1)
 
     def _path(self, node: Node) -> None:
-        absolute = self._meant.absolute(node)
+        absolute = self._resolver.resolve_node(node)
         if absolute is not None:
             self._check(absolute, node)
 
@@ -209,21 +216,21 @@ class _Checker:
                     self._check(absolute, node)
 
     def _derived(self, name: str, node: Node) -> None:
-        """A derive macro that nothing brings into view, though one that is spelt alike is there."""
-        known = name in DERIVES or self._meant.own(name)
-        if known or self._scope.globs or not self._paths.may_explain():
+        """Report a derive macro that is not in scope where one that is spelt alike is."""
+        defined = name in DERIVES or self._resolver.is_defined(name)
+        if defined or self._scope.globs or not self._paths.may_explain():
             return
         brought = DERIVES | self._scope.imports.keys()
         alike = [each for each in brought if abs(len(each) - len(name)) <= 1]
         for best in nearest(name, sorted(alike), most=1):
             if likeness(name, best) >= _MISSPELT:
                 (path, *_) = self._scope.imports.get(best, {(best,)})
-                meant = "::".join(path)
-                message = f"no derive macro {name} is in view; did you mean {meant}?"
-                self.notes.add(node, name, Answer("unknown", (), message, (meant,)))
+                suggestion = "::".join(path)
+                message = f"no derive macro {name} is in view; did you mean {suggestion}?"
+                self.report.add(node, name, Answer("unknown", (), message, (suggestion,)))
 
-    def _macro(self, node: Node, known: ChainMap[str, Type | None], depth: int) -> None:
-        """The macro itself; what stands inside is not Rust before it is expanded."""
+    def _macro(self, node: Node, variables: VariableScopes, depth: int) -> None:
+        """Check a macro call: its path, and what is certain of its arguments before expansion."""
         name = node.child_by_field_name("macro")
         if name is not None and name.type == "scoped_identifier":
             self._path(name)
@@ -231,35 +238,35 @@ class _Checker:
         if name is None or tokens.type != "token_tree":
             return
         called = text_of(name)
-        plain = called in _PLAIN_MACROS and self._arguments(tokens, known, depth)
-        if not plain and not self._meant.declares(called) and "quote" not in called:
+        plain = called in _PLAIN_MACROS and self._arguments(tokens, variables, depth)
+        if not plain and not self._resolver.declares(called) and "quote" not in called:
             self._tokens(tokens)
 
     def _tokens(self, tree: Node) -> None:
-        """Paths that begin at an import or a crate mean the same wherever a macro puts them."""
+        """Check paths in tokens that begin at an import or a crate, whose meaning no macro changes."""
         pending = [tree]
         while pending:
             children = pending.pop().children
             if any(each.type in {"use", "mod"} for each in children):
-                continue  # names that nobody has noted
+                continue  # names of a scope that was not read
             pending += [each for each in children if each.type == "token_tree"]
             for place, path in token_paths(children):
-                known = self._meant.imports(path[0]) or self._paths.crate(path[0]) is not None
-                absolute = self._meant.path(path) if known else None
+                certain = self._resolver.imports(path[0]) or self._paths.crate(path[0]) is not None
+                absolute = self._resolver.resolve(path) if certain else None
                 if absolute is not None and self._paths.crate(absolute[0]) is not None:
                     self._check(absolute, place)
 
-    def _arguments(self, tokens: Node, known: ChainMap[str, Type | None], depth: int) -> bool:
-        """Check the arguments of ``println!`` and the like, where they are expressions."""
+    def _arguments(self, tokens: Node, variables: VariableScopes, depth: int) -> bool:
+        """Check the arguments of ``println!`` and the like; False where they are no expressions."""
         tree = parser().parse(f"fn f() {{ g({text_of(tokens)[1:-1]}); }}".encode())
         if tree.root_node.has_error:
             return False
         self._kept.append(tree)
-        before = self.notes.row
-        self.notes.row += tokens.start_point.row
+        before = self.report.row
+        self.report.row += tokens.start_point.row
         for child in tree.root_node.named_children:
             for each in child.named_children:
                 if each.type == "block":
-                    self.walk(each, known, depth + 1)
-        self.notes.row = before
+                    self.walk(each, variables, depth + 1)
+        self.report.row = before
         return True

@@ -1,345 +1,32 @@
-"""What the docs of a crate leave out: items that are hidden, or need a feature or another machine.
-
-This room knows what tells of such names. It does not know code.
-"""
+"""The names of one version of a crate, and crates by the name that code uses."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from docstow.core.relations import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
-from docstow.languages.rust.check.scope import scope
-from docstow.languages.rust.check.std import (
-    PRELUDE,
-    STANDARD,
-    is_standard,
-    standard_types,
-    std_traits,
-    tables,
-    universal_names,
-)
-from docstow.languages.rust.check.syntax import parser
-from docstow.languages.shared.suggestions import nearest, shape, words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from docstow.core.model import Snapshot
-
-
-#: What is only there on other machines than the one that the docs are made on.
-_ELSEWHERE = frozenset(
-    {
-        *("windows", "wasm", "wasm32", "wasi", "macos", "ios", "apple", "darwin", "android", "bsd"),
-        *("freebsd", "netbsd", "openbsd", "solaris", "illumos", "fuchsia", "uefi", "vxworks"),
-        *("aarch64", "arm", "neon", "redox", "hermit", "haiku", "emscripten", "kqueue", "iocp"),
-    }
-)
-
-
-#: Crates whose items differ from one machine to the other.
-_BY_PLATFORM = frozenset(
-    {"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio", "js_sys", "web_sys"}
-)
-
-
-#: Words of features that say nothing of what they bring.
-_EVERYDAY_WORDS = frozenset(
-    {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
-)
-
-
-_LINKED = re.compile(r"\[`(?:\w+::)*(\w+)!?(?:\(\))?`\]")
-
-
-_NAMED = re.compile(r"`(?:\w+::)*(\w+)!?(?:\(\))?`")
-
-
-_PATHS = re.compile(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
-
-
-#: A list of features on a crate's front page: its heading, and what its items begin with.
-_HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
-
-
-_LISTED = re.compile(
-    r"^\s*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))", re.MULTILINE
-)
-
-
-_TYPE_NAMES = re.compile(r"\b[A-Z]\w*[a-z]\w*")
-
-
-_CALLED = re.compile(r"\.(\w+)\(")
-
-
-#: A name that as many examples bring in is there, though hidden; one alone may be an old one.
-_ENOUGH = 2
-
-
-class Tables(Protocol):
-    """What is asked of a crate's tables, as :class:`docstow.index.loaded.Index` has them."""
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """What they belong to."""
-        ...
-
-    @property
-    def columns(self) -> Mapping[str, Any]:
-        """Columns of the items."""
-        ...
-
-    @property
-    def relations(self) -> Mapping[str, Any]:
-        """The columns subject, predicate and object."""
-        ...
-
-    @property
-    def aliases(self) -> Mapping[str, str]:
-        """Each further public path with the canonical path of its item."""
-        ...
-
-    @property
-    def rows_by_parent(self) -> Mapping[str, Sequence[int]]:
-        """Rows of the direct members of each path."""
-        ...
-
-    @property
-    def passages(self) -> Mapping[str, Any]:
-        """The column text."""
-        ...
-
-    @property
-    def examples(self) -> Mapping[str, Any]:
-        """The columns language and code, and what introduces it in context."""
-        ...
-
-    def find(self, path: str) -> tuple[int, ...]:
-        """Rows of what a path or any alias of it means."""
-        ...
-
-    def attributes(self, row: int) -> dict[str, Any]:
-        """An item's attributes."""
-        ...
-
-    def features(self, row: int) -> list[str]:
-        """The features that an item needs."""
-        ...
-
-
-class Gaps:
-    """What the docs of one version of a crate leave out.
-
-    Args:
-        index: its tables.
-        root: the crate's name in paths.
-    """
-
-    def __init__(self, index: Tables, root: str) -> None:
-        self._index = index
-        self._root = root
-
-    def hides(self, owner: str, name: str) -> bool:
-        """Whether a module, type or trait may have a name that its docs do not show."""
-        if name.startswith("_") or self._by_platform or name.lower() in _ELSEWHERE:
-            return True
-        if owner in self._foreign_globs or name in self._passed_on or self._unseen(name):
-            return True
-        if name in self._foreign_types and self._used[f"{owner}::{name}"]:
-            return True
-        if self._called[name] >= _ENOUGH and name not in self._titles:
-            return True
-        return bool(self._unseen_features) and self._speaks_of(name)
-
-    def shows(self, path: str) -> bool:
-        """Whether the crate's own examples use a path: it may be hidden, but it is there."""
-        return path in self._shown or self._used[path] >= _ENOUGH
-
-    @cached_property
-    def defaults(self) -> frozenset[str]:
-        """The features that a crate has unless it is told otherwise."""
-        features = self._index.snapshot.facts.get("features", {})
-        found: set[str] = set()
-        pending = ["default"]
-        while pending:
-            for each in features.get(pending.pop(), ()):
-                if each in features and each not in found:
-                    found.add(each)
-                    pending.append(each)
-        return frozenset(found)
-
-    @cached_property
-    def _by_platform(self) -> bool:
-        return self._root in _BY_PLATFORM or self._root.endswith("_sys")
-
-    def _speaks_of(self, name: str) -> bool:
-        """Whether the docs link to a name that no item has: they were made without its feature."""
-        return name in self._linked and name not in self._titles
-
-    @cached_property
-    def _linked(self) -> frozenset[str]:
-        """Names that the docs link to, and those that they name where they speak of features."""
-        linked = {name for text in self._index.passages["text"] for name in _LINKED.findall(text)}
-        return frozenset(linked.union(*map(_NAMED.findall, self._of_features)))
-
-    @cached_property
-    def _shown(self) -> frozenset[str]:
-        """All paths that examples write out, and what these begin with."""
-        written = {path for code in self._codes() for path in _PATHS.findall(code)}
-        return frozenset(path[:end] for path in written for end in (*_ends(path), len(path)))
-
-    @cached_property
-    def _used(self) -> Counter[str]:
-        """Paths that examples import or write below an import, with the count of examples that do.
-
-        What is said to need a feature is not an old example: it counts as enough of them do.
-        """
-        found: Counter[str] = Counter()
-        for code, context in self._introduced.items():
-            if "use " in code:
-                names = scope(parser().parse(code.encode()).root_node)
-                used = {"::".join(leaf.path).removeprefix("::") for leaf in names.leaves}
-                written = (tuple(path.split("::")) for path in _PATHS.findall(code))
-                below = (names.expand(path) for path in written if path[0] in names.imports)
-                used |= {"::".join(path) for path in below if path}
-                found.update(dict.fromkeys(used, _ENOUGH if "feature" in context else 1))
-        return found
-
-    @cached_property
-    def _called(self) -> Counter[str]:
-        """Names that examples call as methods, each with the count of examples that do."""
-        return Counter(name for code in self._codes() for name in set(_CALLED.findall(code)))
-
-    def _codes(self) -> Iterator[str]:
-        yield from self._introduced
-
-    @cached_property
-    def _introduced(self) -> dict[str, str]:
-        """Examples, each with the sentence that it stands below."""
-        examples = self._index.examples
-        contexts = examples.get("context", ())
-        pairs = zip_longest(examples["code"], contexts, fillvalue="")
-        return {str(code): str(context) for code, context in pairs}
-
-    @cached_property
-    def _titles(self) -> frozenset[str]:
-        return frozenset(str(title) for title in self._index.columns["title"])
-
-    @cached_property
-    def _passed_on(self) -> frozenset[str]:
-        """Names that the crate shows from others: of several places only one is in the tables."""
-        columns = self._index.columns
-        pairs = zip(columns["title"], columns["kind"], strict=True)
-        return frozenset(str(title) for title, kind in pairs if kind == "re-export")
-
-    @cached_property
-    def _foreign_types(self) -> frozenset[str]:
-        """Types of signatures that are nobody's here: a crate may show them and hide that."""
-        signatures = self._index.columns["signature"]
-        written = {name for text in signatures for name in _TYPE_NAMES.findall(text)}
-        return frozenset(written) - self._titles - standard_types()
-
-    def _unseen(self, name: str) -> bool:
-        """Whether a name may need a feature that the docs were made without.
-
-        A feature of many words brings no name of one of them: ``max_level_info`` no ``Info``.
-        """
-        wanted = set(words(name)) - _EVERYDAY_WORDS
-        return bool(wanted) and any(
-            brings <= wanted or (wanted <= brings and 2 * len(wanted) >= len(brings))
-            for brings in self._brought
-        )
-
-    @cached_property
-    def _brought(self) -> list[set[str]]:
-        """The words of each feature that the docs may have been made without."""
-        found = (set(words(feature)) - _EVERYDAY_WORDS for feature in self._unseen_features)
-        return [each for each in found if each]
-
-    @cached_property
-    def _seen_features(self) -> frozenset[str]:
-        attributes = self._index.columns["attributes"]
-        return frozenset(
-            feature
-            for row, text in enumerate(attributes)
-            if '"features"' in text
-            for feature in self._index.features(row)
-        )
-
-    @cached_property
-    def _unseen_features(self) -> frozenset[str]:
-        """Features that no item is said to need, the everyday ones left out."""
-        facts = self._index.snapshot.facts
-        needed = {each["name"] for each in facts.get("dependencies", ())}
-        everyday = {"default", "std", "alloc", "full", "nightly", "unstable", *needed}
-        declared = frozenset(facts.get("features", {})) | self._listed_features
-        return declared - self._seen_features - everyday - self.defaults
-
-    @cached_property
-    def _listed_features(self) -> frozenset[str]:
-        """Features that the crate's front page lists: records of it may know fewer."""
-        return frozenset(feature for text in self._of_features for feature in _LISTED.findall(text))
-
-    @cached_property
-    def _of_features(self) -> list[str]:
-        """What the front page says of features."""
-        passages = self._index.passages
-        return [
-            str(text)
-            for number, text in enumerate(passages["text"])
-            if passages["document"][number] == 0
-            and _HEADING.search(f"# {passages['heading_path'][number]}\n{text}")
-        ]
-
-    @cached_property
-    def _foreign_globs(self) -> frozenset[str]:
-        """Modules that show names of crates which are not at hand."""
-        parts = {name.replace("-", "_") for name in self._index.snapshot.facts.get("siblings", {})}
-        table = self._index.relations
-        rows = zip(table["subject"], table["predicate"], table["object"], strict=True)
-        return frozenset(
-            str(module)
-            for module, predicate, target in rows
-            if predicate == "re-exports"
-            and str(target).endswith("::*")
-            and str(target).split("::", 1)[0] not in parts
-        )
-
-
-def _ends(path: str) -> Iterator[int]:
-    """Where each part of a path ends, the last and the first left out."""
-    at = path.find("::", path.find("::") + 2)
-    while at >= 0:
-        yield at
-        at = path.find("::", at + 2)
-
-
-# A stowed crate as a check of Rust code asks for it
-
+from docstow.languages.rust.check.std import STANDARD, is_standard, std_traits, tables
+from docstow.languages.rust.check.undocumented import Tables, Undocumented
+from docstow.languages.shared.suggestions import nearest, shape
 
 TYPES = frozenset({"struct", "enum", "union", "primitive"})
-
-
-#: Kinds whose members are seen in part only, or not at all.
+FUNCTIONS = frozenset({"function", "method"})
+#: Kinds whose members the tables have in part only, or not at all.
 OPAQUE = frozenset({"re-export", "type_alias", "assoc_type", "extern_type", "macro"})
 
 
 class Crates(Protocol):
-    """Where crates are found by the name that code uses."""
+    """Finds crates by the name that code uses."""
 
     def crate(self, name: str) -> CrateNames | None:
-        """The crate in the version that is meant; None where there is none at hand."""
+        """Return the crate in the version that the code uses; None where none is stored."""
         ...
 
     def other_versions(self, name: str) -> Sequence[CrateNames]:
-        """The same crate in further versions at hand, the newest first."""
+        """Return the same crate in further stored versions, the newest first."""
         ...
 
 
@@ -377,9 +64,9 @@ class Found:
 
     @property
     def recommended(self) -> bool:
-        """Whether it can be used without a second thought: neither deprecated nor unstable."""
-        said = str(self.names.index.columns["attributes"][self.row])
-        return '"deprecated"' not in said and '"unstable"' not in said
+        """Whether it is neither deprecated nor unstable."""
+        attributes = str(self.names.index.columns["attributes"][self.row])
+        return '"deprecated"' not in attributes and '"unstable"' not in attributes
 
 
 class CrateNames:
@@ -393,7 +80,7 @@ class CrateNames:
         self.index = index
         path = str(index.columns["path"][0])
         self.root = "std" if is_standard(path) else path.split("::", 1)[0]
-        self.gaps = Gaps(index, self.root)
+        self.undocumented = Undocumented(index, self.root)
 
     @property
     def version(self) -> str:
@@ -406,16 +93,16 @@ class CrateNames:
         return self.index.snapshot.revision.source.name
 
     def find(self, path: str) -> tuple[Found, ...]:
-        """What a path or any alias of it means, in all namespaces."""
+        """Return what a path or any alias of it means, in all namespaces."""
         return tuple(Found(self, row) for row in self.index.find(path))
 
     def whole(self, path: Sequence[str]) -> str:
-        """A path as the tables have it, whatever name the code has for the crate."""
+        """Return a path as the tables have it, whatever name the code has for the crate."""
         return "::".join(path if self.root == "std" else (self.root, *path[1:]))
 
     @cached_property
     def re_exports(self) -> Mapping[str, str]:
-        """Paths here with the paths in other crates that they mean."""
+        """The paths in other crates that paths here mean."""
         return {
             subject: target
             for subject, predicate, target in self._relations()
@@ -428,7 +115,7 @@ class CrateNames:
         return ((str(here), str(predicate), str(there)) for here, predicate, there in rows)
 
     def members(self, path: str) -> list[Found]:
-        """What a module, type or trait owns."""
+        """Return what a module, type or trait owns."""
         return [Found(self, row) for row in self.index.rows_by_parent.get(path, ())]
 
     @cached_property
@@ -441,7 +128,7 @@ class CrateNames:
         return found
 
     def traits(self, path: str) -> list[str]:
-        """Paths of all traits that a type has, automatic ones left out."""
+        """Return the paths of all traits that a type has, automatic ones left out."""
         found: list[str] = []
         for predicate, target in self._relations_of.get(path, ()):
             if predicate != DEREFS_TO:
@@ -449,7 +136,7 @@ class CrateNames:
         return found
 
     def derefs(self, path: str) -> list[str]:
-        """Paths of what a type dereferences to."""
+        """Return the paths of what a type dereferences to."""
         return [
             target
             for predicate, target in self._relations_of.get(path, ())
@@ -457,7 +144,7 @@ class CrateNames:
         ]
 
     def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
-        """Whether a trait, named by any crate's path, brings a member; None where unknown."""
+        """Tell whether a trait, named by any crate's path, brings a member; None where unknown."""
         first, _, _ = trait.partition("::")
         if first in STANDARD:
             known = std_traits().get(trait.rpartition("::")[2])
@@ -469,7 +156,7 @@ class CrateNames:
         return member in names.titles_below(found[0].path) if found else None
 
     def titles_below(self, path: str) -> frozenset[str]:
-        """The last names of what a module, type or trait owns."""
+        """Return the last names of what a module, type or trait owns."""
         if path not in self._titles_below:
             titles = self.index.columns["title"]
             rows = self.index.rows_by_parent.get(path, ())
@@ -499,7 +186,7 @@ class CrateNames:
         return found
 
     def may_be_trait(self, path: str, crates: Crates) -> bool:
-        """Whether what a path leads to, in another crate maybe, can be a trait."""
+        """Tell whether what a path leads to, in another crate maybe, can be a trait."""
         found = self.find(path)
         if not found:
             return True
@@ -517,7 +204,7 @@ class CrateNames:
         return False
 
     def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
-        """Paths that come near ``owner::name``: beside it, of that name elsewhere, then alike."""
+        """Return paths near ``owner::name``: beside it, of that name elsewhere, then alike."""
         here = [each.path for each in self.members(owner) if each.recommended]
         here += self.aliases_below(owner)
         # A module's own parts come first, then what bears exactly this name elsewhere.
@@ -530,7 +217,7 @@ class CrateNames:
         return tuple(dict.fromkeys(order))[:3] if anywhere else alike
 
     def aliases_below(self, owner: str) -> list[str]:
-        """Further public paths directly below one."""
+        """Return further public paths directly below one."""
         return self._aliases_by_parent.get(owner, [])
 
     @cached_property
@@ -564,124 +251,5 @@ def _same_but_case(path: str, name: str) -> bool:
 
 @cache
 def standard() -> CrateNames:
-    """The standard library."""
+    """Return the names of the standard library."""
     return CrateNames(tables())
-
-
-# What values of a Rust type have
-
-
-_MOST_STEPS = 4
-
-
-#: What ``dyn Any`` and ``dyn Error`` have themselves.
-_OF_OBJECTS = frozenset({"is", "downcast", "downcast_ref", "downcast_mut", "sources"})
-
-
-class Members:
-    """The members of types.
-
-    Args:
-        crates: where crates are found.
-    """
-
-    def __init__(self, crates: Crates) -> None:
-        self._crates = crates
-
-    def method(self, owner: Found, name: str) -> Found | None:
-        """A type's own method, or one of what it dereferences to, or of a trait in the prelude."""
-        for each in self._steps(owner):
-            if each is None:
-                return None
-            found = [
-                member
-                for member in each.names.find(f"{each.path}::{name}")
-                if member.kind == "method" and member.parent == each.path
-            ]
-            if found:
-                return found[0] if len(found) == 1 else None
-            if (brought := self._brought(each, name)) is not None:
-                return brought
-        return None
-
-    def _brought(self, owner: Found, name: str) -> Found | None:
-        """A method that a trait of the prelude brings to a type of the standard library."""
-        if not is_standard(owner.path):
-            return None
-        for trait in owner.names.traits(owner.path):
-            last = trait.rpartition("::")[2]
-            if last in PRELUDE and name in std_traits()[last]:
-                found = standard().find(f"std::iter::{last}::{name}")
-                return found[0] if found else None
-        return None
-
-    def ambiguous(self, found: Found) -> bool:
-        """Whether a path means one thing to some and another to others: a trait has it too."""
-        return len(found.names.find(found.path)) > 1
-
-    def lacks(self, owner: Found, name: str, *, by_path: bool = False) -> bool:
-        """Whether it is certain that a type has no member of a name, traits in view left out.
-
-        Traits that it has count whether or not code has them in view: imports may be missing. What
-        it dereferences to has no part in ``Type::name``, ``by_path``.
-        """
-        if owner.kind not in TYPES or name in universal_names():
-            return False  # supertraits, and what is implemented for whatever has a trait
-        objects = [each for each in owner.names.derefs(owner.path) if each.startswith("dyn ")]
-        if objects and not by_path:
-            if any(_object_may_have(each, name) for each in objects):
-                return False
-            by_path = True
-        for each in [owner] if by_path else self._steps(owner):
-            if each is None or each.names.gaps.hides(each.path, name):
-                return False
-            if each.names.find(f"{each.path}::{name}"):
-                return False
-            traits = each.names.traits(each.path)
-            if not traits and any(name in std_traits()[trait] for trait in PRELUDE):
-                return False
-            if any(each.names.trait_has(trait, name, self._crates) for trait in traits):
-                return False
-        return True
-
-    def nearest(self, owner: Found, name: str) -> tuple[str, ...]:
-        """What a type has that comes near a name."""
-        own: list[str] = []
-        others: list[str] = []
-        for each in self._steps(owner):
-            if each is not None:
-                members = each.names.members(each.path)
-                own += [member.path for member in members if member.recommended]
-                own += each.names.aliases_below(each.path)
-                traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
-                if "Iterator" in traits:
-                    members = standard().members("std::iter::Iterator")
-                    others += [member.path for member in members if member.recommended]
-        return nearest(name, [*own, *others])
-
-    def _steps(self, owner: Found) -> Iterator[Found | None]:
-        """A type, and what it dereferences to; None ends it where that is not known."""
-        seen = {owner.path}
-        here: Found | None = owner
-        for _ in range(_MOST_STEPS):
-            yield here
-            targets = here.names.derefs(here.path) if here is not None else []
-            if here is None or not targets:
-                return
-            here = self._type(targets[0], here) if len(targets) == 1 else None
-            if here is not None and here.path in seen:
-                return
-            seen.add(here.path if here is not None else "")
-        yield None
-
-    def _type(self, path: str, owner: Found) -> Found | None:
-        """What a type dereferences to."""
-        names = standard() if is_standard(path) else owner.names
-        found = [each for each in names.find(path) if each.kind in TYPES]
-        return found[0] if len(found) == 1 else None
-
-
-def _object_may_have(path: str, name: str) -> bool:
-    """Whether ``dyn Trait + Other`` may have a method."""
-    known = [std_traits().get(each) for each in path.removeprefix("dyn ").split(" + ")]
-    return name in _OF_OBJECTS or any(members is None or name in members for members in known)

@@ -1,7 +1,4 @@
-"""What the names of a piece of Rust code stand for: its imports, and what it defines itself.
-
-This room knows ``use`` trees and declarations. It does not know which paths exist.
-"""
+"""Collect the imports and declarations of a piece of Rust code."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ _DECLARED = {
     *("function_signature_item", "const_item", "static_item", "mod_item", "macro_definition"),
     *("type_parameter", "const_parameter", "associated_type", "extern_crate_declaration"),
 }
-#: A path has no more names than this.
+#: Longer paths are not read.
 _LONGEST = 40
 _NAMES = {"identifier", "type_identifier", "crate", "self", "super", "primitive_type"}
 _GENERIC = {"generic_type", "generic_type_with_turbofish", "generic_function"}
-#: After these a macro's token does not begin a path.
+#: Tokens of macros after which no path begins.
 _BEFORE = {"::", ".", "$", "#", "'", "-", "fn", "struct", "enum", "trait"}
 _WHOLE = {"function_item", "impl_item", "struct_item", "enum_item", "trait_item", "mod_item"}
 
@@ -43,7 +40,7 @@ class Import:
 
 @dataclass(slots=True)
 class Scope:
-    """The names of one piece of code, all of its blocks taken together.
+    """The names of one piece of code, all of its blocks together.
 
     Attributes:
         imports: paths by the name they have here; several where blocks differ.
@@ -52,8 +49,8 @@ class Scope:
         leaves: every import, in order.
         complete: whether the code has whole items, and not statements alone.
         types: names of types that it uses, those of paths' beginnings among them.
-        values: imports that bear their crate's name and are a macro or function: in a path the
-            name is the crate still.
+        values: imports of a macro or function that has its crate's name: in a path the name still
+            means the crate.
     """
 
     imports: dict[str, set[Segments]] = field(default_factory=dict)
@@ -66,14 +63,14 @@ class Scope:
 
     @property
     def closed(self) -> bool:
-        """Whether the code says where its types come from: if not, imports are left out."""
+        """Whether the code says where all its types come from: if not, imports are left out."""
         known = self.declared | self.imports.keys() | LOCAL_ROOTS | PRELUDE_NAMES
         return bool(self.globs) or self.types <= known
 
     def expand(self, path: Segments) -> Segments | None:
-        """A path with its first name replaced by what was imported; None where nobody knows.
+        """Return a path with its first name replaced by what was imported.
 
-        The code's own names, and names that stand for several things, lead nowhere.
+        None for the code's own names and for names that stand for several things.
         """
         if path[0] == "":
             return path[1:]
@@ -88,7 +85,7 @@ class Scope:
                 return None
             (target,) = found
             if target == (first, first):
-                # ``use log::log``: whether the crate or what it has of that name is meant.
+                # ``use log::log`` may mean the crate or its item of that name.
                 return path if len(path) > 1 and first in self.values else None
             if target[0] == first or target[:1] == ("",):
                 return (*(target[1:] if target[0] == "" else target), *path[1:])
@@ -96,8 +93,8 @@ class Scope:
         return None
 
 
-def scope(root: Node) -> Scope:
-    """The names of a parsed file."""
+def read_scope(root: Node) -> Scope:
+    """Collect the names of a parsed file."""
     found = Scope(complete=any(each.type in _WHOLE for each in root.named_children))
     pending = [root]
     while pending:
@@ -144,7 +141,7 @@ def _add_use(found: Scope, node: Node) -> None:
 
 
 def _leaves(tree: Node) -> Iterator[Import]:
-    """The names that a ``use`` tree brings in, in its order."""
+    """Yield the names that a ``use`` tree brings in, in its order."""
     pending: list[tuple[Node, Segments]] = [(tree, ())]
     while pending:
         node, prefix = pending.pop()
@@ -183,9 +180,9 @@ def _leaf(path: Segments, alias: str, node: Node) -> Import:
 
 
 def segments(node: Node) -> Segments | None:
-    """The names of a path, generic arguments left out; None for ``<T as Trait>::name``.
+    """Return the names of a path, generic arguments left out.
 
-    Paths that are longer than anybody writes are none either.
+    None for ``<T as Trait>::name`` and for paths that are longer than anybody writes.
     """
     names: list[str] = []
     here: Node | None = node
@@ -208,7 +205,7 @@ def segments(node: Node) -> Segments | None:
 
 
 def token_paths(tokens: Sequence[Node]) -> Iterator[tuple[Node, Segments]]:
-    """The paths of two names or more among a macro's tokens, each with its first token."""
+    """Yield the paths of two names or more in a macro's tokens, each with its first token."""
     at = 0
     while at < len(tokens):
         end = at + 1

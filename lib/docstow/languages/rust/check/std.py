@@ -1,7 +1,7 @@
-"""Rust's standard library as tables, in the form that those of a stowed crate have.
+"""Rust's standard library as tables, in the form that those of a stored crate have.
 
-This room knows the file of names beside it, which ``infra/rust_std.py`` makes from the library's
-own documentation. It does not know code, nor what a name is looked up for.
+They are read from ``rust_std.txt.xz``, which ``infra/rust_std.py`` makes from the library's own
+documentation.
 
 The file's first line is the version. Each further line has a path, a tab and one of
 
@@ -26,17 +26,15 @@ from docstow.core.model import CRATE, Recipe, Revision, Snapshot, Source
 from docstow.core.relations import DEREFS_TO, WRITTEN
 
 _FILE = "rust_std.txt.xz"
-
-
-#: What is known to be there, and nothing else of it.
+#: The kind of an item of which only the path is known.
 _UNKNOWN = "unknown"
 
 
 class StdTables:
-    """The library's names; each column has one entry an item.
+    """The library's names; each column has one entry for each item.
 
     Args:
-        text: the file's.
+        text: of the file.
     """
 
     def __init__(self, text: str) -> None:
@@ -60,10 +58,11 @@ class StdTables:
                 self._add(path, kind, *fields)
         self.snapshot = _snapshot(version)
 
-    def _add(self, path: str, kind: str, declaration: str = "", said: str = "") -> None:
-        note: dict[str, Any] = {"unstable": True} if said == "unstable" else {}
-        if said and not note:
-            note = {"deprecated": {"since": said}}
+    def _add(self, path: str, kind: str, declaration: str = "", status: str = "") -> None:
+        attributes: dict[str, Any] = {}
+        if status:
+            unstable = status == "unstable"
+            attributes = {"unstable": True} if unstable else {"deprecated": {"since": status}}
         parent, _, title = path.rpartition("::")
         self._rows.setdefault(path, []).append(len(self.columns["path"]))
         row = {
@@ -72,7 +71,7 @@ class StdTables:
             "title": title,
             "signature": declaration,
             "parent": parent,
-            "attributes": json.dumps(note),
+            "attributes": json.dumps(attributes),
         }
         for name, value in row.items():
             self.columns[name].append(value)
@@ -93,16 +92,16 @@ class StdTables:
 
     @property
     def passages(self) -> Mapping[str, Sequence[str]]:
-        """None: the file has no prose."""
+        """No passages: the file has no prose."""
         return {"text": ()}
 
     @property
     def examples(self) -> Mapping[str, Sequence[str]]:
-        """None either."""
+        """No examples."""
         return {"code": (), "language": ()}
 
     def find(self, path: str) -> tuple[int, ...]:
-        """Rows of a path or alias; ``core`` and ``alloc`` have what ``std`` has."""
+        """Return the rows of a path or alias; ``core`` and ``alloc`` have what ``std`` has."""
         if rows := self._rows.get(path):
             return tuple(rows)
         head, tail = path, ""
@@ -115,18 +114,18 @@ class StdTables:
         return self.find(f"std::{rest}") if first in {"core", "alloc"} and rest else ()
 
     def attributes(self, row: int) -> dict[str, Any]:
-        """Since when an item is deprecated, or that it is unstable."""
+        """Return since when an item is deprecated, or that it is unstable."""
         found: dict[str, Any] = json.loads(self.columns["attributes"][row])
         return found
 
     def features(self, _: int) -> list[str]:
-        """None: it has no features that a manifest could turn on."""
+        """Return no features: the library has none that a manifest could turn on."""
         return []
 
 
 @cache
 def tables() -> StdTables:
-    """The library's tables; read when they are first needed."""
+    """Return the library's tables; they are read when they are first needed."""
     data = pkgutil.get_data("docstow.languages.rust.check", _FILE)
     return StdTables(lzma.decompress(data or b"").decode())
 
@@ -138,17 +137,10 @@ def _snapshot(version: str) -> Snapshot:
     return Snapshot("", Revision(source, version), recipe, {}, {}, {}, {}, never)
 
 
-# What every piece of Rust code has without saying so
-
-
 #: Crates that no manifest names.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
-
-
-#: Those of them whose names are known.
+#: Those of them whose names are in the tables.
 KNOWN = frozenset({"std", "core", "alloc"})
-
-
 #: Traits that need no import: their methods can be called on whatever has them.
 PRELUDE = frozenset(
     {
@@ -158,23 +150,17 @@ PRELUDE = frozenset(
         *("TryFrom", "TryInto", "Future", "IntoFuture"),
     }
 )
-
-
 #: Traits that can be derived without an import.
 DERIVES = frozenset(
     {
         *("Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"),
     }
 )
-
-
-#: Traits that all types have, or all references to them: what they bring is there on any value.
+#: Traits that all types have, or all references to them: any value has their members.
 UNIVERSAL = (
     *("Any", "Borrow", "BorrowMut", "Clone", "From", "Into", "IntoIterator", "ToOwned"),
     *("TryFrom", "TryInto"),
 )
-
-
 #: Types that need no import, with their paths. Pointers are looked through, so they are not here.
 PRELUDE_TYPES: Mapping[str, str] = {
     "String": "std::string::String",
@@ -182,8 +168,6 @@ PRELUDE_TYPES: Mapping[str, str] = {
     "Option": "std::option::Option",
     "Result": "std::result::Result",
 }
-
-
 #: All names of types and traits that need no import.
 PRELUDE_NAMES = frozenset(
     {
@@ -191,11 +175,7 @@ PRELUDE_NAMES = frozenset(
         *("Copy", "Send", "Sized", "Sync", "Unpin", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"),
     }
 )
-
-
 OPTION, RESULT = PRELUDE_TYPES["Option"], PRELUDE_TYPES["Result"]
-
-
 #: Types whose bare names mean the library's in any crate that has none of that name itself.
 PLAIN_TYPES: Mapping[str, str] = {
     "String": "std::string::String",
@@ -205,28 +185,24 @@ PLAIN_TYPES: Mapping[str, str] = {
     "OsString": "std::ffi::OsString",
     "OsStr": "std::ffi::OsStr",
 }
-
-
 PRIMITIVES = frozenset(
     {
         *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
         *("i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
     }
 )
-
-
 SLICE, ARRAY = "[T]", "[T; N]"
 
 
 def is_standard(path: str) -> bool:
-    """Whether a path's first name is the library's, or that of a primitive."""
+    """Tell whether a path's first name is the library's, or that of a primitive."""
     first = path.partition("::")[0]
     return first in KNOWN or first in PRIMITIVES or first in {SLICE, ARRAY}
 
 
 @cache
 def std_traits() -> Mapping[str, frozenset[str]]:
-    """By the trait's name the names of its members; those of one name taken together."""
+    """Return the names of members by the trait's name; traits of one name are merged."""
     found: dict[str, set[str]] = {}
     columns, children = tables().columns, tables().rows_by_parent
     for path, kind in zip(columns["path"], columns["kind"], strict=True):
@@ -238,13 +214,13 @@ def std_traits() -> Mapping[str, frozenset[str]]:
 
 @cache
 def universal_names() -> frozenset[str]:
-    """What the traits bring that any value has."""
+    """Return the members of the traits that any value has."""
     return frozenset(name for trait in UNIVERSAL for name in std_traits()[trait])
 
 
 @cache
 def standard_paths() -> Mapping[str, str]:
-    """The library's types that share their last names with none of its others, with their paths."""
+    """Return paths of the library's types by last name, where only one type has it."""
     found: dict[str, set[str]] = {}
     for title, path, kind in _stable_types():
         if kind != "type_alias":
@@ -254,18 +230,18 @@ def standard_paths() -> Mapping[str, str]:
 
 @cache
 def standard_types() -> frozenset[str]:
-    """Names of the library's types: in a signature nobody knows whose such a name is."""
+    """Return the names of the library's types: in a signature they may be another crate's too."""
     return frozenset(title for title, _, _ in _stable_types())
 
 
 def _stable_types() -> list[tuple[str, str, str]]:
-    """Last names, paths and kinds of types; nobody else writes those that are unstable."""
+    """Return last names, paths and kinds of types, unstable ones left out."""
     columns = tables().columns
     names = ("title", "path", "kind", "attributes")
     rows = zip(*(columns[name] for name in names), strict=True)
     kinds = {"struct", "enum", "union", "type_alias"}
     return [
         (title, path, kind)
-        for title, path, kind, said in rows
-        if kind in kinds and '"unstable"' not in said
+        for title, path, kind, attributes in rows
+        if kind in kinds and '"unstable"' not in attributes
     ]

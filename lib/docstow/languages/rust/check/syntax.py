@@ -1,4 +1,4 @@
-"""Rust code as a tree of tree-sitter."""
+"""Parse Rust code with tree-sitter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def parser() -> Parser:
-    """The parser of Rust; made when it is first needed."""
+    """Return the parser of Rust, made when it is first needed."""
     import tree_sitter_rust
     from tree_sitter import Language, Parser
 
@@ -19,5 +19,5 @@ def parser() -> Parser:
 
 
 def text_of(node: Node) -> str:
-    """The source of a node."""
+    """Return the source of a node."""
     return (node.text or b"").decode()

@@ -1,7 +1,4 @@
-"""What is said of Rust code: findings, crates that are missing, features that are needed.
-
-This room knows how an answer becomes a finding. It does not walk code.
-"""
+"""Collect findings on Rust code, crates that are missing and features that are needed."""
 
 from __future__ import annotations
 
@@ -14,34 +11,36 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class Notes:
+class Report:
     """The findings of one piece of code."""
 
     def __init__(self) -> None:
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
         self._features: dict[str, dict[str, None]] = {}
-        #: The row of the code at which the text begins that is walked now.
+        #: The row of the code at which the text begins that is checked now.
         self.row = 0
 
     def verdict(self) -> Verdict:
-        """All that was noted."""
+        """Return all that was added."""
         features = {name: tuple(used) for name, used in self._features.items()}
         return Verdict(in_order(self._findings), tuple(self._missing), features)
 
-    def missing(self, node: Node, name: str, crate: str) -> None:
-        """Nobody has a version of a crate."""
+    def add_missing(self, node: Node, name: str, crate: str) -> None:
+        """Add a name of a crate of which no version is stored."""
         self._missing.setdefault(crate)
         self.add(node, name, Answer("not_checked"))
 
     def add(self, node: Node, name: str, answer: Answer) -> None:
-        """Note what is known of a name."""
+        """Add the answer for a name."""
         message = answer.message
         for found in answer.found[:1]:
             used = self._features.setdefault(found.names.package, {})
             needed = found.names.index.features(found.row)
             used.update(dict.fromkeys(needed))
-            extra = [each for each in needed if each not in found.names.gaps.defaults]
+            extra = [
+                each for each in needed if each not in found.names.undocumented.default_features
+            ]
             if extra and answer.status == "ok":
                 message = f"needs feature{'s' * (len(extra) > 1)} {', '.join(extra)}"
         place = node.start_point

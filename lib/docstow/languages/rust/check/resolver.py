@@ -1,0 +1,123 @@
+"""Resolve the names of a piece of Rust code to absolute paths."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from docstow.languages.rust.check.paths import Paths
+from docstow.languages.rust.check.scope import LOCAL_ROOTS, Scope, Segments, segments
+from docstow.languages.rust.check.std import PRELUDE_TYPES, PRIMITIVES, STANDARD
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Globs of code with more of them are not resolved.
+_MOST_GLOBS = 40
+
+
+class Resolver:
+    """Resolves the names of one piece of code.
+
+    Absolute paths begin with the crate's name; what is not certain resolves to None.
+
+    Args:
+        scope: the names that the code imports and declares.
+        paths: looks up its paths.
+    """
+
+    def __init__(self, scope: Scope, paths: Paths) -> None:
+        self._scope = scope
+        self._paths = paths
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether the code declares or imports a name."""
+        return name in self._scope.declared or name in self._scope.imports
+
+    def declares(self, name: str) -> bool:
+        """Tell whether the code declares a name."""
+        return name in self._scope.declared
+
+    def imports(self, name: str) -> bool:
+        """Tell whether the code imports a name."""
+        return name in self._scope.imports
+
+    def through_imports(self, path: Segments) -> Segments:
+        """Return a path with its import replaced; empty where that is not certain."""
+        return self._scope.expand(path) or ()
+
+    def resolve_node(self, node: Node) -> Segments | None:
+        """Resolve the path or single name that a node writes."""
+        path = segments(node)
+        if path is None:
+            return None
+        if len(path) == 1:
+            return self.resolve_name(path)
+        return None if node.has_error else self.resolve(path)
+
+    def resolve(self, path: Segments) -> Segments | None:
+        """Resolve a path."""
+        if path[0] in LOCAL_ROOTS:
+            return None
+        first = path[0]
+        if first in self._scope.imports:
+            return self._imported(path)
+        if first in self._scope.declared:
+            return None
+        if first in PRIMITIVES:
+            return path
+        if first == "":
+            return self._rooted(path[1:])
+        if len(path) > 1 and (first[0].islower() or first[0] == "_"):
+            known = self._paths.crate(first) is not None
+            return self._rooted(path) if known or not self._scope.globs else None
+        return self._through_globs(path) or self._from_prelude(path)
+
+    def resolve_name(self, path: Segments) -> Segments | None:
+        """Resolve a single name, only where an import or the prelude says what it is."""
+        if path[0] in self._scope.imports:
+            return self._imported(path)
+        if path[0] in self._scope.declared or not path[0][:1].isupper():
+            return None
+        return self._through_globs(path) or self._from_prelude(path)
+
+    def _imported(self, path: Segments) -> Segments | None:
+        """Resolve an import; ``f64`` is the module or, for what that lacks, the primitive."""
+        absolute = self._rooted(self._scope.expand(path))
+        if path[0] in PRIMITIVES and absolute and absolute[0] in STANDARD:
+            found = self._paths.look_up(absolute).found
+            return absolute if found or len(path) == 1 else path
+        return absolute
+
+    def _rooted(self, path: Segments | None) -> Segments | None:
+        return path if path and path[0] not in LOCAL_ROOTS else None
+
+    def _from_prelude(self, path: Segments) -> Segments | None:
+        known = PRELUDE_TYPES.get(path[0])
+        return (*known.split("::"), *path[1:]) if known is not None else None
+
+    def _through_globs(self, path: Segments) -> Segments | None:
+        """Resolve a name that one glob, and no other, brings in."""
+        if path[0] not in self._by_glob:
+            bases = self._globbed
+            fitting = {base for base in bases or () if self._paths.look_up((*base, path[0])).found}
+            self._by_glob[path[0]] = fitting.pop() if len(fitting) == 1 else None
+        base = self._by_glob[path[0]]
+        return (*base, *path) if base is not None else None
+
+    @cached_property
+    def _by_glob(self) -> dict[str, Segments | None]:
+        return {}
+
+    @cached_property
+    def _globbed(self) -> list[Segments] | None:
+        """The modules that globs bring in; None where one of them is not known."""
+        found: dict[Segments, None] = {}
+        for base in dict.fromkeys(self._scope.globs):
+            absolute = self._scope.expand(base) if base and base[0] not in LOCAL_ROOTS else None
+            if absolute is None or self._paths.crate(absolute[0]) is None:
+                return None
+            found.setdefault(absolute)
+            if len(found) > _MOST_GLOBS:
+                return None
+        return list(found)

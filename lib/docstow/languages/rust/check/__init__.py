@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.bindings import SCOPES, VariableScopes, bind, bind_let
+from docstow.languages.rust.check.bindings import SCOPES, bind, bind_let
 from docstow.languages.rust.check.calls import Calls
 from docstow.languages.rust.check.crate_names import Crates, standard
 from docstow.languages.rust.check.expressions import Expressions
@@ -24,6 +24,7 @@ from docstow.languages.rust.check.scope import (
 from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
 from docstow.languages.rust.check.syntax import parser, text_of
 from docstow.languages.rust.check.traits import TraitsInScope
+from docstow.languages.rust.check.types import VariableScopes
 from docstow.languages.shared.findings import Finding, Verdict, in_order
 from docstow.languages.shared.suggestions import likeness, nearest
 
@@ -243,7 +244,7 @@ class _Checker:
             self._tokens(tokens)
 
     def _tokens(self, tree: Node) -> None:
-        """Check paths in tokens that begin at an import or a crate, whose meaning no macro changes."""
+        """Check paths in tokens that begin at an import or a crate: they mean the same anywhere."""
         pending = [tree]
         while pending:
             children = pending.pop().children

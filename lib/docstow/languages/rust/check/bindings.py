@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.syntax import text_of
-from docstow.languages.rust.check.types import Type
+from docstow.languages.rust.check.types import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from docstow.languages.rust.check.expressions import Expressions
 
-#: Types by name; None for a variable that hides another one and whose type is not certain.
-Variables = MutableMapping[str, Type | None]
-VariableScopes = ChainMap[str, Type | None]
 #: Nodes that begin a scope: names that are bound inside are gone after it.
 SCOPES = frozenset(
     {

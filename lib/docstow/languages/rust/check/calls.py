@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.bindings import Variables
 from docstow.languages.rust.check.crate_names import FUNCTIONS, Found
 from docstow.languages.rust.check.expressions import Expressions, item_of
 from docstow.languages.rust.check.paths import Answer, Paths
@@ -15,7 +14,7 @@ from docstow.languages.rust.check.signatures import parse_signature
 from docstow.languages.rust.check.std import is_standard
 from docstow.languages.rust.check.syntax import text_of
 from docstow.languages.rust.check.traits import TraitsInScope
-from docstow.languages.rust.check.types import FUTURE, Type
+from docstow.languages.rust.check.types import FUTURE, Type, Variables
 from docstow.languages.shared.suggestions import nearest
 
 if TYPE_CHECKING:

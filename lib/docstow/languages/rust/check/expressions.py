@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.bindings import Variables
 from docstow.languages.rust.check.crate_names import FUNCTIONS, TYPES, Found
 from docstow.languages.rust.check.paths import ByTrait, Paths
 from docstow.languages.rust.check.resolver import Resolver
@@ -21,7 +20,7 @@ from docstow.languages.rust.check.std import (
     universal_names,
 )
 from docstow.languages.rust.check.syntax import text_of
-from docstow.languages.rust.check.types import FUTURE, Type, standard_type, wrapper
+from docstow.languages.rust.check.types import FUTURE, Type, Variables, standard_type, wrapper
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 
 from docstow.languages.rust.check.crate_names import CrateNames, standard
@@ -28,6 +30,11 @@ class Type:
     crate: CrateNames | None = None
     inner: Type | None = None
     through: str = ""
+
+
+#: Types by name; None for a variable that hides another one and whose type is not certain.
+Variables = MutableMapping[str, Type | None]
+VariableScopes = ChainMap[str, Type | None]
 
 
 def wrapper(name: str, inner: Type | None) -> Type:

@@ -159,7 +159,7 @@ class ToyResolver:
 
     def package_for(self, imported: str) -> Installed | None:
         found = self._scan.importing(imported, "toy") if self._scan is not None else None
-        return found and Installed(found.name, found.version, ToySurface(found))
+        return Installed(found.name, found.version, ToySurface(found)) if found else None
 
     def is_standard(self, imported: str) -> bool:
         return imported.startswith("core.")
@@ -196,7 +196,8 @@ def wanted(text: str) -> set[str]:
 
 
 def locked(text: str) -> list[Locked]:
-    return [Locked(*line.split()) for line in text.splitlines()]
+    rows = (line.split() for line in text.splitlines())
+    return [Locked(name, version) for name, version in rows]
 
 
 SCANNING = Scanning(

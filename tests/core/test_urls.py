@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.urls import Scope, canonical_url, clean_url, directory_of, left_out
+from docstow.core.urls import Scope, canonical_url, clean_url, directory_of, exclusion_reason
 
 SEGMENTS = st.text(alphabet="aB.%;=~ü +&?#/2Ee", max_size=12)
 ADDRESSES = st.builds(
@@ -137,7 +137,7 @@ SCOPE = Scope(
     ],
 )
 def test_scope(url: str, reason: str) -> None:
-    assert left_out(url, SCOPE) == reason
+    assert exclusion_reason(url, SCOPE) == reason
     assert SCOPE.holds(url) is not bool(reason)
 
 

@@ -23,7 +23,7 @@ from docstow.core.errors import (
     Ingesting,
     StoreError,
     UnreadableInput,
-    restored,
+    from_record,
 )
 from docstow.core.model import Source
 from docstow.core.settings import Settings, load
@@ -509,9 +509,9 @@ def test_a_job_that_waits_for_long_is_sent_once_more(tmp_path: Path) -> None:
 def test_an_error_that_was_written_down_is_the_same_error() -> None:
     error = CrateNotFound("none", suggestions=[{"name": "near", "score": 0.5}])
     body = error.body()
-    again = restored(body.pop("error"), body.pop("message"), body)
+    again = from_record(body.pop("error"), body.pop("message"), body)
     assert (type(again), again.body()) == (CrateNotFound, error.body())
-    assert restored("of_a_later_release", "m", {}).body()["error"] == "internal_error"
+    assert from_record("of_a_later_release", "m", {}).body()["error"] == "internal_error"
 
 
 def test_an_unforeseen_error_is_tried_again_and_told_without_its_inside(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Document, Relation
-from docstow.core.relations import packed
+from docstow.core.relations import pack_definitions
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.languages.rust import rustdoc as rustdoc
@@ -63,7 +63,7 @@ def test_json_lines_are_read_back_as_the_reader_gave_them(index: Index) -> None:
     first, *lines = [json.loads(line) for line in Export(index).texts("jsonl")]
     docs = rustdoc.read(read_file(SAMPLE, Limits()).body)
     aliases = {each.subject for each in docs.relations if each.predicate == "alias"}
-    relations = [*docs.relations, *packed(docs.definitions, aliases)]
+    relations = [*docs.relations, *pack_definitions(docs.definitions, aliases)]
     written = Counter(line.pop("record") for line in lines)
     assert written == {"document": len(docs.documents), "relation": len(relations)}
     parted = written["document"]

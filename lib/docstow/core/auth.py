@@ -1,7 +1,6 @@
-"""Who may call what: bearer tokens, their scopes, and the caller of the moment.
+"""Authorization: bearer tokens, their scopes, and the current caller.
 
-This room knows credentials and scopes. It does not know HTTP, MCP or what a tool does: a face
-says who calls, and the registry of tools asks whether that caller may.
+A server sets the caller of a request by :func:`calling`; tools check it by :func:`require`.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from docstow.core.errors import ConfigurationError, Forbidden, Unauthorized
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 
-#: From the least to the most: each scope includes those before it.
+#: In ascending order: each scope includes those before it.
 SCOPES = (READ, WRITE, ADMIN)
 
-#: Words of the setting that stand for themselves.
+#: Entries of the setting other than tokens.
 OPEN, JWT, ANONYMOUS_READ = "open", "jwt", "anonymous:read"
 
 PREFIX = "docstow_"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: A scope as identity providers write it: docstow:read, docstow/read, https://…/docstow/read, or
-#: bare; one of another service is none of ours.
+#: bare; scopes of other services are ignored.
 _CLAIM = re.compile(r"(?:(?:.*[/:.])?docstow[/:.])?(read|write|admin)")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Someone who calls.
+    """A caller.
 
     Attributes:
         name: of the token or of the JWT's subject; for logs. Empty for an anonymous caller.
-        scope: the most that it may do; empty: nothing.
+        scope: the largest that the caller has; empty: none.
     """
 
     name: str
@@ -47,15 +46,15 @@ class Caller:
 
     @property
     def anonymous(self) -> bool:
-        """Whether no credential was shown."""
+        """Whether no credential was sent."""
         return not self.name
 
     def may(self, scope: str) -> bool:
-        """Whether the caller's scope includes this one."""
+        """Return whether the caller's scope includes this one."""
         return bool(self.scope) and SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
-#: Whoever runs the program itself: the command line, stdio, a server on loopback.
+#: The user who runs the program: the command line, stdio, a server on loopback.
 OWNER = Caller("owner", ADMIN)
 NOBODY = Caller("", "")
 
@@ -64,7 +63,7 @@ _caller: ContextVar[Caller] = ContextVar("caller", default=OWNER)
 
 @contextlib.contextmanager
 def calling(caller: Caller) -> Iterator[None]:
-    """Make someone the caller of everything within; threads started with the context inherit it."""
+    """Set the caller within; threads started with a copy of the context inherit it."""
     token = _caller.set(caller)
     try:
         yield
@@ -73,7 +72,7 @@ def calling(caller: Caller) -> Iterator[None]:
 
 
 def caller() -> Caller:
-    """Who calls now; the owner where no face has said otherwise."""
+    """Return the current caller; the owner where no server has set another."""
     return _caller.get()
 
 
@@ -81,7 +80,7 @@ def require(scope: str) -> None:
     """Refuse a caller whose scope is too small.
 
     Raises:
-        Unauthorized: no credential was shown, and one is needed.
+        Unauthorized: a credential is needed, and none was sent.
         Forbidden: the credential's scope does not include this one.
     """
     who = caller()
@@ -99,10 +98,10 @@ def require(scope: str) -> None:
 
 
 def require_credential(purpose: str) -> None:
-    """Refuse an anonymous caller something that costs: ``purpose`` says what, as a clause.
+    """Refuse an anonymous caller; ``purpose`` is a clause that begins the message.
 
     Raises:
-        Unauthorized: no credential was shown.
+        Unauthorized: no credential was sent.
     """
     if caller().anonymous:
         raise Unauthorized(
@@ -113,13 +112,13 @@ def require_credential(purpose: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the setting ``auth`` says.
+    """The parsed setting ``auth``.
 
     Attributes:
-        open: nobody is asked for a credential, and everybody may do everything.
-        jwt: an authorizer in front has checked the credential; its scopes hold.
-        anonymous: what a caller without a credential may do; empty: nothing.
-        tokens: SHA-256 in hex of each token, with whom it stands for.
+        open: no credential is needed, and everybody has every scope.
+        jwt: an authorizer in front verifies the credential; its scopes apply.
+        anonymous: the scope of a caller without a credential; empty: none.
+        tokens: SHA-256 in hex of each token, with its caller.
     """
 
     open: bool = False
@@ -128,10 +127,10 @@ class Policy:
     tokens: tuple[tuple[str, Caller], ...] = ()
 
     def identify(self, authorization: str) -> Caller:
-        """Whom the value of an Authorization header stands for.
+        """Return the caller that the value of an Authorization header identifies.
 
         Raises:
-            Unauthorized: it is no credential that is known here.
+            Unauthorized: the credential is unknown.
         """
         if self.open:
             return OWNER
@@ -139,42 +138,42 @@ class Policy:
         if not scheme:
             return Caller("", self.anonymous)
         digest = token_digest(token.strip()) if scheme.lower() == "bearer" else ""
-        # Every token is compared, so that the time taken tells nothing of which one came near.
+        # Every token is compared, so that the time taken does not depend on which one matches.
         matches = [who for known, who in self.tokens if hmac.compare_digest(known, digest)]
         if not matches:
             raise Unauthorized("This credential is not known here. Ask for a new token.")
         return matches[0]
 
     def from_claims(self, subject: str, scopes: Iterable[str]) -> Caller:
-        """Whom a JWT's claims stand for, which the authorizer in front has verified."""
+        """Return the caller of a JWT's claims, which the authorizer in front has verified."""
         granted = {match[1] for match in map(_CLAIM.fullmatch, scopes) if match}
         held = [scope for scope in SCOPES if scope in granted]
         return Caller(subject or "jwt", held[-1] if held else "")
 
 
-#: What the setting says that says nothing, of a server that others can reach.
+#: The policy of an empty setting on a server that others can reach.
 CLOSED = Policy()
 
 
-def parse(words: Sequence[str], *, exposed: bool) -> Policy:
+def parse(entries: Sequence[str], *, exposed: bool) -> Policy:
     """Read the setting ``auth``.
 
     Args:
-        words: ``open``, ``jwt``, ``anonymous:read`` and ``NAME:SCOPE:SHA256`` in any number.
-        exposed: whether others than this machine's user can reach the server; then nothing is
-            allowed that the words do not allow.
+        entries: ``open``, ``jwt``, ``anonymous:read`` and ``NAME:SCOPE:SHA256`` in any number.
+        exposed: whether others than this machine's user can reach the server; then only what the
+            entries allow is allowed.
 
     Raises:
-        ConfigurationError: with all mistakes at once; digests are not repeated.
+        ConfigurationError: with all mistakes at once and without digests.
     """
-    if not words:
+    if not entries:
         return Policy(open=not exposed)
     mistakes: list[str] = []
     tokens: list[tuple[str, Caller]] = []
-    for word in words:
-        if word in {OPEN, JWT, ANONYMOUS_READ}:
+    for entry in entries:
+        if entry in {OPEN, JWT, ANONYMOUS_READ}:
             continue
-        name, _, rest = word.partition(":")
+        name, _, rest = entry.partition(":")
         scope, _, digest = rest.partition(":")
         if not _NAME.fullmatch(name) or scope not in SCOPES or not _DIGEST.fullmatch(digest):
             mistakes.append(
@@ -184,23 +183,23 @@ def parse(words: Sequence[str], *, exposed: bool) -> Policy:
         tokens.append((digest, Caller(name, scope)))
     names = [who.name for _, who in tokens]
     mistakes += [f"auth: {name!r} is there twice" for name in {*names} if names.count(name) > 1]
-    if OPEN in words and len(words) > 1:
+    if OPEN in entries and len(entries) > 1:
         mistakes.append("auth: open lets everybody in, so nothing else may stand beside it")
     if mistakes:
         raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
     return Policy(
-        open=OPEN in words,
-        jwt=JWT in words,
-        anonymous=READ if ANONYMOUS_READ in words else "",
+        open=OPEN in entries,
+        jwt=JWT in entries,
+        anonymous=READ if ANONYMOUS_READ in entries else "",
         tokens=tuple(tokens),
     )
 
 
 def new_token() -> str:
-    """A token that nobody can guess: 256 random bits, with a prefix that scanners can find."""
+    """Return a random token of 256 bits, with a prefix that secret scanners recognise."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def token_digest(token: str) -> str:
-    """What is stored of a token: SHA-256 in hex; so many random bits need no salt."""
+    """Return the stored form of a token: SHA-256 in hex; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()

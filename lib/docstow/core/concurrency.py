@@ -1,7 +1,4 @@
-"""Waiting for several things at once.
-
-This room knows threads. It does not know what is waited for.
-"""
+"""Concurrent waits, and whether the current call needs consistent reads."""
 
 from __future__ import annotations
 
@@ -11,15 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
-# Whether what is remembered will do, or the store is to be asked now.
-
-
 _consistent: ContextVar[bool] = ContextVar("consistent", default=False)
 
 
 @contextlib.contextmanager
 def consistently() -> Iterator[None]:
-    """Have everything within see what was published before it began, by any process."""
+    """Make all reads within see what any process published before they began."""
     token = _consistent.set(True)
     try:
         yield
@@ -27,30 +21,27 @@ def consistently() -> Iterator[None]:
         _consistent.reset(token)
 
 
-def wanted() -> bool:
-    """Whether the caller of the moment wants the store to be asked now."""
+def is_consistent() -> bool:
+    """Return whether reads must ask the store now instead of a cache."""
     return _consistent.get()
 
 
-#: So many things are waited for at once, unless said otherwise.
+#: The default number of concurrent waits.
 PARALLEL = 8
 
-
 _T = TypeVar("_T")
-
-
 _R = TypeVar("_R")
 
 
 def in_parallel(work: Callable[[_T], _R], items: Sequence[_T], most: int = 0) -> list[_R]:
-    """The results of waiting for stores or upstreams, in the order of the items.
+    """Call a function for each item in threads; return the results in the order of the items.
 
-    Each runs for the same caller as this call.
+    Each call runs in a copy of the current context, so for the same caller.
 
     Args:
-        work: what is done for each item.
-        items: nothing, one or many.
-        most: how many at once; 0 for :data:`PARALLEL`.
+        work: is called with each item; waits for stores or upstreams.
+        items: any number.
+        most: the number of threads; 0 for :data:`PARALLEL`.
     """
     if len(items) < 2:
         return [work(item) for item in items]

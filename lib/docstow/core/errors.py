@@ -1,7 +1,6 @@
-"""One hierarchy of errors, each with a stable code, an HTTP status and advice on what to do.
+"""The hierarchy of errors, each with a stable code, an HTTP status and advice on what to do.
 
-This room knows the codes that clients rely on. It does not know HTTP frameworks or protocols:
-the faces translate :meth:`DocstowError.body` and ``status`` into their own terms.
+Servers translate :meth:`DocstowError.body` and ``status`` into their protocols.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any, ClassVar
 
 
 class DocstowError(Exception):
-    """The root. Subclasses fix ``code`` and ``status``; instances carry message and details.
+    """The base class. Subclasses set ``code`` and ``status``; instances have message and details.
 
     Args:
         message: what happened and what to do next, in one or two sentences for a person or a model.
@@ -35,7 +34,7 @@ class DocstowError(Exception):
         self.details = details
 
     def body(self) -> dict[str, Any]:
-        """The JSON body that every face answers with."""
+        """Return the JSON body that every protocol answers with."""
         body: dict[str, Any] = {"error": self.code, "message": self.message, **self.details}
         if self.suggestions:
             body["suggestions"] = list(self.suggestions)
@@ -135,7 +134,7 @@ class InvalidParameter(DocstowError, ValueError):
 
 
 class TooLarge(DocstowError, ValueError):
-    """Something exceeds a limit; ``limit`` (bytes unless said otherwise) is in the body."""
+    """Something exceeds a limit; ``limit`` (in bytes unless the message differs) is in the body."""
 
     code, status = "too_large", 413
 
@@ -144,13 +143,13 @@ class TooLarge(DocstowError, ValueError):
 
 
 class Unauthorized(DocstowError, PermissionError):
-    """A credential is needed, and none was shown that is known."""
+    """A valid credential is needed, and none was sent."""
 
     code, status = "unauthorized", 401
 
 
 class Forbidden(DocstowError, PermissionError):
-    """Known, but not allowed: scope, origin, host or a private address."""
+    """Not allowed: scope, origin, host or a private address."""
 
     code, status = "forbidden", 403
 
@@ -162,7 +161,7 @@ class TooManyRequests(DocstowError):
 
 
 class UpstreamError(DocstowError, ConnectionError):
-    """An upstream answered with a fault, or could not be reached."""
+    """An upstream answered with an error, or could not be reached."""
 
     code, status = "upstream_error", 502
 
@@ -174,7 +173,7 @@ class UpstreamTimeout(DocstowError, TimeoutError):
 
 
 class Ingesting(DocstowError):
-    """Not an error but a wait: the source is being stowed; ask again in ``retry_after_s``."""
+    """Not an error but a wait: the source is being ingested; retry after ``retry_after_s``."""
 
     code, status = "ingesting", 202
 
@@ -199,16 +198,16 @@ class ConfigurationError(DocstowError, ValueError):
 
 
 class InternalError(DocstowError):
-    """Anything else. Carries a request id and nothing of the inside."""
+    """Any other failure; carries a request id and no internals."""
 
     code, status = "internal_error", 500
 
 
 def internal_error(request_id: str) -> InternalError:
-    """The error that stands for any fault nobody foresaw; it says nothing of the inside.
+    """Return the error for an unforeseen failure, without its details.
 
     Args:
-        request_id: by which the operator finds it: a request's, or a job's.
+        request_id: of the request or job, under which the log has the details.
     """
     return InternalError(
         "Something failed inside the server. Try again; if it stays, give the operator the "
@@ -217,17 +216,17 @@ def internal_error(request_id: str) -> InternalError:
     )
 
 
-def restored(code: str, message: str, details: Mapping[str, Any]) -> DocstowError:
-    """An error that was written down, as the class of its code.
+def from_record(code: str, message: str, details: Mapping[str, Any]) -> DocstowError:
+    """Return a stored error as an instance of the class of its code.
 
     Args:
-        code: what it is known by; of an unknown one an :class:`InternalError` is made.
-        message: its message.
+        code: of the error; an unknown one gives an :class:`InternalError`.
+        message: of the error.
         details: the other members of its body.
     """
     known = {kind.code: kind for kind in DocstowError.__subclasses__()}
     kind = known.get(code, InternalError)
     error = kind.__new__(kind)
-    # The classes' own constructors put messages together; this one has been.
+    # The constructors of subclasses compose messages; this message is complete.
     DocstowError.__init__(error, message, **details)
     return error

@@ -1,8 +1,4 @@
-"""The domain's values: frozen, slotted, and free of any I/O.
-
-This room knows what the words mean. It does not know where bytes come from, how they are
-stored or who asks for them.
-"""
+"""The domain types: frozen values without I/O."""
 
 from __future__ import annotations
 
@@ -17,17 +13,17 @@ from typing import Any
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 
-#: Kind of the crates that come from docs.rs.
+#: The kind of crates from docs.rs.
 CRATE = "crate"
-#: Kind of the crates that were stowed from a file: private ones, the standard library, air gaps.
+#: The kind of crates that were ingested from a file.
 LOCAL = "local"
-#: Crates that come with the compiler: neither the index nor docs.rs has them.
+#: Crates of the Rust toolchain, which neither the index nor docs.rs has.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was asked for: ``crate/tokio/1.24.2``.
+    """What is ingested under one head: ``crate/tokio/1.24.2``.
 
     Attributes:
         kind: the name of its kind, see :mod:`docstow.sources`.
@@ -43,21 +39,21 @@ class Source:
 
     @property
     def key(self) -> str:
-        """The path of this source in the store: ``kind/name/version`` with ``@target`` if any."""
+        """The path of the source in the store: ``kind/name/version`` with ``@target`` if any."""
         tail = f"{self.version}@{self.target}" if self.target else self.version
         return "/".join(part for part in (self.kind, self.name, tail) if part)
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a source resolved to.
+    """What a source resolves to.
 
     Attributes:
         source: the source, with its exact version.
         version: the version that will be fetched.
-        validator: a commit, an ETag or a digest that changes when the content does; may be empty.
+        validator: a commit, ETag or digest that changes with the content; may be empty.
         origin: where the bytes come from: ``docs.rs``, ``file`` and so on.
-        url: the address (or path) to fetch; provenance for people.
+        url: the address or path that is fetched.
     """
 
     source: Source
@@ -69,7 +65,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One fetched thing. ``path`` is relative to its revision; ``body`` is decompressed."""
+    """A fetched file. ``path`` is relative to its revision; ``body`` is decompressed."""
 
     path: str
     url: str
@@ -79,17 +75,17 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An item of a crate or a page: the unit a reader opens.
+    """An item of a package, or a page: the unit that is opened.
 
     Attributes:
         path: its public name, unique together with ``kind`` in a snapshot: ``tokio::task::spawn``.
         kind: ``function``, ``struct``, ``module``, ``page`` and so on.
         title: its last name, or a page's title.
-        signature: the declaration as a user of the language would write it; empty for prose.
+        signature: the declaration in the language's syntax; empty for pages.
         text: the body as Markdown.
         url: where a person reads it.
         parent: the path of the owner (type, trait, module or section); empty at the root.
-        attributes: facts that are neither text nor relation; JSON values only.
+        attributes: further facts; JSON values only.
     """
 
     path: str
@@ -102,7 +98,7 @@ class Document:
     attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
 
     def digest(self) -> str:
-        """SHA-256, in hex, over all fields: equal exactly when the documents are equal."""
+        """Return the SHA-256 in hex over all fields."""
         fields = [self.path, self.kind, self.title, self.signature, self.text, self.url]
         fields += [self.parent, json.dumps(dict(self.attributes), sort_keys=True)]
         return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
@@ -137,9 +133,9 @@ class Example:
     Attributes:
         document: row of the document in the snapshot's documents table.
         ordinal: position among the examples of that document, from 0.
-        language: in lower case; ``rust``, ``toml`` and so on; ``text`` when it is none.
-        code: the block as a reader would see it (rustdoc's hidden ``# `` lines are left out).
-        context: the heading or sentence that leads to the block.
+        language: in lower case: ``rust``, ``toml`` and so on; ``text`` if it has none.
+        code: the block as rendered (without rustdoc's hidden ``# `` lines).
+        context: the heading or sentence before the block.
     """
 
     document: int
@@ -155,8 +151,8 @@ class Relation:
 
     Predicates in use: ``alias`` (subject is another public path of object), ``re-exports`` (local
     path to a path of another crate), ``links-to`` (document to path or URL), ``depends-on``,
-    ``requires-feature``, and those of ``readers/predicates``, such as ``implements`` (type to
-    trait).
+    ``requires-feature``, and those of :mod:`docstow.core.relations`, such as ``implements`` (type
+    to trait).
     """
 
     subject: str
@@ -175,10 +171,10 @@ class Hit:
         title: the document's title.
         signature: the document's signature.
         heading_path: the headings above the passage.
-        snippet: the part of the text that answers; plain text.
-        score: fused score; larger is better; comparable within one answer only.
+        snippet: the part of the text that matches; plain text.
+        score: larger is better; comparable within one answer only.
         url: where a person reads it.
-        details: ranks and features of the score, filled when an explanation is asked for.
+        details: ranks and features of the score, if an explanation was requested.
     """
 
     path: str
@@ -194,10 +190,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The versions that made a snapshot's tables; part of its identity.
+    """The versions of the code and model that make a snapshot's tables; part of its identity.
 
-    A changed reader, chunker, tokeniser, model or layout of the tables makes a new snapshot,
-    never a mixed one.
+    A changed reader, chunker, tokeniser, model or layout makes a new snapshot, never a mixed one.
     """
 
     reader: str
@@ -209,7 +204,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An immutable set of tables, named by its content.
+    """An immutable set of tables, identified by its content.
 
     Attributes:
         id: hash of revision, documents and recipe (see :func:`snapshot_id`).
@@ -218,11 +213,11 @@ class Snapshot:
         tables: table name to the SHA-256 (hex) of its Parquet file.
         sizes: table name to its length in bytes.
         counts: rows by table and documents by kind.
-        facts: what the source says of itself as a whole (description, features, format version).
+        facts: about the source as a whole (description, features, format version).
         created_at: when it was made, UTC.
-        epoch: of the head's epochs the one in which it was first published.
-        content: its id but for the epoch: the same of all snapshots that were made of the same.
-        place: what tells its blobs from those of other sources and epochs; empty in records of
+        epoch: the head's epoch in which it was first published.
+        content: its id without the epoch: equal for equal content.
+        place: distinguishes its blobs from those of other sources and epochs; empty in records of
             older releases, whose blobs are shared.
     """
 
@@ -241,17 +236,17 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The only mutable value of a source: which snapshot answers for it now.
+    """Which snapshot answers for a source now; the only mutable value of a source.
 
     Attributes:
         source: the source this is the head of.
         snapshot_id: empty after eviction.
         generation: rises by one with every change and never falls.
-        checked_at: when the upstream was last asked, UTC.
-        origin: the revision's origin: ``file`` heads answer without asking an upstream.
-        earlier: ids of the snapshots that answered before and are kept, the newest first.
-        epoch: only snapshots of this epoch can come to answer. Raising it makes certain that what
-            the head does not name then is never named again, so that it can be deleted.
+        checked_at: when the upstream was last checked, UTC.
+        origin: the revision's origin: ``file`` heads answer without an upstream.
+        earlier: ids of the former snapshots that are kept, the newest first.
+        epoch: only snapshots of this epoch can be published. Raising it ensures that a snapshot
+            that the head does not name is never named again, so that it can be deleted.
         records: SHA-256 in hex of the stored record of each snapshot that it names, by id; without
             those that were named by a release that does not write digests.
     """
@@ -267,26 +262,26 @@ class Head:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Ids of all snapshots that it names, the one that answers first."""
+        """The ids of all snapshots that the head names, the current one first."""
         return tuple(filter(None, (self.snapshot_id, *self.earlier)))
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A source that a user has added: what to sync, and how.
+    """A source that a user has registered: what to sync, and how.
 
     Attributes:
         id: SHA-256 in hex over kind and canonical URI (see :func:`source_id`).
         kind: the name of its kind.
         uri: the canonical URI: a start URL, ``owner/repo@ref``, a directory, a collection's name,
             ``name@version``.
-        title: for people; unique only by accident.
-        options: what the kind's origin knows (globs, limits, flags); JSON values, no secrets.
+        title: for people; need not be unique.
+        options: of the kind (globs, limits, flags); JSON values, no secrets.
         headers: sent with every request to the source's own hosts; secret, so never shown,
             logged or exported.
-        keep: how many of its snapshots are kept, the one that answers included.
-        created_at: when it was added, UTC.
-        refresh_hours: it is synced again when its last job is so old; 0: only when asked for.
+        keep: how many of its snapshots are kept, the current one included.
+        created_at: when it was registered, UTC.
+        refresh_hours: the age of its last job at which upkeep syncs it again; 0: never.
     """
 
     id: str
@@ -310,17 +305,17 @@ class Registration:
 
 
 def source_id(kind: str, uri: str) -> str:
-    """Name a source by what it is: SHA-256 in hex over its kind and canonical URI."""
+    """Return the id of a source: SHA-256 in hex over its kind and canonical URI."""
     return hashlib.sha256(f"{kind}\n{uri}".encode()).hexdigest()
 
 
 def document_id(source: str, path: str) -> str:
-    """Name a page for ever: 12 hex digits of its source's id, a dot, 16 of its path's digest."""
+    """Return the stable id of a page: 12 hex digits of its source's id, a dot, 16 of its path's."""
     return f"{source[:12]}.{hashlib.sha256(path.encode()).hexdigest()[:16]}"
 
 
 def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
-    """Name a snapshot by its content: SHA-256 in hex over its inputs, document order included."""
+    """Return the id of a snapshot: SHA-256 in hex over its inputs, document order included."""
     parts = {
         "source": revision.source.key,
         "version": revision.version,
@@ -332,19 +327,19 @@ def snapshot_id(revision: Revision, digests: list[str], recipe: Recipe) -> str:
 
 
 def in_epoch(content: str, epoch: int) -> str:
-    """The id of a snapshot of that content in that epoch of its head."""
+    """Return the id of a snapshot of some content in an epoch of its head."""
     return hashlib.sha256(f"{content}\n{epoch}".encode()).hexdigest() if epoch else content
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the last sync learned of a file, for asking whether it has changed.
+    """What the last sync learned of a file, to ask whether it has changed.
 
     Attributes:
         path: the document's path: a canonical URL, or a path relative to the source.
         url: where it was fetched.
-        validator: what the origin gave with it: a digest, or ETag and date, in its own spelling.
-        links: addresses that it links to, so that a crawl goes on from a page that is unchanged.
+        validator: of the origin: a digest, or ETag and date.
+        links: addresses that it links to, so that a crawl continues from an unchanged page.
     """
 
     path: str

@@ -1,7 +1,7 @@
-"""Paths at which items are defined, and which users cannot write, as relations.
+"""Predicates of relations between Rust items, and their packed forms.
 
-This room knows how many such paths share one relation, for a large crate has tens of thousands.
-It does not know how they are found, or who asks.
+A large crate has tens of thousands of definition paths and implementations, so that many share one
+relation.
 """
 
 from __future__ import annotations
@@ -11,38 +11,26 @@ from collections.abc import Iterable, Mapping
 
 from docstow.core.model import Relation
 
-# The words for who implements what, and where it is defined, between reader and whoever asks.
-
-
 #: Written by hand; derived; and for a bare type parameter (``impl<T: Display> Loud for T``).
 WRITTEN, DERIVED, BLANKET = "implements", "derives", "implements-blanket"
-
-
-#: One relation a type: what it gets automatically, and through blanket implementations.
+#: One relation for each type: its auto traits, and its blanket implementations.
 AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
-
-
-#: From a type to the type whose methods it has by ``Deref``.
+#: From a type to the target of its ``Deref``.
 DEREFS_TO = "derefs-to"
-
-
-#: From a module that users cannot write to the place where what it defines is documented.
+#: From a private module to the path at which its items are documented.
 DEFINES = "defines"
 
-
 SINGLE = frozenset({WRITTEN, DERIVED, BLANKET})
-
-
 PACKED = frozenset({AUTO_TRAITS, BLANKET_TRAITS})
 
 
 def unpack_implementations(traits: str, headers: str) -> list[tuple[str, str]]:
-    """The pairs of trait and header in a relation of :data:`PACKED`; ``!`` marks a negative one."""
+    """Return trait and header of each part of a :data:`PACKED` relation; ``!`` marks negative."""
     return list(zip(traits.split(" "), headers.split("\n"), strict=True))
 
 
-def packed(definitions: Mapping[str, str], aliases: Iterable[str]) -> list[Relation]:
-    """One relation for the items of one module that are documented in one place.
+def pack_definitions(definitions: Mapping[str, str], aliases: Iterable[str]) -> list[Relation]:
+    """Return one relation for the items of a module that are documented at one path.
 
     Its detail has their names, separated by spaces; ``new=old`` where a re-export renames.
 
@@ -64,7 +52,7 @@ def packed(definitions: Mapping[str, str], aliases: Iterable[str]) -> list[Relat
 
 
 def unpack_definitions(module: str, parent: str, names: str) -> dict[str, str]:
-    """The definition paths in one such relation, with the paths of their documents."""
+    """Return document paths by definition path, from a relation of :func:`pack_definitions`."""
     found: dict[str, str] = {}
     for each in names.split(" "):
         shown, _, name = each.partition("=")

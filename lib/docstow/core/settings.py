@@ -1,7 +1,4 @@
-"""One frozen Settings value, from flags, a TOML file, ``DOCSTOW_*`` and defaults, in that order.
-
-This room knows names, types and ranges of settings. It opens nothing that they point to.
-"""
+"""The settings, from flags, a TOML file, ``DOCSTOW_*`` and defaults, in that order."""
 
 from __future__ import annotations
 
@@ -105,15 +102,15 @@ class Settings:
     log_level: str = _setting("info", "debug, info, warning or error")
 
 
-#: Addresses at which only this machine's own users reach a server.
+#: Addresses at which only users of this machine reach a server.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def allowed_private(settings: Settings) -> bool | tuple[str, ...]:
-    """Whether sources may name hosts on private addresses, or which ones.
+    """Return whether sources may name hosts on private addresses, or which hosts.
 
-    Whoever can reach a server on loopback alone is on this machine already, and may as well read
-    its network's documentation. Others could make a public server look where they cannot.
+    Callers of a server on loopback are on this machine already and can read its network. Others
+    could make a public server read what they cannot.
     """
     if "*" in settings.private_hosts or settings.host in LOOPBACK:
         return True
@@ -181,7 +178,7 @@ def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
 
 
 def _convert(field: dataclasses.Field[Any], raw: object) -> object:
-    """Turn one raw value into the field's type or raise ValueError with the reason."""
+    """Convert a raw value to the field's type; raise ValueError with the reason."""
     value = _typed(field, raw)
     least = field.metadata["least"]
     if least is not None and isinstance(value, int | float) and value < least:

@@ -1,7 +1,4 @@
-"""Addresses of pages: one spelling for each, and which of them belong to a site.
-
-This room knows URLs as text. It asks nobody, and does not know what is behind an address.
-"""
+"""URLs of pages: one spelling for each, and which of them belong to a site."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsp
 
 from docstow.core.errors import InvalidParameter
 
-#: The longest address that is asked for; longer ones are traps far more often than pages.
+#: The longest URL that is fetched, in characters; longer ones are mostly crawler traps.
 LONGEST = 2000
 _SCHEMES = {"http": 80, "https": 443}
 _TRACKING = re.compile(
@@ -41,22 +38,22 @@ _ASSET_SEGMENTS = {
     "js",
     "fonts",
 }
-# Only suffixes that end no page's name: "array.map" and "node.class" may well be pages.
+# Only suffixes that no page's name has: "array.map" and "node.class" may be pages.
 _ASSET = re.compile(
     r".*\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|mp[34]|m4a|og[agv]|webm|wav|flac|mov|avi|mkv"
     r"|woff2?|ttf|otf|eot|css|m?js|wasm|zip|t?gz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|apk"
     r"|dmg|pkg|exe|msi|iso|dll|dylib|pyc|parquet|sqlite|docx?|xlsx?|pptx?|od[tps]|epub|json|xml"
     r"|rss|atom|csv|ya?ml|toml)"
-    # What Sphinx lists by name: links to what stands elsewhere.
+    # Sphinx's indexes, which only link to other pages.
     r"|(?:genindex(?:-\w+)?|(?:py-)?modindex)(?:\.html)?"
 )
-#: How often a segment may occur in a path, in a row and altogether, before it is taken for a loop.
+#: How often a segment may occur in a path, in a row and in total; more is taken for a loop.
 _MOST_IN_A_ROW, _MOST_OF_ONE = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which addresses belong to a site.
+    """Which URLs belong to a site.
 
     Attributes:
         domains: hosts, with a port where it matters; ``*.example.org`` for all below one.
@@ -72,20 +69,20 @@ class Scope:
     exclude: Sequence[str] = ()
 
     def holds(self, url: str) -> bool:
-        """Whether an address belongs to the site and may be a page."""
+        """Return whether a URL belongs to the site and may be a page."""
         try:
-            return not left_out(clean_url(url), self)
+            return not exclusion_reason(clean_url(url), self)
         except InvalidParameter:
             return False
 
 
 def canonical_url(url: str) -> str:
-    """The one spelling of an address: what identifies a page, and a source.
+    """Return the one spelling of a URL, which identifies a page or a source.
 
-    Beyond :func:`clean_url` the query is sorted and a slash at the end of the path is dropped.
+    Beyond :func:`clean_url` the query is sorted and slashes at the end of the path are dropped.
 
     Raises:
-        InvalidParameter: it is no http or https address.
+        InvalidParameter: it is not an http or https URL.
     """
     parts = urlsplit(clean_url(url))
     query = "&".join(sorted(parts.query.split("&")))
@@ -96,13 +93,13 @@ def canonical_url(url: str) -> str:
 
 
 def clean_url(url: str) -> str:
-    """An address as it is asked for: no fragment, tracking or session; else as it was written.
+    """Return a URL as it is requested: without fragment, tracking and session, else as written.
 
-    Scheme and host are in lower case, default ports and dot segments are gone, and what must be
-    escaped is. Parameters that only count visitors (``utm_*``, ``gclid``, ``ref`` …) are dropped.
+    Scheme and host are in lower case, default ports and dot segments are removed, and characters
+    are escaped as needed. Tracking parameters (``utm_*``, ``gclid``, ``ref`` …) are dropped.
 
     Raises:
-        InvalidParameter: it is no http or https address.
+        InvalidParameter: it is not an http or https URL.
     """
     parts = _split(url)
     path = re.sub("/{2,}", "/", _SESSION.sub("", _escaped(parts.path, _PATH_SAFE)))
@@ -116,7 +113,7 @@ def clean_url(url: str) -> str:
 
 
 def netloc(parts: SplitResult) -> str:
-    """The host in lower case, with the port where it is not the scheme's own."""
+    """Return the host in lower case, with the port if it is not the scheme's default."""
     host = (parts.hostname or "").rstrip(".")
     try:
         host = host if host.isascii() else host.encode("idna").decode("ascii")
@@ -128,16 +125,16 @@ def netloc(parts: SplitResult) -> str:
 
 
 def site_of(url: str) -> str:
-    """Scheme, host and port of an address: ``https://docs.example.org``."""
+    """Return scheme, host and port of a URL: ``https://docs.example.org``."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{netloc(parts)}"
 
 
 def directory_of(url: str) -> str:
-    """The path below which the rest of a site is expected, without a slash at its end.
+    """Return the path below which the rest of a site is expected, without a trailing slash.
 
-    A last segment with a suffix (``intro.html``) is a file beside the others; any other is taken
-    for a directory, as a slash at its end may have been dropped.
+    A last segment with a suffix (``intro.html``) is a file; any other is taken for a directory,
+    as its trailing slash may have been dropped.
     """
     path = urlsplit(url).path
     head, _, last = path.rpartition("/")
@@ -146,7 +143,7 @@ def directory_of(url: str) -> str:
 
 
 def on_site(url: str, domains: Sequence[str]) -> bool:
-    """Whether an address's host is one of these; a domain without a port stands for any."""
+    """Return whether a URL's host is one of these; a domain without a port matches any port."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     for domain in domains:
@@ -158,12 +155,12 @@ def on_site(url: str, domains: Sequence[str]) -> bool:
     return False
 
 
-def left_out(url: str, scope: Scope) -> str:
-    """Why a clean address is not asked for, in a few words; empty if it is.
+def exclusion_reason(url: str, scope: Scope) -> str:
+    """Return why a clean URL is not fetched, in a few words; empty if it is.
 
     Args:
         url: as :func:`clean_url` gives it.
-        scope: the site that it should belong to.
+        scope: of the site.
     """
     parts = urlsplit(url)
     path = unquote(parts.path)
@@ -181,7 +178,7 @@ def left_out(url: str, scope: Scope) -> str:
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of an address that can be asked for."""
+    """Split a URL; raise InvalidParameter if it cannot be requested."""
     try:
         parts = urlsplit(url.strip())
         _ = parts.port
@@ -199,7 +196,7 @@ def _split(url: str) -> SplitResult:
 
 
 def _escaped(text: str, safe: str) -> str:
-    """One spelling of escapes: only what must be escaped is, with capital digits."""
+    """Return text with the minimal escapes, in upper-case digits."""
     whole = quote(_LOOSE_PERCENT.sub("%25", text), safe=safe)
 
     def one(match: re.Match[str]) -> str:
@@ -215,7 +212,7 @@ def _without_dots(path: str) -> str:
 
 
 def _prefix(path: str, prefixes: Sequence[str]) -> str | None:
-    """The longest of the prefixes that a path is below; None if it is below none."""
+    """Return the longest prefix that a path is below; None if it is below none."""
     if not prefixes:
         return ""
     stripped = (unquote(prefix).rstrip("/") for prefix in prefixes)
@@ -224,14 +221,14 @@ def _prefix(path: str, prefixes: Sequence[str]) -> str | None:
 
 
 def _matches(glob: str, url: str, path: str) -> bool:
-    """``*`` matches slashes too; a glob without a slash at its beginning begins at the root."""
+    """Match a glob, whose ``*`` matches slashes too; without a leading slash it starts at root."""
     if "://" in glob:
         return fnmatchcase(url, glob)
     return fnmatchcase(path, glob if glob.startswith(("/", "*")) else f"/{glob}")
 
 
 def _endless(url: str, segments: Sequence[str]) -> bool:
-    """Whether an address looks like one of a trap: it is huge, or goes in circles."""
+    """Return whether a URL looks like a crawler trap: very long, or with repeated segments."""
     most = _MOST_IN_A_ROW + 1
     row = any(
         len(set(segments[start : start + most])) == 1 for start in range(len(segments) - most + 1)

@@ -1,7 +1,4 @@
-"""Versions and requirements: SemVer 2 precedence and Cargo's requirement language.
-
-This room knows text and numbers alone. It does not know releases, yanking or registries.
-"""
+"""Versions and requirements: SemVer 2 precedence and Cargo's requirement language."""
 
 from __future__ import annotations
 
@@ -29,8 +26,6 @@ _WILDCARDS = frozenset("*xX")
 # Cargo's own bounds: its numbers are 64 bits wide, a requirement has at most 32 parts.
 _LARGEST_NUMBER = 2**64 - 1
 _MOST_COMPARATORS = 32
-
-
 _LATEST = frozenset({"", "*", "latest", "newest"})
 
 
@@ -44,9 +39,9 @@ class Version:
     Attributes:
         major: grows with incompatible changes.
         minor: grows with additions.
-        patch: grows with repairs.
-        prerelease: the dotted identifiers behind the hyphen; empty for a stable version.
-        build: the text behind the plus.
+        patch: grows with fixes.
+        prerelease: the dotted identifiers after the hyphen; empty for a stable version.
+        build: the text after the plus.
     """
 
     major: int
@@ -57,7 +52,7 @@ class Version:
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """Read a full version such as ``1.2.3-rc.1+linux``.
+        """Parse a full version such as ``1.2.3-rc.1+linux``.
 
         Raises:
             ValueError: the text is not three numbers with optional prerelease and build.
@@ -78,7 +73,7 @@ class Version:
         return self._precedence() < other._precedence()
 
     def _precedence(self) -> tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]:
-        """The sort key of SemVer 2, section 11: numbers below words, stable above all."""
+        """Return the sort key of SemVer 2, section 11: numbers below words, stable above all."""
         return (
             self.major,
             self.minor,
@@ -90,14 +85,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """One part of a requirement: an operator and a version whose tail may be left out.
+    """One part of a requirement: an operator and a version whose last numbers may be omitted.
 
     Attributes:
         operator: ``=``, ``>``, ``>=``, ``<``, ``<=``, ``~`` or ``^``.
-        major: always there.
-        minor: None where left out or a wildcard.
-        patch: None where left out or a wildcard.
-        prerelease: the dotted identifiers; only beside a patch.
+        major: the first number.
+        minor: None where omitted or a wildcard.
+        patch: None where omitted or a wildcard.
+        prerelease: the dotted identifiers; only with a patch.
     """
 
     operator: str
@@ -108,13 +103,13 @@ class Comparator:
 
     @property
     def full(self) -> bool:
-        """Whether it names all three numbers."""
+        """Whether all three numbers are given."""
         return self.patch is not None
 
     def matches(self, version: Version) -> bool:
-        """Whether the version satisfies this part, prerelease admission left aside.
+        """Return whether a version satisfies this part, apart from the rule on prereleases.
 
-        Numbers that are left out are not compared: ``>1`` means 2.0.0 and beyond. The cases are
+        Omitted numbers are not compared: ``>1`` means 2.0.0 and beyond. The cases are
         those of the ``semver`` crate's ``eval.rs``.
         """
         equal = self._shares(version, 3) and version.prerelease == self.prerelease
@@ -122,25 +117,25 @@ class Comparator:
             case "=":
                 return equal
             case ">":
-                return self._beside(version) > 0
+                return self._compare(version) > 0
             case ">=":
-                return equal or self._beside(version) > 0
+                return equal or self._compare(version) > 0
             case "<":
-                return self._beside(version) < 0
+                return self._compare(version) < 0
             case "<=":
-                return equal or self._beside(version) < 0
+                return equal or self._compare(version) < 0
             case "~":
                 admitted = self.patch is not None or not version.prerelease
-                return admitted and self._shares(version, 2) and self._beside(version) >= 0
+                return admitted and self._shares(version, 2) and self._compare(version) >= 0
             case _:
-                return self._shares(version, self._fixed()) and self._beside(version) >= 0
+                return self._shares(version, self._fixed()) and self._compare(version) >= 0
 
-    def names(self, version: Version) -> bool:
-        """Whether this part is a prerelease of the version's own three numbers."""
+    def admits_prerelease(self, version: Version) -> bool:
+        """Return whether this part is a prerelease of the same three numbers."""
         return bool(self.prerelease) and self._shares(version, 3)
 
     def _fixed(self) -> int:
-        """How many numbers a caret fixes: up to the first that is not zero."""
+        """Return how many numbers a caret fixes: up to the first that is not zero."""
         if self.major:
             return 1
         return 2 if self.minor or self.patch is None else 3
@@ -149,12 +144,12 @@ class Comparator:
         return [n for n in (self.major, self.minor, self.patch) if n is not None]
 
     def _shares(self, version: Version, count: int) -> bool:
-        """Whether the first ``count`` numbers, as far as they are given, are the version's."""
+        """Return whether the first ``count`` numbers, as far as given, are those of the version."""
         given = self._given()[:count]
         return given == [version.major, version.minor, version.patch][: len(given)]
 
-    def _beside(self, version: Version) -> int:
-        """Where the version stands, by the given numbers alone: -1 below, 0 level, 1 above."""
+    def _compare(self, version: Version) -> int:
+        """Compare a version with the given numbers: -1 below, 0 equal, 1 above."""
         given = self._given()
         numbers = [version.major, version.minor, version.patch][: len(given)]
         if numbers != given or self.patch is None:
@@ -171,17 +166,17 @@ class Requirement:
     the ``semver`` crate that Cargo uses.
 
     Attributes:
-        comparators: all must hold; none stands for ``*``.
+        comparators: all must match; empty for ``*``.
     """
 
     comparators: tuple[Comparator, ...]
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Read ``1``, ``~1.2``, ``^0.8``, ``>=1, <2``, ``1.*``, ``=1.2.3-rc.1`` or ``*``.
+        """Parse ``1``, ``~1.2``, ``^0.8``, ``>=1, <2``, ``1.*``, ``=1.2.3-rc.1`` or ``*``.
 
         Raises:
-            ValueError: the text is none of these; the message says which part.
+            ValueError: the text is none of these; the message names the part.
         """
         parts = [part.strip(" ") for part in text.split(",")]
         if len(parts) == 1 and parts[0] in _WILDCARDS:
@@ -192,7 +187,7 @@ class Requirement:
 
     @property
     def exact(self) -> Version | None:
-        """The one version that ``=1.2.3`` asks for; None for every wider requirement."""
+        """The version that ``=1.2.3`` names; None for every wider requirement."""
         if len(self.comparators) != 1:
             return None
         only = self.comparators[0]
@@ -201,23 +196,24 @@ class Requirement:
         return Version(only.major, only.minor, only.patch, only.prerelease)
 
     def matches(self, version: Version) -> bool:
-        """Whether Cargo would take this version.
+        """Return whether Cargo would select this version.
 
-        A prerelease is admitted only where a part names a prerelease of the same three numbers.
+        A prerelease matches only where a part is a prerelease of the same three numbers.
         """
         if not all(part.matches(version) for part in self.comparators):
             return False
-        return not version.prerelease or any(part.names(version) for part in self.comparators)
+        return not version.prerelease or any(
+            part.admits_prerelease(version) for part in self.comparators
+        )
 
 
 def exact(asked: str) -> Version | None:
-    """The one version that a ``version`` parameter names: ``1.2.3`` or ``=1.2.3``; else None.
+    """Return the version that a ``version`` parameter names: ``1.2.3`` or ``=1.2.3``; else None.
 
-    Users of docstow give a bare full version to mean that version, where Cargo would take it
-    for a caret requirement.
+    A bare full version means that version here; to Cargo it is a caret requirement.
 
     Raises:
-        InvalidParameter: neither a version, a requirement, nor a word for the latest.
+        InvalidParameter: not a version, a requirement or a word for the latest.
     """
     text = asked.strip()
     if text in _LATEST:
@@ -228,26 +224,26 @@ def exact(asked: str) -> Version | None:
 
 
 def choose(asked: str, versions: Iterable[str]) -> str | None:
-    """The version that best answers a ``version`` parameter, as it is spelled; None if none does.
+    """Return the newest version that matches a ``version`` parameter, as spelled; else None.
 
     Args:
         asked: an exact version, a Cargo requirement, or empty, ``latest``, ``newest`` or ``*``
             for the highest stable one (the highest prerelease where there is none).
-        versions: candidates, in any order; what is not a version is never chosen.
+        versions: candidates in any order; texts that are not versions are ignored.
 
     Raises:
-        InvalidParameter: neither a version, a requirement, nor a word for the latest.
+        InvalidParameter: not a version, a requirement or a word for the latest.
     """
     parsed = [(version, text) for text in versions if (version := _version(text)) is not None]
     text = asked.strip()
     if text in _LATEST:
-        fitting = [pair for pair in parsed if not pair[0].prerelease] or parsed
+        matching = [pair for pair in parsed if not pair[0].prerelease] or parsed
     elif (named := exact(text)) is not None:
-        fitting = [pair for pair in parsed if pair[0] == named]
+        matching = [pair for pair in parsed if pair[0] == named]
     else:
         requirement = _checked(Requirement.parse, text)
-        fitting = [pair for pair in parsed if requirement.matches(pair[0])]
-    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+        matching = [pair for pair in parsed if requirement.matches(pair[0])]
+    return max(matching, key=lambda pair: pair[0])[1] if matching else None
 
 
 def _version(text: str) -> Version | None:
@@ -290,7 +286,7 @@ def _optional(text: str | None) -> int | None:
 
 
 def _number(text: str) -> int:
-    # The length first: int() of a very long text is slow and, in newer Pythons, refused.
+    # The length first: int() of a very long text is slow, and an error in newer Pythons.
     if len(text) > len(str(_LARGEST_NUMBER)) or int(text) > _LARGEST_NUMBER:
         raise ValueError(f"a number of a version is at most {_LARGEST_NUMBER}")
     return int(text)
@@ -303,7 +299,7 @@ def _check_prerelease(prerelease: str) -> None:
 
 
 def _identifiers(prerelease: str) -> tuple[tuple[bool, int, str], ...]:
-    """Sort keys: numbers (which have no leading zeros) by length, then digits; words by text."""
+    """Return sort keys: numbers (without leading zeros) by length, then digits; words by text."""
     if not prerelease:
         return ()
     return tuple(

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from docstow.core import concurrency as freshness
+from docstow.core import concurrency
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
@@ -144,7 +144,7 @@ class Catalog:
     def _is_fresh(self, shard: int) -> bool:
         known = self._known.get(shard)
         recent = known is not None and self._clock() - known.asked_at < self._freshness_s
-        return recent and not freshness.wanted()
+        return recent and not concurrency.is_consistent()
 
     def _refresh(self, shard: int) -> _Shard:
         known, asked_at = self._known.get(shard), self._clock()

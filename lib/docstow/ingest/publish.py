@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import LOCAL, Document, File, Recipe, Relation, Revision, Snapshot, Source
-from docstow.core.relations import packed
+from docstow.core.relations import pack_definitions
 from docstow.index.cards import Card, make
 from docstow.index.catalog import Catalog
 from docstow.index.parquet import read_table, scratch, unpack_vectors, write_table
@@ -197,7 +197,7 @@ class Ingest:
         facts = {**docs.facts, **release, **_outline(docs.documents)}
         now = datetime.now(UTC)
         aliases = (each.subject for each in docs.relations if each.predicate == "alias")
-        relations = [*docs.relations, *packed(docs.definitions, aliases)]
+        relations = [*docs.relations, *pack_definitions(docs.definitions, aliases)]
         return self._stow(revision, self.recipe, docs.documents, relations, facts, now=now)
 
     def _stow(

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from docstow import sources
-from docstow.core import concurrency as freshness
+from docstow.core import concurrency
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, source_id
 from docstow.sources import collection
@@ -210,7 +210,7 @@ class Registry:
 
     def _records(self, *, fresh: bool = False) -> list[Record]:
         listed, asked_at, changes = self._listed, self._clock(), self._changes
-        fresh = fresh or freshness.wanted()
+        fresh = fresh or concurrency.is_consistent()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
         ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]

@@ -98,7 +98,10 @@ class Heads:
         asked_at = self._clock()
         if seen is None:
             stored = self._store.get(head_key(source))
-        elif not (fresh or concurrency.wanted()) and asked_at - seen.asked_at < self._freshness_s:
+        elif (
+            not (fresh or concurrency.is_consistent())
+            and asked_at - seen.asked_at < self._freshness_s
+        ):
             return seen.head
         else:
             changed = self._store.get_changed(head_key(source), seen.etag)
@@ -122,7 +125,7 @@ class Heads:
         asked_at = self._clock()
         listed = self._listed.get((kind, name))
         recent = listed is not None and asked_at - listed[0] < self._freshness_s
-        if listed is not None and recent and not concurrency.wanted():
+        if listed is not None and recent and not concurrency.is_consistent():
             return list(listed[1])
         changes = self._changes
         keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.core import auth as access
-from docstow.core import concurrency as freshness
+from docstow.core import concurrency
 from docstow.core.errors import (
     DocstowError,
     InternalError,
@@ -234,5 +234,5 @@ def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
             # What it read was given up long ago: it begins again with what answers by now.
             if not tool.read_only:
                 raise
-    with freshness.consistently():
+    with concurrency.consistently():
         return tool.run(checked)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.model import Relation
-from docstow.core.relations import packed
+from docstow.core.relations import pack_definitions
 from docstow.core.relations import unpack_definitions as unpacked
 from docstow.languages.rust.rustdoc import CrateDocs
 
@@ -28,7 +28,7 @@ def test_the_items_of_a_module_share_a_relation() -> None:
         "x::m::imp::Far": "x::Far",
         "x::m::known": "x::known",
     }
-    relations = packed(definitions, ["x::m::known"])
+    relations = pack_definitions(definitions, ["x::m::known"])
     assert relations == [
         Relation("x::m::imp", "defines", "x", "Far"),
         Relation("x::m::imp", "defines", "x::m", "New=Old One Two"),
@@ -39,7 +39,7 @@ def test_the_items_of_a_module_share_a_relation() -> None:
 
 def test_what_is_in_a_moved_module_needs_no_relation_of_its_own() -> None:
     definitions = {"x::old": "x::new", "x::old::One": "x::new::One", "x::old::Two": "x::Two"}
-    assert packed(definitions, []) == [
+    assert pack_definitions(definitions, []) == [
         Relation("x", "defines", "x", "new=old"),
         Relation("x::old", "defines", "x", "Two"),
     ]
@@ -47,7 +47,7 @@ def test_what_is_in_a_moved_module_needs_no_relation_of_its_own() -> None:
 
 @given(st.dictionaries(paths, paths, max_size=6))
 def test_every_definition_path_leads_to_its_document(definitions: dict[str, str]) -> None:
-    unpacked_ones = found(packed(definitions, []))
+    unpacked_ones = found(pack_definitions(definitions, []))
     for path, document in definitions.items():
         module, _, name = path.rpartition("::")
         assert unpacked_ones.get(path, f"{definitions.get(module)}::{name}") == document

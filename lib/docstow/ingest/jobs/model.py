@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from docstow.core.errors import DocstowError, StoreError, internal_error, restored
+from docstow.core.errors import DocstowError, StoreError, from_record, internal_error
 from docstow.core.model import NO_ATTRIBUTES, Source
 
 SCHEMA = 1
@@ -134,7 +134,7 @@ class Job:
     def reason(self) -> DocstowError:
         """Why it failed, as the error that it met."""
         error = self.errors[0] if self.errors else JobError("", "", "The job failed.")
-        return restored(error.kind, error.message, error.details)
+        return from_record(error.kind, error.message, error.details)
 
     def outward(self) -> Job:
         """The job as callers are told it: of the store's faults they learn its id alone.

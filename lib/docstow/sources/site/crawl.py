@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
 from docstow.core.model import Known
-from docstow.core.urls import Scope, canonical_url, clean_url, left_out, on_site
+from docstow.core.urls import Scope, canonical_url, clean_url, exclusion_reason, on_site
 from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Same, Skipped
 from docstow.sources.site.fetch import (
     Broken,
@@ -96,7 +96,7 @@ class Frontier:
             return None
         if len(self._seen) >= _MOST_ADDRESSES or not self.first(url):
             return None
-        reason = left_out(url, self._scope)
+        reason = exclusion_reason(url, self._scope)
         parts = urlsplit(url)
         if not reason and depth > self._max_depth:
             reason = "deeper than max_depth"
@@ -285,7 +285,7 @@ class Crawl:
     def _left_out(self, url: str, visit: Visit) -> str:
         """As for any link, but where a crawl begins its globs do not matter."""
         scope = replace(self._scope, include=(), exclude=()) if visit.start else self._scope
-        return left_out(url, scope)
+        return exclusion_reason(url, scope)
 
     def _unchanged(self, visit: Visit) -> Iterator[Event]:
         known = self._known[visit.url]
@@ -296,7 +296,7 @@ class Crawl:
     def _taken(self, visit: Visit, taken: Taken) -> Iterator[Event]:
         if not taken.indexable:
             yield self._skipped(visit, "noindex")
-        elif reason := left_out(visit.url, self._scope):
+        elif reason := exclusion_reason(visit.url, self._scope):
             yield self._skipped(visit, reason)
         else:
             path = self._path(visit, taken)
@@ -334,7 +334,7 @@ class Crawl:
         own = canonical_url(visit.url)
         try:
             named = clean_url(taken.canonical) if taken.canonical else own
-            allowed = not left_out(named, self._scope) and self._robots.allows(named)
+            allowed = not exclusion_reason(named, self._scope) and self._robots.allows(named)
         except DocstowError:
             return own
         path = canonical_url(named)

@@ -14,7 +14,7 @@ from docstow.core.urls import (
     canonical_url,
     clean_url,
     directory_of,
-    left_out,
+    exclusion_reason,
     on_site,
     site_of,
 )
@@ -187,7 +187,7 @@ class SiteOrigin:
         found = self._text_of("llms-full.txt")
         for address, text in discovery.sections(found[1]).items() if found else ():
             url = _joined(address, "")
-            if url and not left_out(url, self._scope) and self._allows(url):
+            if url and not exclusion_reason(url, self._scope) and self._allows(url):
                 media_type = "text/markdown; charset=utf-8"
                 file = File(canonical_url(url), url, media_type, text.encode())
                 if event := crawl.keep(Found(file)):

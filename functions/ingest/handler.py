@@ -25,9 +25,9 @@ _PLATFORM = {
 
 _settings = load(_PLATFORM, os.environ)
 logging.getLogger("docstow").setLevel(_settings.log_level.upper())
-_deliveries = Runtime(_settings).workers.deliveries()
+_sqs_events = Runtime(_settings).workers.sqs_events()
 
 
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, list[dict[str, str]]]:
     """Handle a batch; messages that are not done are reported, and come again one by one."""
-    return _deliveries.take(event, lambda: context.get_remaining_time_in_millis() / 1000)
+    return _sqs_events.handle(event, lambda: context.get_remaining_time_in_millis() / 1000)

@@ -28,18 +28,19 @@ from docstow.core.model import LOCAL, Registration, Source
 from docstow.core.settings import LOOPBACK, Settings, allowed_private
 from docstow.embedding import select as choice
 from docstow.ingest.crates import Stowing
-from docstow.ingest.jobs.dispatch import Dispatch
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import RENEW, STOW, SYNC, subject
 from docstow.ingest.jobs.queue import LocalQueue, Queue
 from docstow.ingest.jobs.sqs import SqsQueue
-from docstow.ingest.jobs.store import RENEW, STOW, SYNC, Jobs, subject
-from docstow.ingest.jobs.worker import Work
+from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs.worker import Worker
 from docstow.ingest.renewal import Renewals
 from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.ops.sweep import GRACE
 from docstow.sources import find as find_kind
 from docstow.sources.registry import Registry
-from docstow.store.leases import Leases
+from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import ObjectStore, open_store
 from docstow.store.objects import probe as probe
 from docstow.store.snapshots import BlobCache, Snapshots
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from docstow.embedding.select import Choice
     from docstow.index.catalog import Catalog
     from docstow.ingest.collections import Collections
-    from docstow.ingest.jobs.sqs import Deliveries
+    from docstow.ingest.jobs.sqs import SqsEvents
     from docstow.ingest.jobs.worker import Task
     from docstow.ingest.preload import PreIngest, Together
     from docstow.ingest.publish import Ingest
@@ -596,7 +597,13 @@ class Workers:
     def jobs(self) -> Jobs:
         """What was written down of every ingest and sync."""
         lease_s = self._settings.lease_s
-        return Jobs(self._store, _now, lease_s=lease_s, held=lambda key: self.leases.held(key))
+        return Jobs(
+            self._store,
+            _now,
+            lease_s=lease_s,
+            held=lambda key: self.leases.held(key),
+            resumes=not self._settings.queue_url,
+        )
 
     @property
     def queue(self) -> Queue:
@@ -613,36 +620,37 @@ class Workers:
         return LocalQueue(lambda message: self.work.handle(message), settings.workers)
 
     @cached_property
-    def dispatch(self) -> Dispatch:
+    def dispatch(self) -> Enqueuer:
         """Starts jobs."""
-        return Dispatch(self.jobs, self.queue, _now)
+        return Enqueuer(self.jobs, self.queue, _now)
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> Worker:
         """What is done for a message, whichever queue brings it."""
         lease_s = self._settings.lease_s
-        return Work(self.jobs, self.leases, self._tasks(), lease_s=lease_s, clock=_now)
+        return Worker(self.jobs, self.leases, self._tasks(), lease_s=lease_s, clock=_now)
 
-    def deliveries(self) -> Deliveries:
+    def sqs_events(self) -> SqsEvents:
         """What the queue's messages come to, in a function that it calls.
 
         Raises:
             ConfigurationError: no queue is set.
         """
-        from docstow.ingest.jobs.sqs import Deliveries
+        from docstow.ingest.jobs.sqs import SqsEvents
 
         queue = self.queue
         if not isinstance(queue, SqsQueue):
             raise ConfigurationError("queue_url: name the queue whose messages are handled")
-        return Deliveries(self.work, queue, self._settings.max_receive_count)
+        return SqsEvents(self.work, queue, self._settings.max_receive_count)
 
     def requeue(self) -> None:
-        """Begin to send again, in the background, what a process that died had queued."""
+        """Begin to send again, in the background, what a process that died had queued or begun."""
         older_s = self._settings.lease_s
 
         def send() -> None:
-            # What was queued just before a process died is old enough at the second look.
-            for pause in (0.0, older_s):
+            # What was queued just before a process died is old enough at the second look; the
+            # lease of what it was at has lapsed at the third.
+            for pause in (0.0, older_s, SKEW_S + 1):
                 if self._closed.wait(pause):
                     return
                 try:
@@ -863,12 +871,12 @@ class Runtime:
         return self.workers.jobs
 
     @property
-    def dispatch(self) -> Dispatch:
+    def dispatch(self) -> Enqueuer:
         """Starts jobs."""
         return self.workers.dispatch
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Worker:
         """What is done for a message."""
         return self.workers.work
 

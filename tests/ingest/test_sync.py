@@ -18,20 +18,11 @@ from docstow.core.settings import load
 from docstow.embedding import bundled
 from docstow.index import schema
 from docstow.index.loaded import PageIndex
-from docstow.ingest.jobs.dispatch import Dispatch
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, lease_key
 from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.store import (
-    COUNTS,
-    FAILED,
-    QUEUED,
-    RUNNING,
-    SUCCESS,
-    SYNC,
-    Job,
-    Jobs,
-    lease_key,
-)
-from docstow.ingest.jobs.worker import Work
+from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs.worker import Worker
 from docstow.ingest.sync import Sync
 from docstow.library.prose import Prose
 from docstow.runtime import Runtime
@@ -111,11 +102,11 @@ class Bench:
             self.snapshots,
             lambda registration: contextlib.nullcontext(self.origin.of(registration)),
             bundled,
-            Dispatch(self.jobs, self, self.clock),
+            Enqueuer(self.jobs, self, self.clock),
             crates=self._stow,
             clock=self.clock,
         )
-        self.work = Work(self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock)
+        self.work = Worker(self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock)
         self.site, _ = self.registry.create("site", ROOT)
 
     joins = True

@@ -27,10 +27,8 @@ from docstow.core.errors import (
 )
 from docstow.core.model import Source
 from docstow.core.settings import Settings, load
-from docstow.ingest.jobs.dispatch import Dispatch
-from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.sqs import LEAST_S, Deliveries, SqsQueue
-from docstow.ingest.jobs.store import (
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import (
     ABANDONED,
     FAILED,
     FULL,
@@ -41,10 +39,12 @@ from docstow.ingest.jobs.store import (
     SUCCESS,
     SYNC,
     Job,
-    Jobs,
     subject,
 )
-from docstow.ingest.jobs.worker import OUT_OF_TIME, Work
+from docstow.ingest.jobs.queue import Busy, Message
+from docstow.ingest.jobs.sqs import LEAST_S, SqsEvents, SqsQueue
+from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs.worker import OUT_OF_TIME, Worker
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from docstow.store.objects import DirectoryStore
@@ -106,8 +106,8 @@ class Cloud:
 
     def work(self, runtime: Runtime | None = None) -> tuple[int, int]:
         """Do what the queue has now."""
-        deliveries = (runtime or self.runtime).workers.deliveries()
-        return self.queues.poll(lambda event: deliveries.take(event, lambda: PLENTY_S))
+        sqs_events = (runtime or self.runtime).workers.sqs_events()
+        return self.queues.poll(lambda event: sqs_events.handle(event, lambda: PLENTY_S))
 
 
 @pytest.fixture
@@ -171,14 +171,14 @@ from docstow.runtime import Runtime
 from docstow.core.settings import load
 
 flags, event = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-deliveries = Runtime(load(flags, {})).workers.deliveries()
+sqs_events = Runtime(load(flags, {})).workers.sqs_events()
 
 def watch(frame, event, argument):
     if event == "call" and frame.f_code.co_name == "tabulate":
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 sys.setprofile(watch)
-deliveries.take(event, lambda: 900.0)
+sqs_events.handle(event, lambda: 900.0)
 """
 
 
@@ -216,7 +216,7 @@ def test_a_killed_workers_message_is_done_when_it_comes_again(
 
 
 def _abandoned() -> Any:
-    from docstow.ingest.jobs.store import JobError
+    from docstow.ingest.jobs.model import JobError
 
     return JobError(ABANDONED, "", "Whoever ran this job stopped.")
 
@@ -248,9 +248,9 @@ def test_what_was_never_begun_is_no_try(cloud: Cloud, upstream: DocsRs) -> None:
     """Others of its batch used up the time."""
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    deliveries = cloud.runtime.workers.deliveries()
+    sqs_events = cloud.runtime.workers.sqs_events()
     for _ in range(2 * Settings().max_receive_count):
-        late = cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1))
+        late = cloud.queues.poll(lambda event: sqs_events.handle(event, lambda: LEAST_S - 1))
         assert late == (1, 0)
     assert (upstream.paths(JSON), cloud.queues.counts(cloud.queues.dead)) == ([], (0, 0))
     (received,) = cloud.queues.receive()
@@ -264,8 +264,8 @@ def test_what_cannot_be_sent_anew_comes_when_its_time_is_up(cloud: Cloud) -> Non
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
     absent = SqsQueue(f"{cloud.queues.url}-absent")
-    deliveries = Deliveries(cloud.runtime.work, absent, 5)
-    assert cloud.queues.poll(lambda event: deliveries.take(event, lambda: LEAST_S - 1)) == (0, 1)
+    sqs_events = SqsEvents(cloud.runtime.work, absent, 5)
+    assert cloud.queues.poll(lambda event: sqs_events.handle(event, lambda: LEAST_S - 1)) == (0, 1)
     assert cloud.queues.counts(cloud.queues.url) == (0, 1)
 
 
@@ -294,9 +294,9 @@ def test_what_the_platform_is_about_to_cut_off_comes_again_soon(
     queue = cloud.runtime.workers.queue
     assert isinstance(queue, SqsQueue)
     # The reserve begins a moment after the job does.
-    hasty = Deliveries(cloud.runtime.work, queue, 5, reserve_s=PLENTY_S - 0.1)
+    hasty = SqsEvents(cloud.runtime.work, queue, 5, reserve_s=PLENTY_S - 0.1)
     with ThreadPoolExecutor(1) as pool:
-        taken = pool.submit(cloud.queues.poll, lambda event: hasty.take(event, lambda: PLENTY_S))
+        taken = pool.submit(cloud.queues.poll, lambda event: hasty.handle(event, lambda: PLENTY_S))
         while not (errors := cloud.runtime.jobs.stored(job.id).errors):
             assert not taken.done()
         go.set()
@@ -371,7 +371,7 @@ def test_what_was_done_since_is_not_done_when_a_dead_workers_message_comes(
             return {"state": SUCCESS}
 
     jobs = Jobs(store, lambda: datetime.now(UTC))
-    work = Work(
+    work = Worker(
         jobs, Leases(store, "w"), {SYNC: Visit()}, lease_s=5, clock=lambda: datetime.now(UTC)
     )
     dead, _ = jobs.start("a" * 64, mode)
@@ -499,7 +499,7 @@ def test_a_job_that_waits_for_long_is_sent_once_more(tmp_path: Path) -> None:
         return now
 
     queue = Forgetful()
-    dispatch = Dispatch(Jobs(DirectoryStore(tmp_path), clock), queue, clock)
+    dispatch = Enqueuer(Jobs(DirectoryStore(tmp_path), clock), queue, clock)
     for passed, sent in ((0, 1), (60, 1), (601, 2), (60, 2)):
         now += timedelta(seconds=passed)
         job, _ = dispatch.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
@@ -525,7 +525,7 @@ def test_an_unforeseen_error_is_tried_again_and_told_without_its_inside(tmp_path
     store = DirectoryStore(tmp_path)
     jobs = Jobs(store, lambda: datetime.now(UTC))
     leases = Leases(store, "w")
-    work = Work(jobs, leases, {STOW: Slip()}, lease_s=5, clock=lambda: datetime.now(UTC))
+    work = Worker(jobs, leases, {STOW: Slip()}, lease_s=5, clock=lambda: datetime.now(UTC))
     job, _ = jobs.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
     for last, state in ((False, QUEUED), (True, FAILED)):
         with pytest.raises(ValueError, match="secret"):

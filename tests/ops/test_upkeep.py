@@ -21,9 +21,10 @@ from docstow.cli import main
 from docstow.core.errors import InvalidParameter, SnapshotGone, StoreError
 from docstow.core.model import Recipe, Revision, Snapshot, Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.dispatch import Dispatch
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import FAILED, SUCCESS
 from docstow.ingest.jobs.queue import Message
-from docstow.ingest.jobs.store import FAILED, SUCCESS, Jobs
+from docstow.ingest.jobs.store import Jobs
 from docstow.ops.audit import verify
 from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up, drop_cards
@@ -101,7 +102,7 @@ class Unheard:
 
 def upkeep(store: ObjectStore, folder: Path, limit: int = 1 << 30) -> Upkeep:
     registry, jobs = Registry(store), Jobs(store, now)
-    refresh = Refresh(registry, jobs, Dispatch(jobs, Unheard(), now))
+    refresh = Refresh(registry, jobs, Enqueuer(jobs, Unheard(), now))
     return Upkeep(store, registry, opened(store, folder), refresh, limit, grace=AT_ONCE)
 
 
@@ -510,7 +511,7 @@ def test_sources_are_synced_again_when_that_is_due(tmp_path: Path) -> None:
     store, queue, begin = DirectoryStore(tmp_path / "store"), Unheard(), now()
     clock = [begin]
     registry, jobs = Registry(store), Jobs(store, lambda: clock[0])
-    refresh = Refresh(registry, jobs, Dispatch(jobs, queue, lambda: clock[0]))
+    refresh = Refresh(registry, jobs, Enqueuer(jobs, queue, lambda: clock[0]))
     daily, _ = registry.create("site", "https://docs.example/", refresh_hours=24)
     registry.create("site", "https://other.example/")
     (first,) = refresh.send(clock[0]).synced  # it was never synced

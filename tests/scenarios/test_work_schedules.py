@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from docstow.core.errors import StoreError, UpstreamError
 from docstow.core.model import Source
-from docstow.ingest.jobs.dispatch import Dispatch
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import STOW, SUCCESS, Job, subject
 from docstow.ingest.jobs.queue import Message
-from docstow.ingest.jobs.sqs import FIRST_PAUSE_S, LEAST_S, Deliveries, SqsQueue
-from docstow.ingest.jobs.store import STOW, SUCCESS, Job, Jobs, subject
-from docstow.ingest.jobs.worker import Work
+from docstow.ingest.jobs.sqs import FIRST_PAUSE_S, LEAST_S, SqsEvents, SqsQueue
+from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs.worker import Worker
 from docstow.ops.upkeep import LOST_S
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, Stored, Unchanged
@@ -217,7 +218,7 @@ class World:
         self.trouble = trouble
         self.post = Post(self.store, trouble)
         self.jobs = self.jobs_on(self.store)
-        self.dispatch = Dispatch(self.jobs, self.post, self._now)  # type: ignore[arg-type]
+        self.dispatch = Enqueuer(self.jobs, self.post, self._now)  # type: ignore[arg-type]
         self.actors: list[Actor] = []
 
     def ask(self, *, sends: bool) -> None:
@@ -245,8 +246,8 @@ class World:
         jobs = self.jobs_on(line)
         leases = Leases(line, "worker", clock=self._now)
         tasks = {STOW: Stow(line, self.trouble, self.knows, self.done)}
-        work = Work(jobs, leases, tasks, lease_s=LEASE_S, clock=self._now)
-        answer = Deliveries(work, cast("SqsQueue", Slot(store, self.post)), MOST).take(
+        work = Worker(jobs, leases, tasks, lease_s=LEASE_S, clock=self._now)
+        answer = SqsEvents(work, cast("SqsQueue", Slot(store, self.post)), MOST).handle(
             {"Records": [record]}, lambda: left_s
         )
         store.get("the platform deletes what is done")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError, InvalidParameter
-from docstow.ingest.jobs.store import FAILED, Job
+from docstow.ingest.jobs.model import FAILED, Job
 
 if TYPE_CHECKING:
     from docstow.core.model import Source
@@ -45,7 +45,7 @@ def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
         job = runtime.jobs.get(ref)
         if job.state != FAILED:
             raise InvalidParameter("ID", f"{ref} is {job.state}; only what failed is done anew")
-        begun.append(runtime.dispatch.again(job))
+        begun.append(runtime.dispatch.repeat(job))
     for redriven in [] if options.jobs else runtime.dispatch.redrive():
         if redriven.job is None:
             failures += 1

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.ingest.jobs.store import FULL, INCREMENTAL, SUCCESS
+from docstow.ingest.jobs.model import FULL, INCREMENTAL, SUCCESS
 from docstow.sources import kinds
 
 if TYPE_CHECKING:

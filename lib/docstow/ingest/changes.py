@@ -15,7 +15,7 @@ from docstow import formats as page
 from docstow.core.errors import DocstowError, InternalError
 from docstow.core.model import Document, File, Known, Relation
 from docstow.core.urls import canonical_url
-from docstow.ingest.jobs.store import ERRORS_KEPT, JobError
+from docstow.ingest.jobs.model import ERRORS_KEPT, JobError
 from docstow.sources import collection as pushed
 from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 

@@ -21,13 +21,14 @@ from docstow.core.errors import (
     VersionYanked,
 )
 from docstow.core.model import File, Revision, Snapshot, Source
+from docstow.ingest.jobs.model import FAILED, STOW, SUCCESS, Job, subject
 from docstow.ingest.jobs.queue import Busy, EndOfQueue
-from docstow.ingest.jobs.store import FAILED, STOW, SUCCESS, Job, Jobs, subject
+from docstow.ingest.jobs.store import Jobs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from docstow.ingest.jobs.dispatch import Dispatch
+    from docstow.ingest.jobs.enqueue import Enqueuer
     from docstow.ingest.publish import Ingest
     from docstow.sources.crates.origin import CrateOrigin
     from docstow.store.leases import Leases
@@ -68,7 +69,7 @@ class Stowing:
         leases: Leases,
         origin: Callable[[], CrateOrigin],
         ingest: Callable[[], Ingest],
-        dispatch: Callable[[], Dispatch],
+        dispatch: Callable[[], Enqueuer],
         *,
         wait_s: float,
         lease_s: float,

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from docstow.ingest.jobs.store import FAILED, RENEW, SUCCESS, Job, Jobs, subject
+from docstow.ingest.jobs.model import FAILED, RENEW, SUCCESS, Job, subject
+from docstow.ingest.jobs.store import Jobs
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
-    from docstow.ingest.jobs.dispatch import Dispatch
+    from docstow.ingest.jobs.enqueue import Enqueuer
     from docstow.ingest.publish import Ingest
     from docstow.store.snapshots import Snapshots
 
@@ -39,7 +40,7 @@ class Renewals:
         snapshots: Snapshots,
         jobs: Jobs,
         ingest: Callable[[], Ingest],
-        dispatch: Callable[[], Dispatch],
+        dispatch: Callable[[], Enqueuer],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -26,17 +26,17 @@ from docstow.core.model import (
     Revision,
     Snapshot,
 )
-from docstow.ingest.jobs.store import (
+from docstow.ingest.jobs.model import (
     COUNTS,
     FULL,
     INCREMENTAL,
     SUCCESS,
     Job,
     JobError,
-    Jobs,
     Progress,
     without_secrets,
 )
+from docstow.ingest.jobs.store import Jobs
 from docstow.sources import kind_of
 from docstow.store.heads import Fenced
 from docstow.store.objects import Conflict
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.schema import Tables
     from docstow.ingest.changes import Former, Harvest
-    from docstow.ingest.jobs.dispatch import Dispatch
+    from docstow.ingest.jobs.enqueue import Enqueuer
     from docstow.sources.protocol import Origin
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
@@ -84,7 +84,7 @@ class Sync:
         snapshots: Snapshots,
         origins: Callable[[Registration], AbstractContextManager[Origin]],
         embedder: Callable[[], Embedder],
-        dispatch: Dispatch,
+        dispatch: Enqueuer,
         *,
         crates: Callable[[str, str, bool], Snapshot],
         clock: Callable[[], datetime] = _now,

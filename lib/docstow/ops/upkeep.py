@@ -29,7 +29,7 @@ from docstow.store.update import Codec, update
 from docstow.store.usage import TOUCHED_PREFIX, Pins
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.dispatch import Dispatch
+    from docstow.ingest.jobs.enqueue import Enqueuer
     from docstow.ingest.jobs.store import Jobs
     from docstow.sources.registry import Registry
 
@@ -204,7 +204,7 @@ class Refresh:
         dispatch: sends jobs to a worker.
     """
 
-    def __init__(self, registry: Registry, jobs: Jobs, dispatch: Dispatch) -> None:
+    def __init__(self, registry: Registry, jobs: Jobs, dispatch: Enqueuer) -> None:
         self._registry = registry
         self._jobs = jobs
         self._dispatch = dispatch

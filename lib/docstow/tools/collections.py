@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
-from docstow.ingest.jobs.store import FAILED, QUEUED, RUNNING, SUCCESS
+from docstow.ingest.jobs.model import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter, JobNotFound
-from docstow.ingest.jobs.store import INCREMENTAL, MODES
+from docstow.ingest.jobs.model import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
 from docstow.tools import Answer, Tool
@@ -24,7 +24,8 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
-    from docstow.ingest.jobs.store import Job, Jobs
+    from docstow.ingest.jobs.model import Job
+    from docstow.ingest.jobs.store import Jobs
     from docstow.ingest.sync import Sync
     from docstow.library import Library
     from docstow.library.prose import Prose

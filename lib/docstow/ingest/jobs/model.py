@@ -1,8 +1,4 @@
-"""A job's record: what is written down of a piece of work, and how.
-
-This room knows the fields and their spelling. It does not know where records are kept, nor which
-changes of them are allowed.
-"""
+"""A job's record: what is written down of a piece of work, and its stored form."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from docstow.core.errors import DocstowError, StoreError, from_record, internal_
 from docstow.core.model import NO_ATTRIBUTES, Source
 
 SCHEMA = 1
-#: So many errors of a job are told one by one.
+#: So many errors of a job are kept one by one.
 ERRORS_KEPT = 100
 
 SYNC, STOW, RENEW = "sync", "crate", "renew"
@@ -73,7 +69,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of work: a source to be synced, a crate to be stowed, a snapshot to be made anew.
+    """One piece of work: a source to sync, a crate to ingest, or a snapshot to make anew.
 
     Attributes:
         id: 16 digits of its source's id and its number, such as ``0123456789abcdef-000001``.
@@ -84,7 +80,7 @@ class Job:
         created_at: when it was asked for, UTC.
         heartbeat: when its record was last written.
         kind: what it does: :data:`SYNC`, :data:`STOW` or :data:`RENEW`.
-        source: what it stows or makes anew; None for a sync.
+        source: what it ingests or makes anew; None for a sync.
         started_at: when it began to run.
         finished_at: when it ended.
         counts: see :data:`COUNTS`.
@@ -95,6 +91,7 @@ class Job:
         version: what the origin resolved to, such as a commit.
         options: digest of the options that it worked by.
         progress: how far it is.
+        resumed: how often it was queued again because whoever ran it died.
     """
 
     id: str
@@ -115,37 +112,37 @@ class Job:
     version: str = ""
     options: str = ""
     progress: Progress = Progress()
+    resumed: int = 0
 
     @property
     def active(self) -> bool:
-        """Whether it is queued or running."""
+        """Return whether it is queued or running."""
         return self.state in ACTIVE
 
     @property
     def abandoned(self) -> bool:
-        """Whether it failed because whoever ran it died."""
+        """Return whether it failed because whoever ran it died."""
         return self.state == FAILED and any(each.kind == ABANDONED for each in self.errors[:1])
 
     @property
     def lease(self) -> str:
-        """The lease of whoever runs it."""
+        """Return the key of the lease that whoever runs it holds."""
         return lease_key(self.source_id) if self.source is None else self.source.key
 
     def reason(self) -> DocstowError:
-        """Why it failed, as the error that it met."""
+        """Return why it failed, as the error that it met."""
         error = self.errors[0] if self.errors else JobError("", "", "The job failed.")
         return from_record(error.kind, error.message, error.details)
 
     def outward(self) -> Job:
-        """The job as callers are told it: of the store's faults they learn its id alone.
+        """Return the job as callers may see it, without what only the operator may know.
 
-        What is written down of them is for the operator, and names places that are no caller's
-        business.
+        An error of the store names places, so that callers get an internal error with the job's id.
         """
-        return replace(self, errors=tuple(_outward(each, self.id) for each in self.errors))
+        return replace(self, errors=tuple(_hide_place(each, self.id) for each in self.errors))
 
     def body(self) -> dict[str, Any]:
-        """JSON for the faces, and its stored form; without what only other kinds of jobs have."""
+        """Return its fields as JSON values, without those that this kind of job does not have."""
         body = {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
@@ -156,23 +153,25 @@ class Job:
         ]
         if self.source is None:
             del body["source"]
+        if not self.resumed:
+            del body["resumed"]  # so that older releases can read what they can do
         return body
 
 
-def _outward(error: JobError, job_id: str) -> JobError:
+def _hide_place(error: JobError, job_id: str) -> JobError:
     if error.kind != StoreError.code:
         return error
-    told = internal_error(job_id)
-    return JobError(told.code, error.ref, told.message, told.details)
+    shown = internal_error(job_id)
+    return JobError(shown.code, error.ref, shown.message, shown.details)
 
 
 def lease_key(source_id: str) -> str:
-    """The lease of whoever syncs a source."""
+    """Return the key of the lease that whoever syncs a source holds."""
     return f"sync/{source_id}"
 
 
 def subject(kind: str, source: Source) -> str:
-    """What takes the place of a registration's id where a job is about a crate."""
+    """Return what takes the place of a registration's id where a job is about a crate."""
     prefix = "" if kind == STOW else f"{kind}/"
     return hashlib.sha256(f"{prefix}{source.key}".encode()).hexdigest()
 
@@ -180,7 +179,7 @@ def subject(kind: str, source: Source) -> str:
 def with_error(
     job: Job, kind: str, ref: str, message: str, details: Mapping[str, Any] = NO_ATTRIBUTES
 ) -> dict[str, Any]:
-    """The fields of a job with one more error, the one that counts most."""
+    """Return the fields of a job with one more error, put first as the one that counts most."""
     error = JobError(kind, without_secrets(ref), without_secrets(message), dict(details))
     return {
         "errors": (error, *job.errors)[:ERRORS_KEPT],
@@ -189,20 +188,20 @@ def with_error(
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
-    """A text whose URLs say neither name nor password, and which says none of the secrets."""
+    """Return a text without the user names and passwords of its URLs, and without the secrets."""
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     return _USER_OF_URL.sub("", text)
 
 
 def encode(job: Job) -> bytes:
-    """The stored form of a job."""
+    """Return the stored form of a job."""
     fields = {"schema": SCHEMA, **job.body()}
     return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def decode(body: bytes, key: str) -> Job:
-    """A job of its stored form.
+    """Read the stored form of a job; ``key`` is named in the error.
 
     Raises:
         StoreError: it is damaged, or of another release.

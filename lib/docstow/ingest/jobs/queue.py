@@ -1,8 +1,4 @@
-"""Work that runs beside the caller: messages, and a pool of this process that handles them.
-
-This room knows how a message is written, joined and put off. It does not know what is done
-for one: that is the same code, whichever queue brought it.
-"""
+"""The queue: messages about jobs, and the pool of this process that handles them."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ BATCH = 10
 
 
 class Busy(Exception):
-    """Another is at this very work; the message has to come again later."""
+    """Another worker does this job; the message has to come again later."""
 
 
 class EndOfQueue(Exception):
@@ -44,7 +40,7 @@ class Message:
     job_id: str
 
     def encode(self) -> str:
-        """Its form on a queue."""
+        """Return its form on a queue."""
         return json.dumps({"v": VERSION, "task": self.task, "job": self.job_id})
 
 
@@ -67,7 +63,7 @@ def decode(text: str) -> Message:
 
 
 def job_of(text: str) -> str:
-    """The job that a message names which may be unreadable otherwise; empty if it names none."""
+    """Return the id of the job that a message names, readable or not; empty if it names none."""
     with contextlib.suppress(UnreadableInput):
         return str(_fields(text).get("job") or "")
     return ""
@@ -87,16 +83,16 @@ class Queue(Protocol):
     """Where messages are sent.
 
     Attributes:
-        joins: sending what is under way joins it, so that it may be sent at any time.
+        joins: sending a message that is under way joins it, so that it may be sent at any time.
     """
 
     joins: bool
 
     def send(self, message: Message) -> Future[None] | None:
-        """Send a message; its end, where that can be waited for in this process."""
+        """Send a message; return its end, where that can be waited for in this process."""
 
     def send_all(self, messages: Sequence[Message]) -> None:
-        """Send many."""
+        """Send many messages."""
 
     def close(self) -> None:
         """Take no more, and wait for what is under way in this process."""
@@ -134,7 +130,7 @@ class LocalQueue:
             return end
 
     def send_all(self, messages: Sequence[Message]) -> None:
-        """Run many."""
+        """Run many messages."""
         for message in messages:
             self.send(message)
 

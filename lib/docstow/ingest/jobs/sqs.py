@@ -1,8 +1,4 @@
-"""What a queue delivers to a function: which messages are done, and when the others come again.
-
-This room knows the records of an SQS event, their tries and the platform's limit of time. It does
-not know what is done for a message.
-"""
+"""SQS: the queue that messages are sent to, and the events by which they come to a function."""
 
 from __future__ import annotations
 
@@ -19,29 +15,34 @@ from docstow.core.errors import DocstowError, StoreError, UnreadableInput
 from docstow.ingest.jobs.queue import BATCH, Busy, Message, decode, job_of
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.worker import Work
+    from docstow.ingest.jobs.worker import Worker
 
+log = logging.getLogger(__name__)
 
-# A queue of SQS, and the letters that died there.
-
-
+#: Pauses before the second try and before any, in seconds; each is twice the one before.
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 30, 900
+#: Pause of a message whose job another worker does, in seconds.
+BUSY_PAUSE_S = 10
+#: No message is begun with less time left than this, in seconds; and so long before the end what
+#: is under way is written down as cut off.
+LEAST_S, RESERVE_S = 15.0, 5.0
 _REGION = re.compile(r"sqs[.-]([a-z]{2}(?:-[a-z]+)+-\d+)\.|^([a-z]{2}(?:-[a-z]+)+-\d+)\.queue\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Dead:
-    """A message that failed too often: its text, and what it is deleted by."""
+class DeadLetter:
+    """A message that failed too often: its text, and the handle to delete it by."""
 
     text: str
     receipt: str
 
 
 class SqsQueue:
-    """A queue of SQS, or of a server that speaks its language at the queue's own address.
+    """A queue of SQS, or of another server with its protocol at the queue's own address.
 
     Args:
-        url: the queue's.
-        dead_letter_url: where messages end that failed too often; empty where nobody looks.
+        url: the queue's address.
+        dead_letter_url: of the queue of messages that failed too often; empty where nobody looks.
         region: of the queue, where its address does not say so.
     """
 
@@ -51,7 +52,7 @@ class SqsQueue:
         self._url = url
         self._dead_letter_url = dead_letter_url
         self._region = region
-        self._made: Any = None
+        self._made_client: Any = None
         self._lock = threading.Lock()
 
     def send(self, message: Message, *, delay_s: int = 0) -> None:
@@ -94,8 +95,8 @@ class SqsQueue:
                 QueueUrl=self._url, ReceiptHandle=receipt, VisibilityTimeout=seconds
             )
 
-    def dead(self) -> Iterator[Dead]:
-        """The messages that failed too often, each once; they stay until they are forgotten.
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """Yield the messages that failed too often, each once; they stay until they are deleted.
 
         Raises:
             StoreError: the queue of dead letters cannot be read.
@@ -111,15 +112,15 @@ class SqsQueue:
                 return
             for each in fresh:
                 seen.add(each["MessageId"])
-                yield Dead(each["Body"], each["ReceiptHandle"])
+                yield DeadLetter(each["Body"], each["ReceiptHandle"])
 
     @property
-    def looks_at_dead(self) -> bool:
-        """Whether it is known where messages end that failed too often."""
+    def has_dead_letters(self) -> bool:
+        """Return whether the queue of dead letters is named."""
         return bool(self._dead_letter_url)
 
-    def forget(self, dead: Dead) -> None:
-        """Delete a dead message.
+    def forget(self, dead: DeadLetter) -> None:
+        """Delete a dead letter.
 
         Raises:
             StoreError: the queue of dead letters refuses.
@@ -133,9 +134,9 @@ class SqsQueue:
     @property
     def _client(self) -> Any:
         with self._lock:
-            if self._made is None:
-                self._made = _connect(self._url, self._region)
-            return self._made
+            if self._made_client is None:
+                self._made_client = _connect(self._url, self._region)
+            return self._made_client
 
 
 def _connect(url: str, region: str) -> Any:
@@ -143,13 +144,13 @@ def _connect(url: str, region: str) -> Any:
     from botocore.config import Config
 
     parts = urlsplit(url)
-    said = _REGION.search(parts.netloc)
+    region_in_url = _REGION.search(parts.netloc)
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=5, read_timeout=30
     )
     return botocore.session.Session().create_client(
         "sqs",
-        region_name=next(filter(None, said.groups())) if said else region,
+        region_name=next(filter(None, region_in_url.groups())) if region_in_url else region,
         endpoint_url=f"{parts.scheme}://{parts.netloc}",
         config=config,
     )
@@ -165,44 +166,28 @@ def _explained(url: str) -> Iterator[None]:
         raise StoreError(f"The queue {url} cannot be used: {error}") from error
 
 
-log = logging.getLogger(__name__)
-
-
-#: Pauses before the second try and before any, in seconds; each is twice the one before.
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 30, 900
-
-
-#: Pause of a message that found another at its work, in seconds.
-BUSY_PAUSE_S = 10
-
-
-#: No message is begun with less time left than this, in seconds; and so long before the end what
-#: is under way is written down as cut off.
-LEAST_S, RESERVE_S = 15.0, 5.0
-
-
-class Deliveries:
-    """Takes the records of SQS events.
+class SqsEvents:
+    """Handles the events by which SQS delivers messages to a function.
 
     Args:
-        work: does what a message says.
+        worker: does what a message says.
         queue: where they come from.
         most: how often a message comes before it goes to the dead letters.
         reserve_s: so long before the platform's limit a job counts as cut off.
     """
 
     def __init__(
-        self, work: Work, queue: SqsQueue, most: int, *, reserve_s: float = RESERVE_S
+        self, worker: Worker, queue: SqsQueue, most: int, *, reserve_s: float = RESERVE_S
     ) -> None:
-        self._work = work
+        self._worker = worker
         self._queue = queue
         self._most = most
         self._reserve_s = reserve_s
 
-    def take(
+    def handle(
         self, event: Mapping[str, Any], left_s: Callable[[], float]
     ) -> dict[str, list[dict[str, str]]]:
-        """Handle the records of an event; which of them have to come again.
+        """Handle the records of an event; return which of them have to come again.
 
         Args:
             event: as the platform gives it.
@@ -211,28 +196,28 @@ class Deliveries:
         again = [
             {"itemIdentifier": record["messageId"]}
             for record in event["Records"]
-            if not self._take(record, left_s())
+            if not self._handle(record, left_s())
         ]
         return {"batchItemFailures": again}
 
-    def _take(self, record: Mapping[str, Any], left_s: float) -> bool:
-        """Whether a record is done."""
+    def _handle(self, record: Mapping[str, Any], left_s: float) -> bool:
+        """Handle a record; return whether it is done."""
         attempt = int(record["attributes"]["ApproximateReceiveCount"])
         last = attempt >= self._most
         pause_s = min(FIRST_PAUSE_S << min(attempt - 1, 10), LONGEST_PAUSE_S)
         try:
             message = decode(record["body"])
         except UnreadableInput as error:
-            return self._poison(record, error)
+            return self._reject(record, error)
         if left_s < LEAST_S:
-            return self._later(record, message, 0)  # what came with it has used up the time
+            return self._send_later(record, message, 0)  # what came with it has used up the time
         try:
-            with self._in_time(record, message, left_s, last=last):
-                self._work.handle(message, last=last)
+            with self._watch_time(record, message, left_s, last=last):
+                self._worker.handle(message, last=last)
         except Busy:
-            return self._later(record, message, BUSY_PAUSE_S)
+            return self._send_later(record, message, BUSY_PAUSE_S)
         except UnreadableInput as error:
-            return self._poison(record, error)
+            return self._reject(record, error)
         except DocstowError as error:
             log.warning("try %d of the job %s: %s", attempt, message.job_id, error.message)
         except Exception:
@@ -243,8 +228,8 @@ class Deliveries:
         self._postpone(record, 0 if last else pause_s)
         return False
 
-    def _later(self, record: Mapping[str, Any], message: Message, seconds: int) -> bool:
-        """Have come again what was not begun: a new message does, and this one is done.
+    def _send_later(self, record: Mapping[str, Any], message: Message, seconds: int) -> bool:
+        """Send a new message for what was not begun; return whether the old one is done.
 
         The queue counts how often a message was received, and to wait is no try: else what had
         waited would rest for longer after its first failure, and soon end with the dead letters.
@@ -256,11 +241,11 @@ class Deliveries:
             return False
         return True
 
-    def _poison(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:
-        """No try can mend it: it comes back at once, until it is with the dead letters."""
+    def _reject(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:
+        """Send back at once what no try can read, until it is with the dead letters."""
         log.error("the message %s cannot be read: %s", record["messageId"], error.message)
         with contextlib.suppress(StoreError):  # the others of its batch are done all the same
-            self._work.fail(job_of(record["body"]), error.code, error.message)
+            self._worker.fail(job_of(record["body"]), error.code, error.message)
         self._postpone(record, 0)
         return False
 
@@ -269,16 +254,16 @@ class Deliveries:
             self._queue.postpone(record["receiptHandle"], seconds)
 
     @contextlib.contextmanager
-    def _in_time(
+    def _watch_time(
         self, record: Mapping[str, Any], message: Message, left_s: float, *, last: bool
     ) -> Iterator[None]:
-        """Have a job tried again that the platform is about to cut off, and say so."""
+        """Have a job tried again that the platform is about to cut off, and write that down."""
 
         def cut_off() -> None:
             # Else it would come when the longest of jobs had ended; its lease ends sooner.
             self._postpone(record, 0 if last else FIRST_PAUSE_S)
             try:
-                self._work.out_of_time(message, last=last)
+                self._worker.out_of_time(message, last=last)
             except StoreError as error:
                 log.warning("the job %s is cut off untold: %s", message.job_id, error.message)
 

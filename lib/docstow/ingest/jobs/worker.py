@@ -1,8 +1,4 @@
-"""What is done for a message: the one way of every job, whichever queue brought it.
-
-This room knows a job's states, its lease and which errors another try may mend. It does not know
-what a kind of job does, nor queues.
-"""
+"""The worker: does the job of a message, whichever queue brought it."""
 
 from __future__ import annotations
 
@@ -20,11 +16,12 @@ from docstow.core.errors import (
     TooManyRequests,
     UnreadableInput,
 )
+from docstow.ingest.jobs.model import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, with_error
 from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.store import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, Jobs, with_error
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
+    from docstow.ingest.jobs.store import Jobs
     from docstow.store.leases import Leases
 
 log = logging.getLogger(__name__)
@@ -37,13 +34,13 @@ class Task(Protocol):
     """A kind of job."""
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
-        """The fields of the job at its end where all that it is to do has been done; else None."""
+        """Return the job's fields at its end if all that it is to do has been done; else None."""
 
     def perform(self, job: Job) -> Mapping[str, Any]:
-        """Do it; the fields of the job at its end. Doing it twice does no harm."""
+        """Do it; return the job's fields at its end. Doing it twice does no harm."""
 
 
-class Work:
+class Worker:
     """Does jobs, one at a time for each source.
 
     Args:
@@ -70,11 +67,11 @@ class Work:
         self._clock = clock
 
     def handle(self, message: Message, *, last: bool = True) -> Job | None:
-        """Do a message's job in this thread, unless it has been done; the job as it ended.
+        """Do a message's job in this thread, unless it has been done; return the job at its end.
 
-        The same message twice is done once. An error that another try cannot mend ends the job,
-        and the message is done; it then says why. Others leave it queued and are raised, at the
-        last try they end it and are raised.
+        The same message twice is done once. An error that another try would meet again ends the
+        job, which then says why, and the message is done. Others leave the job queued and are
+        raised; at the last try they end it and are raised.
 
         Args:
             message: what is to be done.
@@ -94,7 +91,7 @@ class Work:
             log.warning("a message is dropped: %s", error.message)
             return None
         if job.abandoned:
-            job = self._instead(job)  # it was taken for dead before its message came again
+            job = self._replace_abandoned(job)  # it was taken for dead before its message came
         if not job.active:
             return job
         if (fields := task.finished(job)) is not None:
@@ -105,31 +102,31 @@ class Work:
         with self._leases.kept(lease):
             begun = {"state": RUNNING, "started_at": self._clock(), "errors": (), "error_count": 0}
             job = self._jobs.change(job, **begun)
-            return self._done(task, job, last=last) if job.active else job
+            return self._perform(task, job, last=last) if job.active else job
 
-    def _instead(self, job: Job) -> Job:
-        """What does an abandoned job's work: what has done it since, or another job."""
+    def _replace_abandoned(self, job: Job) -> Job:
+        """Return the job that does an abandoned one's work: one that has ended since, or anew."""
         since = self._jobs.latest(job.source_id)
         if since is not None and since.state == SUCCESS and since.mode in (job.mode, FULL):
             return since
-        return self._jobs.again(job)[0]
+        return self._jobs.repeat(job)[0]
 
-    def _done(self, task: Task, job: Job, *, last: bool) -> Job:
+    def _perform(self, task: Task, job: Job, *, last: bool) -> Job:
         try:
             fields = task.perform(job)
         except Busy:
             self._jobs.change(job, state=QUEUED)
             raise
         except Exception as error:
-            mendable = not _lasts(error)
-            self._give_up(job, *_told(job, error), last=last or not mendable)
-            if mendable:
+            retry = not _is_permanent(error)
+            self._give_up(job, *_describe(job, error), last=last or not retry)
+            if retry:
                 raise  # so that the message comes again, or goes where failures are kept
             return self._jobs.stored(job.id)
         return self._jobs.change(job, **fields)
 
     def out_of_time(self, message: Message, *, last: bool) -> None:
-        """Write down that a job is about to be cut off; it is to be tried again, if it may be."""
+        """Write down that a job is about to be cut off, to be tried again if it may be."""
         reason = "There was no time left for this try; what it had begun is begun anew."
         self.fail(message.job_id, OUT_OF_TIME, reason, last=last)
 
@@ -146,15 +143,15 @@ class Work:
         self._jobs.change(job, state=state, **with_error(job, kind, "", message, details))
 
 
-def _lasts(error: Exception) -> bool:
-    """Whether another try would meet the same error: it lies in what was asked for."""
+def _is_permanent(error: Exception) -> bool:
+    """Return whether another try would meet the same error: it lies in what was asked for."""
     if not isinstance(error, DocstowError) or isinstance(error, TooManyRequests):
         return False
     return error.status < StoreError.status
 
 
-def _told(job: Job, error: Exception) -> tuple[str, str, dict[str, Any]]:
-    """Kind, message and details of an error as the job tells it."""
+def _describe(job: Job, error: Exception) -> tuple[str, str, dict[str, Any]]:
+    """Return kind, message and details of an error as the job's record has them."""
     if isinstance(error, DocstowError):
         details = error.body()
         return details.pop("error"), details.pop("message"), details

@@ -1,7 +1,4 @@
-"""Object storage: a directory or an S3 bucket behind one small contract.
-
-This room knows bytes under keys and conditional writes. It does not know what the bytes mean.
-"""
+"""Object storage: bytes under keys with conditional writes, in a directory or an S3 bucket."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from docstow.store.objects.protocol import (
     Entry,
     LocalFiles,
     ObjectStore,
+    ReadOnlyStore,
     Stored,
     Unchanged,
     check_key,
@@ -31,6 +29,7 @@ __all__ = [
     "Entry",
     "LocalFiles",
     "ObjectStore",
+    "ReadOnlyStore",
     "S3Store",
     "Stored",
     "Unchanged",

@@ -1,7 +1,4 @@
-"""The directory store: an object is a plain file, a write is a lock and an atomic rename.
-
-This room knows file systems. It does not know what the files mean.
-"""
+"""The directory store: an object is a plain file, a write is a lock and an atomic rename."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
     Entry,
+    ReadOnlyStore,
     Stored,
     Unchanged,
     check_key,
@@ -29,6 +27,7 @@ from docstow.store.objects.protocol import (
 LEFTOVER_AGE_S = 24 * 3600.0
 LOCK_TIMEOUT_S = 60.0
 _OWN = ".docstow"  # locks and unfinished files; no key can start with a dot, so none is listed
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _WINDOWS_PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 _T = TypeVar("_T")
@@ -40,6 +39,7 @@ class DirectoryStore:
     A tag is the content's digest and the file's time stamp, which every swap raises: the same
     bytes written again are another state. Writes are durable when they return. What is written is
     for its owner alone, as some objects hold secrets; folders that are there keep their rights.
+    A directory that this user may only read can be opened; every write raises ReadOnlyStore then.
 
     Raises:
         StoreError: ``root`` cannot be made or used; the message says why and what to do.
@@ -47,24 +47,28 @@ class DirectoryStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        with self._explained("open"):
-            for folder in ("locks", "unfinished"):
-                _make_folders(root / _OWN / folder)
-            _remove_leftovers(root / _OWN / "unfinished")
+        try:
+            with self._explained("open"):
+                for folder in ("locks", "unfinished"):
+                    _make_folders(root / _OWN / folder)
+                _remove_leftovers(root / _OWN / "unfinished")
+        except ReadOnlyStore:
+            if not (root.is_dir() and os.access(root, os.R_OK | os.X_OK)):
+                raise
 
     def get(self, key: str) -> Stored | None:
-        """Read an object; None when it is absent."""
+        """Return an object; None when it is absent."""
         path = self.local_path(key)
         with self._explained("read"):
-            return _patiently(lambda: _read(path))
+            return _retry_on_windows(lambda: _read(path))
 
     def get_changed(self, key: str, etag: str) -> Stored | Unchanged | None:
-        """Read an object unless its state is still the one named ``etag``."""
+        """Return an object unless its state is still the one named ``etag``."""
         stored = self.get(key)
         return Unchanged() if stored is not None and stored.etag == etag else stored
 
     def create(self, key: str, body: bytes) -> str:
-        """Write an object that is not there yet; its tag. Raises AlreadyThere."""
+        """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         path = self.local_path(key)
         with self._explained("write"):
             if path.exists():
@@ -75,10 +79,13 @@ class DirectoryStore:
                 return self._place(unfinished, path, body)
 
     def swap(self, key: str, body: bytes, etag: str) -> str:
-        """Replace exactly the state named ``etag``; its tag. Raises Conflict, also if absent."""
+        """Replace exactly the state named ``etag``; return the new tag.
+
+        Raises Conflict, also if it is absent.
+        """
         path = self.local_path(key)
         with self._explained("write"), self._locked(key):
-            current = _patiently(lambda: _read(path))
+            current = _retry_on_windows(lambda: _read(path))
             if current is None or current.etag != etag:
                 raise Conflict(key)
             # 10 µs: some file systems count in steps of 100 ns.
@@ -87,7 +94,7 @@ class DirectoryStore:
                 return self._place(unfinished, path, body)
 
     def list(self, prefix: str) -> Iterator[Entry]:
-        """All objects whose key starts with ``prefix``, in the order of their keys' bytes."""
+        """Yield all objects whose key starts with ``prefix``, in the order of their keys' bytes."""
         folder = prefix.rpartition("/")[0]
         if folder:
             check_key(folder)
@@ -98,10 +105,10 @@ class DirectoryStore:
         """Remove an object; one that is absent is fine."""
         path = self.local_path(key)
         with self._explained("delete from"), self._locked(key):
-            _patiently(lambda: path.unlink(missing_ok=True))
+            _retry_on_windows(lambda: path.unlink(missing_ok=True))
 
     def local_path(self, key: str) -> Path:
-        """Where the object's file is, or would be."""
+        """Return where the object's file is, or would be."""
         return self.root / check_key(key)
 
     @contextlib.contextmanager
@@ -126,7 +133,7 @@ class DirectoryStore:
 
     @contextlib.contextmanager
     def _unfinished(self, body: bytes, stamp_ns: int) -> Iterator[Path]:
-        """A durable file with ``body`` beside the objects, removed unless it was renamed."""
+        """Write a durable file with ``body`` beside the objects, removed unless it is renamed."""
         path = self.root / _OWN / "unfinished" / uuid.uuid4().hex
         try:
             with open(path, "wb", opener=_for_its_owner) as file:
@@ -139,21 +146,22 @@ class DirectoryStore:
             path.unlink(missing_ok=True)
 
     def _place(self, unfinished: Path, path: Path, body: bytes) -> str:
-        """Rename a finished file to its key, durably; the tag of the new state."""
+        """Rename a finished file to its key, durably; return the tag of the new state."""
         made = _make_folders(path.parent)
         etag = _etag(body, unfinished.stat().st_mtime_ns)
-        _patiently(lambda: unfinished.replace(path))
+        _retry_on_windows(lambda: unfinished.replace(path))
         for folder in (path.parent, *(parent.parent for parent in made)):
             _sync_folder(folder)
         return etag
 
     @contextlib.contextmanager
     def _explained(self, action: str) -> Iterator[None]:
-        """Turn the operating system's errors into ours, with advice."""
+        """Turn the operating system's errors into StoreError, with advice."""
         try:
             yield
         except OSError as fault:
-            raise StoreError(
+            refused = fault.errno in _REFUSED and action not in ("read", "list")
+            raise (ReadOnlyStore if refused else StoreError)(
                 f"Cannot {action} the store {self.root}: {fault.strerror or fault}."
                 f" {_advice(fault.errno)}"
             ) from fault
@@ -162,7 +170,7 @@ class DirectoryStore:
 def _advice(number: int | None) -> str:
     if number in (errno.ENOSPC, errno.EDQUOT):
         return "Free some space, evict sources, or name a directory on another disk."
-    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if number in _REFUSED:
         return "Give this user the right to read and write there, or name another directory."
     if number in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
         return "A file stands where a directory is needed; move it, or name another directory."
@@ -174,7 +182,7 @@ def _etag(body: bytes, stamp_ns: int) -> str:
 
 
 def _read(path: Path) -> Stored | None:
-    """Bytes and tag of one state: both come from the same open file."""
+    """Return bytes and tag of one state: both come from the same open file."""
     try:
         with path.open("rb") as file:
             body = file.read()
@@ -184,7 +192,7 @@ def _read(path: Path) -> Stored | None:
 
 
 def _walk(folder: Path, below: str, prefix: str) -> Iterator[Entry]:
-    """The files under ``folder``, whose keys start with ``below``, in the order of their keys."""
+    """Yield the files under ``folder``, whose keys start with ``below``, in their keys' order."""
     try:
         with os.scandir(folder) as scan:
             found = [(each.name + "/" * each.is_dir(), each) for each in scan]
@@ -217,7 +225,7 @@ def _for_its_owner(path: str, flags: int) -> int:
 
 
 def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it, for their owner alone; those that were missing."""
+    """Make a folder and those above it, for their owner alone; return those that were missing."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
@@ -237,8 +245,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _patiently(action: Callable[[], _T]) -> _T:
-    """Do it, on Windows again for a second: there a file that someone reads cannot be replaced."""
+def _retry_on_windows(action: Callable[[], _T]) -> _T:
+    """Try again for a second on Windows, where a file that someone reads cannot be replaced."""
     for pause in _WINDOWS_PAUSES_S if os.name == "nt" else ():
         try:
             return action()

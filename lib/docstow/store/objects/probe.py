@@ -1,7 +1,4 @@
-"""The test that a store must pass before it is used: does it honour conditional writes?
-
-This room knows the contract alone. It does not know which kind of store it probes.
-"""
+"""The test that a store must pass before it is used: does it honour conditional writes?"""
 
 from __future__ import annotations
 
@@ -17,11 +14,12 @@ def probe(store: ObjectStore) -> None:
     Six small requests under ``probes/``, which are cleaned up.
 
     Raises:
+        ReadOnlyStore: it cannot be written at all.
         StoreError: a condition was ignored, or the store cannot be used at all.
     """
     key = f"probes/{uuid.uuid4().hex}"
+    first = store.create(key, b"first")
     try:
-        first = store.create(key, b"first")
         try:
             store.create(key, b"second")
         except AlreadyThere:

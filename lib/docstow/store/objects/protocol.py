@@ -1,7 +1,4 @@
-"""What every object store promises, and how its keys are spelled.
-
-This room knows the words of the contract. It does not know any particular store.
-"""
+"""The contract of every object store, and the spelling of its keys."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from docstow.core.errors import InvalidParameter
+from docstow.core.errors import InvalidParameter, StoreError
 
 # Common file systems allow 255 bytes a name, S3 allows 1024 a key; the rest is left to the prefix.
 LONGEST_SEGMENT = 240
@@ -22,8 +19,12 @@ _ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.\Z")
 _NOT_IN_A_KEY = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
+class ReadOnlyStore(StoreError):
+    """The store refuses to be written. What is there can be read, and is served."""
+
+
 class AlreadyThere(Exception):
-    """A create found its key taken. A signal between rooms: it never reaches a face."""
+    """A create found its key taken. Callers handle it: no client ever sees it."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"{key} is already there")
@@ -31,11 +32,11 @@ class AlreadyThere(Exception):
 
 
 class Conflict(Exception):
-    """A swap found another state than the one it was to replace. A signal between rooms.
+    """A swap found another state than the one it was to replace. Callers handle it.
 
-    Read the key again and decide anew. If an answer was lost and a third writer came in between,
-    the refused write may have been the current state for a moment: a swap's body must
-    therefore stay right when it is written twice.
+    Read the key again and decide anew, as :func:`docstow.store.update.update` does. If an answer
+    was lost and a third writer came in between, the refused write may have been the current state
+    for a moment: a swap's body must therefore stay right when it is written twice.
     """
 
     def __init__(self, key: str) -> None:

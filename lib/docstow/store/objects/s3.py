@@ -1,7 +1,6 @@
-"""The S3 store: conditional PutObject requests, and what is done when an answer gets lost.
+"""The S3 store: conditional PutObject requests, with a write id for when an answer gets lost.
 
-This room knows botocore, the core of boto3, which is imported when a store is opened. It does
-not know what the objects mean.
+botocore is imported when a store is opened.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
     Entry,
+    ReadOnlyStore,
     Stored,
     Unchanged,
     check_key,
@@ -33,7 +33,7 @@ _WRITE_ID = "write-id"
 
 
 def connect(*, endpoint: str = "", region: str = "us-east-1") -> S3Client:
-    """A client for AWS or, with ``endpoint``, for another S3 server (path-style addresses)."""
+    """Return a client for AWS or, with ``endpoint``, for another S3 server (path-style)."""
     # 0.2 s of imports; botocore alone makes the same client as boto3 in four fifths of the time.
     import botocore.session
     from botocore.config import Config
@@ -86,18 +86,18 @@ class S3Store:
         self._quoted = True
 
     def get(self, key: str) -> Stored | None:
-        """Read an object; None when it is absent."""
+        """Return an object; None when it is absent."""
         stored = self._get(key, "")
         return None if isinstance(stored, Unchanged) else stored
 
     def get_changed(self, key: str, etag: str) -> Stored | Unchanged | None:
-        """Read an object unless its state is still the one named ``etag``."""
+        """Return an object unless its state is still the one named ``etag``."""
         stored = self._get(key, etag)
         # A server that knows the tag only in its other spelling sends the body again.
         return Unchanged() if isinstance(stored, Stored) and stored.etag == etag else stored
 
     def create(self, key: str, body: bytes) -> str:
-        """Write an object that is not there yet; its tag. Raises AlreadyThere."""
+        """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         write_id = uuid.uuid4().hex
         for pause in _BUSY_PAUSES_S:
             time.sleep(pause)
@@ -110,12 +110,15 @@ class S3Store:
         raise self._busy(key)
 
     def swap(self, key: str, body: bytes, etag: str) -> str:
-        """Replace exactly the state named ``etag``; its tag. Raises Conflict, also if absent."""
+        """Replace exactly the state named ``etag``; return the new tag.
+
+        Raises Conflict, also if it is absent.
+        """
         write_id = uuid.uuid4().hex
         for pause in _BUSY_PAUSES_S:
             time.sleep(pause)
             quoted = self._quoted
-            outcome = self._put(key, body, write_id, {"IfMatch": _spelled(etag, quoted)})
+            outcome = self._put(key, body, write_id, {"IfMatch": _format_etag(etag, quoted)})
             if isinstance(outcome, str):
                 return outcome
             if outcome.found != etag:
@@ -127,7 +130,7 @@ class S3Store:
         raise self._busy(key)
 
     def list(self, prefix: str) -> Iterator[Entry]:
-        """All objects whose key starts with ``prefix``, in the order of their keys' bytes."""
+        """Yield all objects whose key starts with ``prefix``, in the order of their keys' bytes."""
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self.bucket,
             Prefix=self.prefix + prefix,
@@ -153,7 +156,7 @@ class S3Store:
 
         request: dict[str, Any] = {"Bucket": self.bucket, "Key": self._full(key)}
         if etag:
-            request["IfNoneMatch"] = _spelled(etag, self._quoted)
+            request["IfNoneMatch"] = _format_etag(etag, self._quoted)
         with self._explained("read", key):
             for attempt in range(1, READ_ATTEMPTS + 1):
                 try:
@@ -165,7 +168,7 @@ class S3Store:
                         return None
                     raise
                 try:
-                    return Stored(answer["Body"].read(), _bare(answer["ETag"]))
+                    return Stored(answer["Body"].read(), _parse_etag(answer["ETag"]))
                 except BotoCoreError:
                     # botocore repeats requests, but not the reading of a body.
                     if attempt == READ_ATTEMPTS:
@@ -175,7 +178,7 @@ class S3Store:
     def _put(
         self, key: str, body: bytes, write_id: str, condition: dict[str, Any]
     ) -> str | _Refused:
-        """Write under a condition; the new tag, or what stood in the way.
+        """Write under a condition; return the new tag, or what stood in the way.
 
         The write may have landed though its answer was lost, and then a repetition (botocore's own
         too) is refused. So what is there is read back: our write id on it means success.
@@ -191,7 +194,7 @@ class S3Store:
                     Metadata={_WRITE_ID: write_id},
                     **condition,
                 )
-                return _bare(answer["ETag"])
+                return _parse_etag(answer["ETag"])
             except ClientError as fault:
                 status = _status(fault)
                 if status not in (404, 409, 412) or _code(fault) == "NoSuchBucket":
@@ -206,7 +209,7 @@ class S3Store:
         return found if found is not None and found_id == write_id else _Refused(status, found)
 
     def _look(self, key: str) -> tuple[str | None, str]:
-        """Tag and write id of what is there; (None, "") when nothing is."""
+        """Return tag and write id of what is there; (None, "") when nothing is."""
         from botocore.exceptions import ClientError
 
         try:
@@ -215,7 +218,7 @@ class S3Store:
             if _status(fault) == 404:
                 return None, ""
             raise
-        return _bare(answer["ETag"]), answer["Metadata"].get(_WRITE_ID, "")
+        return _parse_etag(answer["ETag"]), answer["Metadata"].get(_WRITE_ID, "")
 
     def _busy(self, key: str) -> StoreError:
         return StoreError(
@@ -224,7 +227,7 @@ class S3Store:
 
     @contextlib.contextmanager
     def _explained(self, action: str, key: str) -> Iterator[None]:
-        """Turn botocore's errors into ours, with advice."""
+        """Turn botocore's errors into StoreError, with advice."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -232,7 +235,11 @@ class S3Store:
         except (BotoCoreError, ClientError) as fault:
             address = f"s3://{self.bucket}/{self.prefix}{key}"
             reason = str(fault).rstrip(".")
-            raise StoreError(f"Cannot {action} {address}: {reason}. {_advice(fault)}") from fault
+            refused = isinstance(fault, ClientError) and _status(fault) in (403, 405)
+            read_only = refused and action in ("write", "delete")
+            raise (ReadOnlyStore if read_only else StoreError)(
+                f"Cannot {action} {address}: {reason}. {_advice(fault)}"
+            ) from fault
 
 
 def _advice(fault: BotoCoreError | ClientError) -> str:
@@ -264,7 +271,7 @@ def _advice(fault: BotoCoreError | ClientError) -> str:
     return "Try again; if it stays, see the S3 server's log."
 
 
-def _spelled(etag: str, quoted: bool) -> str:  # noqa: FBT001
+def _format_etag(etag: str, quoted: bool) -> str:  # noqa: FBT001
     return f'"{etag}"' if quoted else etag
 
 
@@ -276,6 +283,6 @@ def _code(fault: ClientError) -> str:
     return fault.response.get("Error", {}).get("Code", "")
 
 
-def _bare(etag: str) -> str:
-    """An ETag without quotes and weakness mark: servers differ in both."""
+def _parse_etag(etag: str) -> str:
+    """Return an ETag without quotes and weakness mark: servers differ in both."""
     return etag.removeprefix("W/").strip('"')

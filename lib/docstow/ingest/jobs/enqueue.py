@@ -1,7 +1,4 @@
-"""From a wish to a message: a job is written down, then sent, once or once more.
-
-This room knows jobs and the queue. It does not know what any of them does.
-"""
+"""Enqueue jobs: a job is written down, then its message is sent, once or once more."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from datetime import datetime, timedelta
 
 from docstow.core.errors import DocstowError, InvalidParameter, JobNotFound, UnreadableInput
 from docstow.core.model import Source
+from docstow.ingest.jobs.model import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, subject
 from docstow.ingest.jobs.queue import BATCH, Message, Queue, decode
 from docstow.ingest.jobs.sqs import SqsQueue
-from docstow.ingest.jobs.store import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
+from docstow.ingest.jobs.store import Jobs
 
 #: A job that waits for longer, in seconds, is sent once more when it is asked for again: its
 #: message may never have been sent. One too many does no harm.
@@ -24,15 +22,15 @@ RESEND_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """What came of a dead message or a failed job: the job that does it anew, or why none does."""
+    """What came of a dead letter or a failed job: the job that does it anew, or why none does."""
 
     text: str
     job: Job | None = None
     reason: str = ""
 
 
-class Dispatch:
-    """Starts jobs and sends them.
+class Enqueuer:
+    """Starts jobs and sends their messages.
 
     Args:
         jobs: where they are written down.
@@ -55,7 +53,7 @@ class Dispatch:
         join_running: bool = True,
         rest_s: float = 0.0,
     ) -> tuple[Job, Future[None] | None]:
-        """Have something done, unless that is under way; its job, and its end in this process.
+        """Start a job, unless one is under way; return it, and its end in this process.
 
         Args and errors are those of :meth:`Jobs.start`.
         """
@@ -69,46 +67,48 @@ class Dispatch:
         )
         return job, self._send(job, new=new)
 
-    def again(self, job: Job) -> Job:
-        """Have done once more what a job that has ended was to do; the new job."""
-        started, new = self._jobs.again(job)
+    def repeat(self, job: Job) -> Job:
+        """Start another job that does the same as one that has ended; return it."""
+        started, new = self._jobs.repeat(job)
         self._send(started, new=new)
         return started
 
     def crates(
-        self, words: Sequence[str], resolve: Callable[[str], tuple[Source, bool]]
+        self, names: Sequence[str], resolve: Callable[[str], tuple[Source, bool]]
     ) -> Iterator[tuple[str, Job | DocstowError | None]]:
-        """Have thousands of crates stowed, as many at a time as the queue takes.
+        """Start jobs that ingest thousands of crates, as many at a time as the queue takes.
 
         Args:
-            words: what resolve takes.
-            resolve: the crate that is meant, and whether it is stowed already.
+            names: of crates, as ``resolve`` takes them.
+            resolve: returns the crate that a name means, and whether it is stored already.
 
         Yields:
-            Each word with its job once that is sent; with the error that it met; with None if it
-            is stowed already.
+            Each name with its job once that is sent; with the error that it met; with None if it
+            is stored already.
         """
 
-        def started(word: str) -> tuple[Job, bool] | DocstowError | None:
+        def start(name: str) -> tuple[Job, bool] | DocstowError | None:
             try:
-                source, stowed = resolve(word)
+                source, stored = resolve(name)
             except DocstowError as error:
                 return error
-            if stowed:
+            if stored:
                 return None
             return self._jobs.start(subject(STOW, source), kind=STOW, source=source)
 
         with ThreadPoolExecutor(BATCH) as pool:
-            for begin in range(0, len(words), BATCH):
-                some = words[begin : begin + BATCH]
-                found = list(pool.map(started, some))
-                begun = [each for each in found if isinstance(each, tuple)]
-                self._queue.send_all([_message(job) for job, new in begun if new])
-                for word, each in zip(some, found, strict=True):
-                    yield word, each[0] if isinstance(each, tuple) else each
+            for begin in range(0, len(names), BATCH):
+                batch = names[begin : begin + BATCH]
+                outcomes = list(pool.map(start, batch))
+                started = [each for each in outcomes if isinstance(each, tuple)]
+                self._queue.send_all([_message(job) for job, new in started if new])
+                for name, outcome in zip(batch, outcomes, strict=True):
+                    yield name, outcome[0] if isinstance(outcome, tuple) else outcome
 
     def requeue(self, older_s: float) -> list[Job]:
         """Send again the jobs that have been queued for so long that their message must be lost.
+
+        Among them are those that :class:`Jobs` has queued again because whoever ran them died.
 
         Args:
             older_s: in seconds; longer than a message is on its way to a worker, all that wait
@@ -117,29 +117,29 @@ class Dispatch:
         then = self._clock() - timedelta(seconds=older_s)
         lost = [j for j in self._jobs.active() if j.state == QUEUED and j.heartbeat <= then]
         for begin in range(0, len(lost), BATCH):
-            some = lost[begin : begin + BATCH]
-            self._queue.send_all([_message(job) for job in some])
-            for job in some:
+            batch = lost[begin : begin + BATCH]
+            for job in batch:
                 with contextlib.suppress(JobNotFound):  # later ones have removed it meanwhile
                     self._jobs.change(job)  # its time begins anew: it is not sent every time
+            self._queue.send_all([_message(job) for job in batch])
         return lost
 
     def redrive(self) -> Iterator[Redriven]:
-        """Send anew what failed: every dead message, or every source's last job that failed.
+        """Send anew what failed: every dead letter, or every source's last job that failed.
 
         Raises:
-            InvalidParameter: nobody knows where dead messages are.
+            InvalidParameter: the queue of dead letters is not named.
             StoreError: the queue or the store cannot be used.
         """
         if not isinstance(self._queue, SqsQueue):
             last = {job.source_id: job for job in reversed(self._jobs.all())}
             for job in last.values():
                 if job.state == FAILED:
-                    yield Redriven(job.id, self.again(job))
+                    yield Redriven(job.id, self.repeat(job))
             return
-        if not self._queue.looks_at_dead:
+        if not self._queue.has_dead_letters:
             raise InvalidParameter("dead_letter_url", "name the queue of the messages that failed")
-        for dead in self._queue.dead():
+        for dead in self._queue.dead_letters():
             try:
                 job = self._jobs.get(decode(dead.text).job_id)
             except JobNotFound as error:
@@ -149,7 +149,7 @@ class Dispatch:
                 continue
             else:
                 if job.state == FAILED:
-                    job = self.again(job)
+                    job = self.repeat(job)
                 elif job.active:
                     self._queue.send(_message(job))
                 yield Redriven(dead.text, job)

@@ -43,8 +43,9 @@ from docstow.sources.registry import Registry
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import ObjectStore, open_store
 from docstow.store.objects import probe as probe
+from docstow.store.read_only import tolerate_read_only
 from docstow.store.snapshots import BlobCache, Snapshots
-from docstow.store.usage import Touched
+from docstow.store.usage import UsageMarks
 from docstow.tools import Toolbox, packages
 from docstow.tools import collections as collections
 from docstow.tools import docs as docs
@@ -400,7 +401,8 @@ class Stocking:
         source = Source(LOCAL, SAMPLE.name.partition("-")[0], "0.1.0")
         head = self._snapshots.head(source)
         if head is None or not head.snapshot_id:
-            self.file(SAMPLE)
+            with tolerate_read_only("the sample is not stowed"):
+                self.file(SAMPLE)
 
     def ahead(self, crates: Sequence[str]) -> PreIngest:
         """Begin to stow crates in the background; :meth:`progress` tells how far that is.
@@ -424,7 +426,8 @@ class Stocking:
                     self._workers.dispatch.start(subject_id, kind=STOW, source=source)
             else:
                 source = library.ensure(name, requirement).revision.source
-            pins.move(source, PRE_INGESTED)
+            with tolerate_read_only("crates are not pinned"):
+                pins.move(source, PRE_INGESTED)
 
         self._ahead = PreIngest(crates, stow, self._settings.pre_ingest_workers)
         self._ahead.start()
@@ -747,12 +750,13 @@ class Runtime:
         self.upstreams = Upstreams(settings, self.store)
         self._closing.callback(self.upstreams.close)
         if _may_ignore_conditions(self.location, settings.s3_endpoint):
-            probe(self.store)
+            with tolerate_read_only("the store is only read"):
+                probe(self.store)
         words = settings.auth.replace(",", " ").split()
         #: Who may call over HTTP, and what.
         self.policy = access.parse(words, exposed=settings.host not in LOOPBACK)
         self._models = Embedders(settings, self.upstreams, f"{self._cache_folder}-models")
-        touched = Touched(self.store)
+        touched = UsageMarks(self.store)
         self._closing.callback(touched.close)
         blobs = BlobCache(self._cache_folder, settings.cache_bytes)
         #: Published snapshots, read through the local cache.

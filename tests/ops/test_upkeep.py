@@ -34,7 +34,7 @@ from docstow.store import listing
 from docstow.store.objects import DirectoryStore, ObjectStore, connect, open_store
 from docstow.store.objects.s3 import S3Store
 from docstow.store.snapshots import BlobCache, Snapshots
-from docstow.store.usage import PRE_INGESTED, Pins, Touched
+from docstow.store.usage import PRE_INGESTED, Pins, UsageMarks
 from servers import s3
 from servers.s3 import Bucket
 
@@ -156,7 +156,7 @@ def test_what_was_used_today_goes_after_what_was_not(tmp_path: Path) -> None:
     ago = datetime.now(UTC).timestamp() - 10 * 86400
     for path in (tmp_path / "store" / "snapshots").iterdir():
         os.utime(path, (ago, ago))
-    touched = Touched(store, clock=lambda: NOW + timedelta(days=1))
+    touched = UsageMarks(store, clock=lambda: NOW + timedelta(days=1))
     for _ in range(3):
         touched.note(crate(0))
     touched.close()
@@ -414,7 +414,7 @@ def test_a_bucket_that_turns_read_only_goes_on_answering(bucket: Bucket, tmp_pat
         store = open_store(bucket.at(tmp_path.name), endpoint=endpoint)
         stow(store, tmp_path, crate(1))
         read_only.set()
-        touched = Touched(store)
+        touched = UsageMarks(store)
         touched.note(crate(1))
         touched.close()
         assert text_of(store, tmp_path, crate(1)) == "one"

@@ -23,13 +23,15 @@ from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
 from docstow.index.parquet import read_table, unpack_vectors
 from docstow.net.decompress import Limits, decompress
-from docstow.store.objects import ObjectStore, Unchanged
+from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update
 
 SCHEMA = 1
 SHARDS = 16
 Cards = Mapping[str, Card]
+#: Begins the tags of shards that this process remembers and could not write.
+_UNWRITTEN = "unwritten "
 
 _COLUMNS = ("kind", "title", "summary", "attributes")
 
@@ -130,7 +132,7 @@ class Catalog:
             others = {key: each for key, each in cards.items() if key != card.key}
             return others | dict(self._from_heads(shard, card.key).items())
 
-        return self._change(shard, put).cards.get(card.key)
+        return self._change(shard, put, if_writable=True).cards.get(card.key)
 
     def rebuild(self) -> int:
         """Make every shard again from heads and snapshots; how many cards there are then."""
@@ -155,28 +157,44 @@ class Catalog:
             if isinstance(changed, Unchanged):
                 return self._remember(shard, replace(known, asked_at=asked_at))
             stored = changed
+            if stored is None and known.etag.startswith(_UNWRITTEN):
+                return self._remember(shard, replace(known, asked_at=asked_at))
         cards = _decoded(stored.body) if stored else None
         if stored is None or cards is None:
-            return self._change(shard, lambda cards: cards)
+            return self._change(shard, lambda cards: cards, if_writable=True)
         return self._remember(shard, _Shard(cards, stored.etag, asked_at))
 
-    def _change(self, shard: int, change: Callable[[Cards], Cards]) -> _Shard:
+    def _change(
+        self, shard: int, change: Callable[[Cards], Cards], *, if_writable: bool = False
+    ) -> _Shard:
         """Change a shard; one that is missing or damaged is made from the heads first.
+
+        Args:
+            shard: which one.
+            change: makes the new cards of those that are there.
+            if_writable: change only what this process remembers if the store cannot be written.
 
         Raises:
             StoreError: others were faster every time.
         """
         asked_at = 0.0
+        new: Cards = {}
 
         def changed(cards: Cards | None) -> Cards:
-            nonlocal asked_at
+            nonlocal asked_at, new
             asked_at = self._clock()
-            return change(self._from_heads(shard) if cards is None else cards)
+            new = change(self._from_heads(shard) if cards is None else cards)
+            return new
 
-        done = update(self._store, _key(shard), _SHARD, changed)
+        try:
+            done = update(self._store, _key(shard), _SHARD, changed)
+        except ReadOnlyStore:
+            if not if_writable:
+                raise
+            return self._remember(shard, _Shard(new, f"{_UNWRITTEN}{asked_at}", asked_at))
         if done.written:
             asked_at = self._clock()
-        return self._remember(shard, _Shard(done.after or {}, done.etag, asked_at))
+        return self._remember(shard, _Shard(new, done.etag, asked_at))
 
     def _remember(self, shard: int, seen: _Shard) -> _Shard:
         """Keep what was seen last: the answer to an older question never replaces a newer one."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.ingest.jobs.model import FAILED, RENEW, SUCCESS, Job, subject
 from docstow.ingest.jobs.store import Jobs
-from docstow.store.objects import Conflict
+from docstow.store.objects import Conflict, ReadOnlyStore
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
@@ -60,9 +60,12 @@ class Renewals:
         sent_at, job = self._sent.get(snapshot.id, (0.0, None))
         if job is None or self._clock() - sent_at >= RETRY_S:
             source = snapshot.revision.source
-            job, _ = self._dispatch().start(
-                subject(RENEW, source), kind=RENEW, source=source, rest_s=RETRY_S
-            )
+            try:
+                job, _ = self._dispatch().start(
+                    subject(RENEW, source), kind=RENEW, source=source, rest_s=RETRY_S
+                )
+            except ReadOnlyStore:
+                return "The store cannot be written."
             sent_at = self._clock()
         elif job.active:
             job = self._jobs.get(job.id)

@@ -1,7 +1,4 @@
-"""The local cache of blobs: a bounded directory of files that are named by their digest.
-
-This room knows files and digests. It does not know where blobs come from.
-"""
+"""Blobs: tables in the store, and the local cache of them, all named by their digest."""
 
 from __future__ import annotations
 
@@ -21,11 +18,7 @@ from docstow.store.objects import AlreadyThere, LocalFiles, ObjectStore
 from docstow.store.records import blob_key
 
 HOLD_S = 30.0
-
-
 _LEFTOVER_AGE_S = 3600.0
-
-
 _UNFINISHED = ".unfinished"
 
 
@@ -60,7 +53,7 @@ class BlobCache:
         self._adding = threading.Lock()
 
     def find(self, digest: str, size: int) -> Path | None:
-        """The file of this digest if it is here and sound; one that is damaged is removed."""
+        """Return the file of this digest if it is here and sound; remove one that is damaged."""
         path = self.directory / digest
         with self._explained():
             if self.is_sound(path, digest, size):
@@ -72,7 +65,7 @@ class BlobCache:
         return None
 
     def obtain(self, digest: str, size: int, download: Callable[[], bytes]) -> Path:
-        """The file of this digest, downloaded if need be, by one thread for all that ask.
+        """Return the file of this digest, downloaded if need be by one thread for all that ask.
 
         Raises:
             StoreError: what was downloaded is not what the digest names, or the disk is full.
@@ -90,7 +83,7 @@ class BlobCache:
             return self._add(digest, body)
 
     def is_sound(self, path: Path, digest: str, size: int) -> bool:
-        """Is the file at ``path`` of this size and, on first sight, of this digest?"""
+        """Return whether a file has this size and, on first sight, this digest."""
         try:
             if path.stat().st_size != size:
                 self._verified.discard(path)
@@ -150,7 +143,7 @@ class BlobCache:
 
 
 def _scan(directory: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time of last use, size and path of every file."""
+    """Yield time of last use, size and path of every file."""
     with os.scandir(directory) as scan:
         for each in scan:
             with contextlib.suppress(FileNotFoundError):
@@ -159,15 +152,12 @@ def _scan(directory: Path) -> Iterator[tuple[float, int, Path]]:
 
 
 def _remove(path: Path) -> bool:
-    """Remove a file; False if it is in use, which only Windows minds."""
+    """Remove a file; return False if it is in use, which only Windows minds."""
     try:
         path.unlink(missing_ok=True)
     except PermissionError:
         return False
     return True
-
-
-# Blobs
 
 
 class Blobs:
@@ -183,7 +173,7 @@ class Blobs:
         self._cache = cache
 
     def upload(self, path: Path, place: str) -> tuple[str, int]:
-        """Store a file under its digest; digest and size in bytes."""
+        """Store a file under its digest; return digest and size in bytes."""
         body = path.read_bytes()
         digest = hashlib.sha256(body).hexdigest()
         with contextlib.suppress(AlreadyThere):
@@ -191,7 +181,7 @@ class Blobs:
         return digest, len(body)
 
     def whole(self, snapshot: Snapshot) -> bool:
-        """Whether the store has all tables of a snapshot, each of its size."""
+        """Return whether the store has all tables of a snapshot, each of its size."""
         keys = [blob_key(digest, snapshot.place) for digest in snapshot.tables.values()]
         return in_parallel(self._stored_size, keys) == list(snapshot.sizes.values())
 
@@ -199,7 +189,7 @@ class Blobs:
         return next((entry.size for entry in self._store.list(key)), None)
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Local files of the snapshot's tables, verified; all of them unless some are named.
+        """Return local files of a snapshot's tables, verified; all of them unless some are named.
 
         Open them soon, or ask again: the cache may drop a file half a minute after it was asked
         for. Asking for a file that is there costs microseconds.
@@ -215,7 +205,7 @@ class Blobs:
                 f" {', '.join(snapshot.tables)}. Stow its source again."
             )
         files = {
-            name: self._at_hand(snapshot, snapshot.tables[name], snapshot.sizes[name])
+            name: self._find_local(snapshot, snapshot.tables[name], snapshot.sizes[name])
             for name in wanted
         }
         absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
@@ -227,8 +217,8 @@ class Blobs:
         found = dict(zip(absent, in_parallel(obtain, list(absent.items())), strict=True))
         return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
-    def _at_hand(self, snapshot: Snapshot, digest: str, size: int) -> Path | None:
-        """The file of a blob if it is here: the store's own on this machine, or the cache's."""
+    def _find_local(self, snapshot: Snapshot, digest: str, size: int) -> Path | None:
+        """Return the file of a blob if it is here: the store's own, or the cache's."""
         if isinstance(self._store, LocalFiles):
             path = self._store.local_path(blob_key(digest, snapshot.place))
             # A file that cannot be read is asked of the store, which says why.

@@ -1,7 +1,7 @@
 """Leases: a note in the store that someone is at work, so that others do not start the same.
 
-This room knows conditional writes and clocks. Nothing may rely on it for correctness: two
-holders at once cost work and do no harm, because publishing is conditional by itself.
+Nothing relies on them for correctness: two holders at once cost work and do no harm, because
+publishing is conditional by itself.
 """
 
 from __future__ import annotations
@@ -60,31 +60,30 @@ class Leases:
         self._skew = timedelta(seconds=skew_s)
 
     def held(self, key: str) -> bool:
-        """Whether someone, this owner included, holds the lease."""
-        current = self._store.get(_place(key))
+        """Return whether someone, this owner included, holds the lease."""
+        current = self._store.get(_key(key))
         return current is not None and self._holds(current.body)
 
     def acquire(self, key: str, seconds: float) -> Lease | None:
-        """Take the lease for so many seconds; None while someone, this owner included, holds it.
+        """Take the lease for so many seconds; return None while anyone, this owner too, holds it.
 
         Raises:
             StoreError: the store cannot be used.
         """
-        place = _place(key)
-        current = self._store.get(place)
+        current = self._store.get(_key(key))
         if current is not None and self._holds(current.body):
             return None
         return self._write(key, seconds, current.etag if current else "")
 
     def renew(self, lease: Lease) -> Lease | None:
-        """Hold on for as long again from now; None when another has taken the lease over."""
+        """Extend a lease for as long again from now; None when another has taken it over."""
         return self._write(lease.key, lease.seconds, lease.etag)
 
     def release(self, lease: Lease) -> None:
-        """Let the next one in at once. A lease that another has taken over is left alone."""
-        ended = _body(lease.owner, datetime.min.replace(tzinfo=UTC))
+        """End a lease at once. One that another has taken over is left alone."""
+        ended = _encode(lease.owner, datetime.min.replace(tzinfo=UTC))
         try:
-            self._store.swap(_place(lease.key), ended, lease.etag)
+            self._store.swap(_key(lease.key), ended, lease.etag)
         except Conflict:
             return
 
@@ -120,31 +119,31 @@ class Leases:
     def _holds(self, body: bytes) -> bool:
         # A lease that ends in the far future was written by a broken clock: it would never end.
         now = self._clock()
-        return now - self._skew < _until(body) < now + LONGEST
+        return now - self._skew < _decode_end(body) < now + LONGEST
 
     def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
         until = self._clock() + timedelta(seconds=seconds)
-        body = _body(self._owner, until)
+        body = _encode(self._owner, until)
         try:
             if etag:
-                etag = self._store.swap(_place(key), body, etag)
+                etag = self._store.swap(_key(key), body, etag)
             else:
-                etag = self._store.create(_place(key), body)
+                etag = self._store.create(_key(key), body)
         except (AlreadyThere, Conflict):
             return None
         return Lease(key, self._owner, until, seconds, etag)
 
 
-def _place(key: str) -> str:
+def _key(key: str) -> str:
     return "leases/" + "/".join(map(escape, key.split("/"))) + ".json"
 
 
-def _body(owner: str, until: datetime) -> bytes:
+def _encode(owner: str, until: datetime) -> bytes:
     return json.dumps({"owner": owner, "until": until.astimezone(UTC).isoformat()}).encode()
 
 
-def _until(body: bytes) -> datetime:
-    """When the lease ends; one that cannot be read has ended, for leases only save work."""
+def _decode_end(body: bytes) -> datetime:
+    """Return when a lease ends; one that cannot be read has ended, for leases only save work."""
     try:
         return datetime.fromisoformat(json.loads(body)["until"]).astimezone(UTC)
     except (ValueError, KeyError, TypeError, OverflowError):

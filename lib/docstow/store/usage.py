@@ -1,8 +1,4 @@
-"""Pins: marks on sources that are to be evicted after all others.
-
-This room knows where the marks are and what they say. It does not evict, and does not know who
-decides what is pinned.
-"""
+"""What eviction goes by: marks of use, and pins on sources that are to be evicted last."""
 
 from __future__ import annotations
 
@@ -11,32 +7,31 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
 from docstow.store.objects import AlreadyThere, ObjectStore
+from docstow.store.read_only import tolerate_read_only
 from docstow.store.records import SCHEMA, head_key
 from docstow.store.update import RAW, update
 
-# Marks of use
-
-
-TOUCHED_PREFIX = "touched/"
-
-
+TOUCHED_PREFIX, PINNED_PREFIX = "touched/", "pinned/"
 #: Marks that wait beyond this are left out: the store does not keep up, and others follow.
 MOST_WAITING = 1000
+#: Why a source is pinned: it belongs to the crates that are ingested ahead of any question.
+PRE_INGESTED = "pre-ingest"
+_UNMARKED = "uses are not marked, so that eviction goes by the days of publishing"
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Touched:
-    """Writes the marks of a process. Safe to share between threads.
+class UsageMarks:
+    """Writes the marks of use of a process. Safe to share between threads.
 
     Args:
         store: where they are, ``touched/<day>/<kind>/<name>/<version>``.
@@ -48,21 +43,21 @@ class Touched:
         self._clock = clock
         self._guard = threading.Lock()
         self._day = ""
-        self._known: set[Source] = set()
+        self._marked: set[Source] = set()
         self._waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
 
     def note(self, source: Source) -> None:
-        """Mark a source as used today, unless this process has; returns at once."""
+        """Mark a source as used today, unless this process has; return at once."""
         day = self._clock().astimezone(UTC).date().isoformat()
         with self._guard:
             if day != self._day:
-                self._day, self._known = day, set()
-            if source in self._known or self._waiting.qsize() > MOST_WAITING:
+                self._day, self._marked = day, set()
+            if source in self._marked or self._waiting.qsize() > MOST_WAITING:
                 return
-            self._known.add(source)
+            self._marked.add(source)
             if self._writer is None:
-                self._writer = threading.Thread(target=self._write, name="touched", daemon=True)
+                self._writer = threading.Thread(target=self._write, name="usage", daemon=True)
                 self._writer.start()
         self._waiting.put(
             f"{TOUCHED_PREFIX}{day}/{head_key(source)[len('heads/') : -len('.json')]}"
@@ -78,23 +73,13 @@ class Touched:
 
     def _write(self) -> None:
         while (key := self._waiting.get()) is not None:
-            # A store that refuses, say one that is read-only, is no reason to answer less.
-            with contextlib.suppress(AlreadyThere, StoreError):
+            # A store that refuses is no reason to answer less.
+            with contextlib.suppress(AlreadyThere, StoreError), tolerate_read_only(_UNMARKED):
                 self._store.create(key, b"")
 
 
-PINNED_PREFIX = "pinned/"
-
-
-PARALLEL = 8
-
-
-#: Why a source is pinned: it belongs to the crates that are stowed ahead of any question.
-PRE_INGESTED = "pre-ingest"
-
-
 class Pins:
-    """The marks of a store, ``pinned/<kind>/<name>/<version>.json``. Safe to share among threads.
+    """The pins of a store, ``pinned/<kind>/<name>/<version>.json``. Safe to share among threads.
 
     Args:
         store: where they are.
@@ -104,54 +89,45 @@ class Pins:
         self._store = store
 
     def pin(self, source: Source, reason: str) -> None:
-        """Mark a source; a mark that is there is replaced only where the reason is another.
+        """Pin a source; a pin that is there is replaced only where the reason is another.
 
         Raises:
             StoreError: the store cannot be used.
         """
-        key = _key(source)
         body = json.dumps({"schema": SCHEMA, "source": asdict(source), "reason": reason}).encode()
-        update(self._store, key, RAW, lambda _: body)
+        update(self._store, _key(source), RAW, lambda _: body)
 
     def move(self, source: Source, reason: str) -> None:
-        """Mark a source in the place of the other versions that bear a mark of that reason."""
+        """Pin a source in the place of the other versions that are pinned for that reason."""
         self.pin(source, reason)
         folder = _key(source).rpartition("/")[0] + "/"
         for other, why in self._read(folder).items():
             if why == reason and other.target == source.target and other != source:
-                self._store.delete(_key(other))
+                self.unpin(other)
 
     def unpin(self, source: Source) -> None:
-        """Take a source's mark away, if it has one."""
+        """Remove a source's pin, if it has one."""
         self._store.delete(_key(source))
 
     def pinned(self) -> Mapping[Source, str]:
-        """Every marked source with the reason, in the order of their keys.
+        """Return every pinned source with the reason, in the order of their keys.
 
         Raises:
-            StoreError: a mark is damaged, or the store cannot be used.
+            StoreError: a pin is damaged, or the store cannot be used.
         """
         return self._read(PINNED_PREFIX)
 
     def _read(self, prefix: str) -> dict[Source, str]:
         keys = [entry.key for entry in self._store.list(prefix)]
-        if not keys:
-            return {}
-        with ThreadPoolExecutor(min(PARALLEL, len(keys))) as pool:
-            found = list(pool.map(self._store.get, keys))
-        marks = (
-            _decoded(stored.body, key)
-            for key, stored in zip(keys, found, strict=True)
-            if stored is not None
-        )
-        return dict(marks)
+        found = zip(keys, in_parallel(self._store.get, keys), strict=True)
+        return dict(_decode(stored.body, key) for key, stored in found if stored is not None)
 
 
 def _key(source: Source) -> str:
     return PINNED_PREFIX + head_key(source).removeprefix("heads/")
 
 
-def _decoded(body: bytes, key: str) -> tuple[Source, str]:
+def _decode(body: bytes, key: str) -> tuple[Source, str]:
     try:
         fields = json.loads(body)
         return Source(**fields["source"]), str(fields["reason"])

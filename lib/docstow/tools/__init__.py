@@ -18,6 +18,7 @@ from docstow.core import auth as access
 from docstow.core import concurrency
 from docstow.core.errors import (
     DocstowError,
+    Forbidden,
     InternalError,
     InvalidParameter,
     SnapshotGone,
@@ -25,6 +26,7 @@ from docstow.core.errors import (
     ToolNotFound,
     internal_error,
 )
+from docstow.store.objects import ReadOnlyStore
 from docstow.tools.parameters import Parameter, schema, validate
 
 __all__ = ["Answer", "Parameter", "Tool", "Toolbox"]
@@ -211,6 +213,12 @@ class Toolbox:
         """
         try:
             return self.call(name, arguments)
+        except ReadOnlyStore as error:
+            log.warning("tool %s, request %s: %s", name, request_id, error.message)
+            return Forbidden(
+                "The store of this server is read-only: it answers from what is there, and nothing"
+                " can be added or changed."
+            )
         except StoreError:
             # Its advice is for the operator, and names places that are no caller's business.
             log.exception("tool %s failed, request %s", name, request_id)

@@ -1,4 +1,4 @@
-"""What the README says of settings is what the settings are."""
+"""What the docs say of settings is what the settings are."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from docstow.core.settings import FIELDS, MIB
 from paths import REPOSITORY
 
-README = REPOSITORY / "README.md"
+SETTINGS = REPOSITORY / "docs" / "settings.md"
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
     rows = re.findall(
-        r"^\| `(\w+)` \| (?:`(.*?)`)? *\| (.+) \|$", README.read_text("utf-8"), re.MULTILINE
+        r"^\| `(\w+)` \| (?:`(.*?)`)? *\| (.+) \|$", SETTINGS.read_text("utf-8"), re.MULTILINE
     )
     listed = {name: (default, text) for name, default, text in rows if name in FIELDS}
     expected = {}

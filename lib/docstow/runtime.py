@@ -46,10 +46,9 @@ from docstow.store.objects import probe as probe
 from docstow.store.read_only import tolerate_read_only
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import UsageMarks
-from docstow.tools import Toolbox, packages
+from docstow.tools import Toolbox, crates, packages
 from docstow.tools import collections as collections
 from docstow.tools import docs as docs
-from docstow.tools import items as rust
 from docstow.tools import sources as sources
 from docstow.tools.metrics import Metrics
 
@@ -193,7 +192,7 @@ def toolbox(
         upstreams.check,
     )
     tools = [
-        *rust.tools(library),
+        *crates.tools(library),
         *docs.tools(prose),
         *packages.tools(projects, library, snapshots),
         *sources.tools(library, desk),

@@ -71,10 +71,10 @@ for each in distributions(path=[{site!r}]):
 _READ = """
 from pathlib import Path
 from docstow.languages.projects import Projects
-from docstow.tools.read_package import read_package_tool
+from docstow.tools import read_package
 from docstow.tools import Toolbox
 projects = Projects([Path({root!r})], Path({cache!r}), local=True)
-box = Toolbox([read_package_tool(projects)])
+box = Toolbox([read_package.tool(projects)])
 for name in {names!r}:
     box.call("read_package", {{"package_name": name}})
 """

@@ -6,7 +6,8 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from docstow.tools.metrics import Metrics, prometheus
+from docstow.server.prometheus import prometheus
+from docstow.tools.metrics import Metrics
 from prose_server import harbour
 
 EMPTY = {

@@ -20,9 +20,9 @@ from docstow.server.mcp.protocol import describe
 from docstow.server.mcp.versions import HANDSHAKE, STATELESS
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
 from docstow.server.openapi import document
+from docstow.server.prometheus import PROMETHEUS, prometheus
 from docstow.server.rest import ROUTES, ToolRoute, collect_arguments
 from docstow.tools import Answer
-from docstow.tools.metrics import PROMETHEUS, prometheus
 
 T = TypeVar("T")
 

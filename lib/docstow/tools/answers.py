@@ -88,6 +88,11 @@ def provenance_line(stowed: Stowed, url: str) -> str:
     )
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text cut to so many characters, with an ellipsis where it was longer."""
+    return text if len(text) <= most else text[: most - 2] + " …"
+
+
 def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, Any]:
     """The members ``results`` and ``cursor``: the page of a list that a cursor points to.
 

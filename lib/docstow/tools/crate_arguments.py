@@ -26,7 +26,7 @@ LANGUAGE_BRIEF = replace(LANGUAGE, description="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
-def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
+def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
     """Return the crate in the version that the caller asked for, by number or by lock file.
 
     Args:
@@ -43,7 +43,7 @@ def stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
         return library.crate(name, version)
     if version:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
-    lock = locked(lockfile, name)
+    lock = find_locked(lockfile, name)
     return with_lock_notice(library.crate(name, lock.version if lock else ""), lock)
 
 
@@ -61,7 +61,7 @@ def language_of(arguments: Mapping[str, Any]) -> Language:
     return language
 
 
-def locked(lockfile: str, name: str) -> Locked | None:
+def find_locked(lockfile: str, name: str) -> Locked | None:
     """Return what a lock file says of a crate; None without one, and for the standard library.
 
     No lock file names that, and a caller may give the same one with every call.

@@ -26,37 +26,35 @@ TREE_KINDS = ("normal", "build")
 PER_PAGE = 100
 
 
-def tools(library: Library) -> list[Tool]:
-    """The tool, bound to a library."""
+def tool(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
     need = result_schema(
         {"crate": TEXT, "resolved": TEXT, "active": {"type": "boolean"}},
         kind=TEXT,
         requirement=TEXT,
     )
-    return [
-        Tool(
-            name="get_dependencies",
-            toolset="rust",
-            title="Dependencies",
-            description=(
-                "What a crate depends on, with features and resolved versions, and the whole "
-                "tree. Not for its own features (get_crate_summary). "
-                'Example: {"crate": "axum", "version": "0.8", "depth": 2}.'
-            ),
-            parameters=(
-                CRATE,
-                VERSION,
-                LOCKFILE,
-                Parameter("depth", "integer", "", default=1, minimum=1, maximum=6),
-                Parameter("kinds", "array", "", choices=KINDS),
-                CURSOR,
-            ),
-            run=partial(_run, library),
-            output_schema=list_schema(
-                need, tree={"type": "array", "items": {"type": "object"}}, mermaid=TEXT
-            ),
-        )
-    ]
+    return Tool(
+        name="get_dependencies",
+        toolset="rust",
+        title="Dependencies",
+        description=(
+            "What a crate depends on, with features and resolved versions, and the whole "
+            "tree. Not for its own features (get_crate_summary). "
+            'Example: {"crate": "axum", "version": "0.8", "depth": 2}.'
+        ),
+        parameters=(
+            CRATE,
+            VERSION,
+            LOCKFILE,
+            Parameter("depth", "integer", "", default=1, minimum=1, maximum=6),
+            Parameter("kinds", "array", "", choices=KINDS),
+            CURSOR,
+        ),
+        run=partial(_run, library),
+        output_schema=list_schema(
+            need, tree={"type": "array", "items": {"type": "object"}}, mermaid=TEXT
+        ),
+    )
 
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:

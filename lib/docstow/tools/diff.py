@@ -21,14 +21,15 @@ from docstow.tools.answers import (
     paged,
     provenance,
     result_schema,
+    shortened,
 )
 from docstow.tools.crate_arguments import (
     CRATE,
     CURSOR,
     LANGUAGE_BRIEF,
     LOCKFILE,
+    find_stowed,
     language_of,
-    stowed,
 )
 from docstow.tools.parameters import Parameter
 
@@ -46,8 +47,8 @@ PER_PAGE = 50
 TEXT_LENGTH = 240
 
 
-def tools(library: Library) -> list[Tool]:
-    """The tool, bound to a library."""
+def tool(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
     result = result_schema(
         {"path": TEXT, "kind": TEXT, "class": TEXT, "rule": TEXT},
         before=TEXT,
@@ -55,29 +56,27 @@ def tools(library: Library) -> list[Tool]:
         new_path=TEXT,
     )
     members = {"type": "object"}
-    return [
-        Tool(
-            name="diff_versions",
-            toolset="rust",
-            title="Version differences",
-            description=(
-                "What changed between two versions of a crate, breaking first; paths: only what "
-                "you use. Use it before an upgrade. Not for the versions (list_versions). "
-                'Example: {"crate": "http", "from_version": "0.2", "to_version": "1"}.'
-            ),
-            parameters=(
-                CRATE,
-                LANGUAGE_BRIEF,
-                Parameter("from_version", "string", "", default="", max_length=100),
-                Parameter("to_version", "string", "", default="", max_length=100),
-                Parameter("paths", "array", "", max_length=100),
-                LOCKFILE,
-                CURSOR,
-            ),
-            run=partial(_diff, library),
-            output_schema=list_schema(result, verdict=members, counts=members, total=COUNT),
-        )
-    ]
+    return Tool(
+        name="diff_versions",
+        toolset="rust",
+        title="Version differences",
+        description=(
+            "What changed between two versions of a crate, breaking first; paths: only what "
+            "you use. Use it before an upgrade. Not for the versions (list_versions). "
+            'Example: {"crate": "http", "from_version": "0.2", "to_version": "1"}.'
+        ),
+        parameters=(
+            CRATE,
+            LANGUAGE_BRIEF,
+            Parameter("from_version", "string", "", default="", max_length=100),
+            Parameter("to_version", "string", "", default="", max_length=100),
+            Parameter("paths", "array", "", max_length=100),
+            LOCKFILE,
+            CURSOR,
+        ),
+        run=partial(_diff, library),
+        output_schema=list_schema(result, verdict=members, counts=members, total=COUNT),
+    )
 
 
 def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
@@ -88,9 +87,9 @@ def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
     language = language_of(arguments)
     asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
     asked |= {"language": language.name}
-    old = stowed(library, arguments["crate"], asked)
+    old = find_stowed(library, arguments["crate"], asked)
     asked |= {"version": arguments["to_version"].strip(), "lockfile": ""}
-    new = stowed(library, arguments["crate"], asked)
+    new = find_stowed(library, arguments["crate"], asked)
     was, now = library.indexes([old.snapshot, new.snapshot])
     found = _compare(library, language, (old, was), (new, now))
     changes = found.changes
@@ -173,15 +172,11 @@ def _result(change: Change) -> dict[str, str]:
         "kind": change.kind,
         "class": change.verdict,
         "rule": change.rule,
-        "before": _short(change.before),
-        "after": _short(change.after),
+        "before": shortened(change.before, TEXT_LENGTH),
+        "after": shortened(change.after, TEXT_LENGTH),
         "new_path": change.now,
     }
     return {name: value for name, value in result.items() if value}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= TEXT_LENGTH else text[: TEXT_LENGTH - 2] + " …"
 
 
 def _verdict(bump: Bump, old: str, new: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from docstow.core.errors import (
 )
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import TEXT, list_schema, offset, paged, provenance, result_schema
-from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, find_stowed
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from docstow.library import Library, Stowed
 
 
-def tools(library: Library) -> list[Tool]:
-    """The tool, bound to a library."""
+def tool(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
     example = result_schema(
         {
             "score": {"type": "number"},
@@ -43,29 +43,27 @@ def tools(library: Library) -> list[Tool]:
             "url": TEXT,
         }
     )
-    return [
-        Tool(
-            name="search_examples",
-            toolset="rust",
-            title="Code examples",
-            description=(
-                "Whole code examples from a crate's docs, found by what they do. Not for "
-                "signatures (search_items). "
-                'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
-            ),
-            parameters=(
-                Parameter("query", "string", "", required=True, max_length=500),
-                CRATE,
-                VERSION,
-                LOCKFILE,
-                Parameter("k", "integer", "", default=3, minimum=1, maximum=20),
-                Parameter("language", "array", ""),
-                CURSOR,
-            ),
-            run=partial(_search, library),
-            output_schema=list_schema(example),
-        )
-    ]
+    return Tool(
+        name="search_examples",
+        toolset="rust",
+        title="Code examples",
+        description=(
+            "Whole code examples from a crate's docs, found by what they do. Not for "
+            "signatures (search_items). "
+            'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "", required=True, max_length=500),
+            CRATE,
+            VERSION,
+            LOCKFILE,
+            Parameter("k", "integer", "", default=3, minimum=1, maximum=20),
+            Parameter("language", "array", ""),
+            CURSOR,
+        ),
+        run=partial(_search, library),
+        output_schema=list_schema(example),
+    )
 
 
 def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
@@ -101,12 +99,12 @@ def _documented(library: Library, arguments: Mapping[str, Any], wanted: Sequence
     """The package of that language that has the name; a crate's docs have other languages too."""
     crate = {**arguments, "language": ""}
     if not (known := [each for each in wanted if each in languages.names()]):
-        return stowed(library, arguments["crate"], crate)
+        return find_stowed(library, arguments["crate"], crate)
     try:
-        return stowed(library, arguments["crate"], {**arguments, "language": known[0]})
+        return find_stowed(library, arguments["crate"], {**arguments, "language": known[0]})
     except PackageNotFound as miss:
         try:
-            return stowed(library, arguments["crate"], crate)
+            return find_stowed(library, arguments["crate"], crate)
         except (CrateNotFound, CrateNotDocumented, UpstreamError, UpstreamTimeout):
             raise miss from None
 

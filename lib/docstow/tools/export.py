@@ -17,7 +17,7 @@ from docstow.core.errors import InvalidParameter, SnapshotNotFound
 from docstow.sources import kind_of
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import provenance, provenance_line
-from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, find_stowed
 from docstow.tools.docs import SNAPSHOT, SOURCE, answered
 from docstow.tools.docs import provenance_line as prose_line
 from docstow.tools.parameters import Parameter
@@ -107,7 +107,7 @@ def _crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
         raise InvalidParameter("format", f"of a crate must be one of {', '.join(CRATE_FORMS)}")
     if arguments["snapshot_id"]:
         raise InvalidParameter("snapshot_id", "belongs to source_id; a crate has its version")
-    found = stowed(library, arguments["crate"], arguments)
+    found = find_stowed(library, arguments["crate"], arguments)
     return _Whole(
         found.snapshot.id,
         provenance(found),

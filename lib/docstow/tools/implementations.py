@@ -20,8 +20,9 @@ from docstow.tools.answers import (
     paged,
     provenance,
     result_schema,
+    shortened,
 )
-from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, stowed
+from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, find_stowed
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ HEADER = 1200
 COVERED = 20
 
 
-def tools(library: Library) -> list[Tool]:
-    """The tool, bound to a library."""
+def tool(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
     mark = {"type": "boolean"}
     names = {"type": "array", "items": TEXT}
     result = result_schema(
@@ -48,28 +49,26 @@ def tools(library: Library) -> list[Tool]:
         covered=COUNT,
         covers=names,
     )
-    return [
-        Tool(
-            name="find_implementations",
-            toolset="rust",
-            title="Implementations",
-            description=(
-                "All implementations of a trait in a crate, or all traits of a type; foreign ones "
-                "too. Not for a trait's methods (get_item_doc). "
-                'Example: {"crate": "serde", "trait": "Deserialize"}.'
-            ),
-            parameters=(
-                CRATE,
-                Parameter("trait", "string", "", default="", max_length=500),
-                Parameter("type", "string", "", default="", max_length=500),
-                VERSION,
-                LOCKFILE,
-                CURSOR,
-            ),
-            run=partial(_find, library),
-            output_schema=list_schema(result, meant=names, total=COUNT, counts={"type": "object"}),
-        )
-    ]
+    return Tool(
+        name="find_implementations",
+        toolset="rust",
+        title="Implementations",
+        description=(
+            "All implementations of a trait in a crate, or all traits of a type; foreign ones "
+            "too. Not for a trait's methods (get_item_doc). "
+            'Example: {"crate": "serde", "trait": "Deserialize"}.'
+        ),
+        parameters=(
+            CRATE,
+            Parameter("trait", "string", "", default="", max_length=500),
+            Parameter("type", "string", "", default="", max_length=500),
+            VERSION,
+            LOCKFILE,
+            CURSOR,
+        ),
+        run=partial(_find, library),
+        output_schema=list_schema(result, meant=names, total=COUNT, counts={"type": "object"}),
+    )
 
 
 def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
@@ -78,7 +77,7 @@ def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
     trait, named = arguments["trait"].strip(), arguments["type"].strip()
     if bool(trait) == bool(named):
         raise InvalidParameter("trait", "give exactly one of trait and type")
-    found = stowed(library, arguments["crate"], arguments)
+    found = find_stowed(library, arguments["crate"], arguments)
     index = library.index(found.snapshot)
     by_trait = bool(trait)
     search = implementations.of_trait if by_trait else implementations.of_type
@@ -100,7 +99,7 @@ def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _shown(each: Implementation) -> dict[str, Any]:
-    header = each.header if len(each.header) <= HEADER else each.header[: HEADER - 2] + " …"
+    header = shortened(each.header, HEADER)
     shown: dict[str, Any] = {"type": each.type, "trait": each.trait, "header": header}
     if each.sort != "written":
         shown[each.sort] = True

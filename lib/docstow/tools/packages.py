@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docstow.tools.read_package import read_package_tool
-from docstow.tools.scan_packages import scan_packages_tool
-from docstow.tools.verify_code import verify_code_tool
+from docstow.tools import read_package, scan_packages, verify_code
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 def tools(projects: Projects, library: Library, snapshots: Snapshots) -> list[Tool]:
     """Make the tools for the projects that may be looked into and for what is stowed."""
     return [
-        scan_packages_tool(projects),
-        read_package_tool(projects),
-        verify_code_tool(library, snapshots, lambda: projects),
+        scan_packages.tool(projects),
+        read_package.tool(projects),
+        verify_code.tool(library, snapshots, lambda: projects),
     ]

@@ -56,7 +56,7 @@ _SAID = ("module", "re-export")
 _WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
 
 
-def read_package_tool(projects: Projects) -> Tool:
+def tool(projects: Projects) -> Tool:
     """The tool, bound to the projects that the server may look into."""
     return Tool(
         name="read_package",

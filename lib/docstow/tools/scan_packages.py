@@ -28,7 +28,7 @@ _MOST_CALLS = 3
 _LONGEST_TEXT = 200_000
 
 
-def scan_packages_tool(projects: Projects) -> Tool:
+def tool(projects: Projects) -> Tool:
     """The tool, bound to the projects that the server may look into."""
     ecosystems = tuple(each.spelling.ecosystem for each in languages.LANGUAGES.values())
     text = {"type": "array", "items": TEXT}

@@ -32,9 +32,7 @@ _LONGEST = 200_000
 _MOST_NAMED = 8
 
 
-def verify_code_tool(
-    library: Library, snapshots: Snapshots, projects: Callable[[], Projects] | None
-) -> Tool:
+def tool(library: Library, snapshots: Snapshots, projects: Callable[[], Projects] | None) -> Tool:
     """Make the tool.
 
     Args:

@@ -13,8 +13,8 @@ from docstow.languages.projects import Projects
 from docstow.languages.python import check as python_code
 from docstow.languages.python.checking import PythonResolver
 from docstow.runtime import Runtime
-from docstow.tools import Toolbox
-from docstow.tools.verify_code import language_of, verify_code_tool
+from docstow.tools import Toolbox, verify_code
+from docstow.tools.verify_code import language_of
 
 LOCK = """
 [[package]]
@@ -30,7 +30,7 @@ dependencies = ["tokio"]
 
 
 def call(runtime: Runtime, projects: Projects | None = None, **arguments: Any) -> dict[str, Any]:
-    tool = verify_code_tool(
+    tool = verify_code.tool(
         runtime.library, runtime.snapshots, None if projects is None else lambda: projects
     )
     answer: dict[str, Any] = json.loads(Toolbox([tool]).call("verify_code", arguments).render())

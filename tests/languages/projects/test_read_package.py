@@ -18,15 +18,14 @@ from docstow.core.errors import (
     PackageNotFound,
 )
 from docstow.languages.projects import Projects
-from docstow.tools import Toolbox
-from docstow.tools.read_package import read_package_tool
+from docstow.tools import Toolbox, read_package
 from languages.projects.test_boundary import REFUSED
 
 
 @pytest.fixture(scope="module")
 def toolbox(python_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
     cache = tmp_path_factory.mktemp("cache")
-    return Toolbox([read_package_tool(Projects([python_project], cache, local=True))])
+    return Toolbox([read_package.tool(Projects([python_project], cache, local=True))])
 
 
 def read(toolbox: Toolbox, **arguments: Any) -> str:
@@ -147,7 +146,7 @@ def test_a_package_that_another_project_has_is_told_with_that_one(
     (tmp_path / "web" / "node_modules" / "left" / "package.json").write_text('{"name": "left"}')
     (tmp_path / "empty").mkdir()
     roots = [tmp_path / "web", tmp_path / "empty", python_project]
-    tools = Toolbox([read_package_tool(Projects(roots, tmp_path / "cache", local=True))])
+    tools = Toolbox([read_package.tool(Projects(roots, tmp_path / "cache", local=True))])
     with pytest.raises(
         PackageNotFound, match=rf"^web has no .*'requests'.*: {python_project.name}"
     ):
@@ -157,7 +156,7 @@ def test_a_package_that_another_project_has_is_told_with_that_one(
 
 
 def test_a_server_elsewhere_reads_no_project(python_project: Path, tmp_path: Path) -> None:
-    remote = Toolbox([read_package_tool(Projects([python_project], tmp_path, local=False))])
+    remote = Toolbox([read_package.tool(Projects([python_project], tmp_path, local=False))])
     with pytest.raises(Forbidden):
         read(remote, package_name="requests")
 

@@ -21,9 +21,7 @@ from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.typescript import files as node_files
 from docstow.languages.typescript.reading import READING
-from docstow.tools import Toolbox
-from docstow.tools.read_package import read_package_tool
-from docstow.tools.scan_packages import scan_packages_tool
+from docstow.tools import Toolbox, read_package, scan_packages
 
 #: Packages of the environment that have hundreds of modules.
 LARGE = ("django", "sqlalchemy", "numpy", "pydantic")
@@ -36,7 +34,7 @@ def projects(python_project: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="module")
 def toolbox(projects: Projects) -> Toolbox:
-    return Toolbox([read_package_tool(projects), scan_packages_tool(projects)])
+    return Toolbox([read_package.tool(projects), scan_packages.tool(projects)])
 
 
 @pytest.fixture

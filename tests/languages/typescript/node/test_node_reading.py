@@ -10,8 +10,7 @@ import pytest
 
 from docstow.core.errors import InvalidParameter
 from docstow.languages.projects import Projects
-from docstow.tools import Toolbox
-from docstow.tools.read_package import read_package_tool
+from docstow.tools import Toolbox, read_package
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def read(tmp_path: Path) -> Any:
         (folder / "index.d.ts").write_text(text)
     asked = {"equal": "3", "lib": "7", "a-lib5": "npm:lib@5"}
     (root / "package.json").write_text(json.dumps({"dependencies": asked}))
-    toolbox = Toolbox([read_package_tool(Projects([root], tmp_path / "cache", local=True))])
+    toolbox = Toolbox([read_package.tool(Projects([root], tmp_path / "cache", local=True))])
     return lambda **arguments: toolbox.call("read_package", arguments).text
 
 

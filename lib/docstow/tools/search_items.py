@@ -1,0 +1,293 @@
+"""The tool ``search_items``: items of one crate, of several, or of all that are stowed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter
+from docstow.index.render import HEADINGS
+from docstow.library import ALL
+from docstow.tools import Answer, Tool
+from docstow.tools.answers import (
+    TEXT,
+    list_schema,
+    offset,
+    paged,
+    provenance,
+    result_schema,
+    shortened,
+)
+from docstow.tools.crate_arguments import (
+    CURSOR,
+    LANGUAGE,
+    LOCKFILE,
+    VERSION,
+    find_locked,
+    find_stowed,
+    language_of,
+    with_lock_notice,
+)
+from docstow.tools.parameters import Parameter
+
+if TYPE_CHECKING:
+    from docstow.core.model import Hit
+    from docstow.index.loaded import Index
+    from docstow.index.search import Filters
+    from docstow.languages.shared.language import Language
+    from docstow.library import Library, Stowed
+
+#: Longest header in a list, in characters; the page has the whole.
+_LONGEST_HEADER = 400
+#: JSON Schema of ``answered``: a version, or the crates of a search over several.
+_ANSWERED = {
+    "type": ["string", "array"],
+    "items": {
+        "type": "object",
+        "properties": {"crate": TEXT, "version": TEXT, "snapshot": TEXT},
+    },
+}
+
+
+def tool(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    item = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "header": TEXT,
+            "snippet": TEXT,
+            "url": TEXT,
+        },
+        features={"type": "array", "items": TEXT},
+        deprecated={"type": "boolean"},
+        explanation={"type": "object"},
+        crate=TEXT,
+        version=TEXT,
+    )
+    return Tool(
+        name="search_items",
+        toolset="rust",
+        title="Search crates",
+        description=(
+            "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
+            "signature; without crate, in all stowed ones. Not for reading docs (get_item_doc). "
+            'Example: {"crate": "tokio", "query": "run blocking code"}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "", default="", max_length=500),
+            Parameter(
+                "signature",
+                "string",
+                "A function's shape: Vec<T> -> &T",
+                default="",
+                max_length=500,
+            ),
+            Parameter("crate", "string", "", default="", max_length=64),
+            Parameter("crates", "array", "", max_length=10),
+            LANGUAGE,
+            VERSION,
+            LOCKFILE,
+            Parameter("k", "integer", "", default=5, minimum=1, maximum=50),
+            Parameter("type_filter", "array", "Such as struct, method", choices=tuple(HEADINGS)),
+            Parameter("module", "string", "", default=""),
+            Parameter("feature", "string", "", default=""),
+            Parameter("has_examples", "boolean", ""),
+            Parameter("deprecated", "boolean", ""),
+            CURSOR,
+            Parameter("explain", "boolean", "", default=False),
+        ),
+        run=partial(_run, library),
+        output_schema=list_schema(item, answered=_ANSWERED),
+    )
+
+
+def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.search import Filters, search
+    from docstow.index.signatures.search import search_by_signature
+
+    query, signature = arguments["query"].strip(), arguments["signature"].strip()
+    if not query and not signature:
+        raise InvalidParameter("query", "must say what is looked for; or give a signature")
+    filters = Filters(
+        kinds=tuple(arguments["type_filter"] or ()),
+        module=arguments["module"].strip(),
+        feature=arguments["feature"].strip(),
+        has_examples=arguments["has_examples"],
+        deprecated=arguments["deprecated"],
+    )
+    if signature and language_of(arguments).packaged:
+        raise InvalidParameter("signature", "is for Rust; say what it does in query")
+    if not arguments["crate"]:
+        show = partial(_result, explain=arguments["explain"])
+        return _search_several(library, arguments, query, filters, show, signature=signature)
+    if arguments["crates"]:
+        raise InvalidParameter("crates", "give either crate or crates, not both")
+    stowed, embedder = library.current(find_stowed(library, arguments["crate"], arguments))
+    index = library.index(stowed.snapshot)
+    limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
+    unbound: Sequence[str] = ()
+    if signature:
+        found = search_by_signature(index, embedder, signature, query, limit=limit, filters=filters)
+        hits, unbound = list(found.hits), found.unbound
+    else:
+        hits = search(index, embedder, query, limit=limit, filters=filters)
+    answer = provenance(stowed) | paged(
+        [_result(index, hit, explain=arguments["explain"]) for hit in hits],
+        arguments["cursor"],
+        stowed.snapshot.id,
+        arguments["k"],
+    )
+    notices = [answer["notice"]] if "notice" in answer else []
+    if unbound:
+        notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
+    if not hits:
+        notices.append(
+            "no function has this shape; write _ for what may be any type"
+            if signature
+            else _explain_nothing(index, stowed.name, filters)
+        )
+    return Answer(answer | ({"notice": "; ".join(notices)} if notices else {}))
+
+
+def _explain_nothing(index: Index, name: str, filters: Filters) -> str:
+    """Say why a search found nothing, and what there is instead."""
+    if filters.module and not index.find(filters.module.removesuffix(index.language.separator)):
+        return f"{name} has no module {filters.module}; get_module_tree lists those there are"
+    features = {feature for row in range(len(index)) for feature in index.features(row)}
+    if filters.feature and filters.feature not in features:
+        known = ", ".join(sorted(features)) or "none"
+        return f"no item of {name} needs the feature {filters.feature}; known are: {known}"
+    if filters == type(filters)():
+        return "no word of the query can be searched for; describe what the item does"
+    kinds = ", ".join(sorted(set(index.columns["kind"].tolist())))
+    return f"nothing passes the filters; {name} has these kinds: {kinds}"
+
+
+def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
+    attributes = index.attributes(index.row(hit.path, hit.kind))
+    result: dict[str, Any] = {
+        "score": round(hit.score, 5),
+        "item_path": hit.path,
+        "item_type": hit.kind,
+        "header": shortened(hit.signature, _LONGEST_HEADER),
+        "snippet": hit.snippet,
+        "url": hit.url,
+    }
+    if attributes.get("features"):
+        result["features"] = attributes["features"]
+    if attributes.get("deprecated") is not None:
+        result["deprecated"] = True
+    if explain:
+        result["explanation"] = dict(hit.details)
+    return result
+
+
+def _search_several(
+    library: Library,
+    arguments: Mapping[str, Any],
+    query: str,
+    filters: Filters,
+    result: Callable[[Index, Hit], dict[str, Any]],
+    *,
+    signature: str = "",
+) -> Answer:
+    """Search the crates that are named, or else the stowed ones that suit best; one list.
+
+    Args:
+        library: has their indexes.
+        arguments: the call's, without a crate.
+        query: what is looked for.
+        filters: what may be in the list.
+        result: shows a hit.
+        signature: the shape of the functions that are looked for; the query may be empty then.
+    """
+    from docstow.index import cross_crate
+    from docstow.index.signatures import search as signatures
+
+    chosen = _chosen(library, arguments, query or signature, filters)
+    current = [library.current(stowed) for stowed, _ in chosen]
+    stowed = [each for each, _ in current]
+    indexes = library.indexes([each.snapshot for each in stowed])
+    parts = [
+        cross_crate.Part(index, embedder, score)
+        for index, (_, embedder), (_, score) in zip(indexes, current, chosen, strict=True)
+    ]
+    scope = _scope(stowed)
+    limit = offset(arguments["cursor"], scope) + arguments["k"] + 1
+    if signature:
+        hits = signatures.across(parts, signature, query, limit=limit, filters=filters)
+    else:
+        hits = cross_crate.across(parts, query, limit=limit, filters=filters)
+    rows = [
+        {"crate": stowed[found.part].name, "version": stowed[found.part].version}
+        | result(indexes[found.part], found.hit)
+        for found in hits
+    ]
+    named = stowed if arguments["crates"] else []
+    answer: dict[str, Any] = {
+        "asked": ", ".join(f"{each.name} {each.asked}" for each in named) or ALL,
+        "answered": [
+            {"crate": each.name, "version": each.version, "snapshot": each.snapshot.id}
+            for each in stowed
+        ],
+        "substituted": any(each.substituted for each in stowed),
+    }
+    notices = [f"{each.name}: {each.notice}" for each in stowed if each.notice]
+    if not hits:
+        notices.append(_explain_no_hits(stowed, filters))
+    if notices:
+        answer["notice"] = "; ".join(notices)
+    return Answer(answer | paged(rows, arguments["cursor"], scope, arguments["k"]))
+
+
+def _chosen(
+    library: Library, arguments: Mapping[str, Any], query: str, filters: Filters
+) -> list[tuple[Stowed, float]]:
+    if arguments["version"]:
+        raise InvalidParameter("version", "belongs to one crate; name it in crate")
+    if (language := language_of(arguments)).packaged:
+        return _chosen_packages(library, language, arguments["crates"] or (), query)
+    names, lockfile = arguments["crates"] or (), arguments["lockfile"]
+    if names:
+        once = {name.replace("-", "_"): name for name in names}.values()
+        locks = {name: find_locked(lockfile, name) for name in once}
+        wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
+        found = library.several(query, wanted)
+        return [
+            (with_lock_notice(stowed, lock), score)
+            for (stowed, score), lock in zip(found, locks.values(), strict=True)
+        ]
+    if lockfile:
+        raise InvalidParameter("lockfile", "name the crates that are wanted of it in crates")
+    return library.across(query, filters)
+
+
+def _chosen_packages(
+    library: Library, language: Language, names: Sequence[str], query: str
+) -> list[tuple[Stowed, float]]:
+    """Return packages that are named, or those that are stowed; their hits are weighed alike."""
+    if names:
+        return [(library.package(language, name), 0.0) for name in dict.fromkeys(names)]
+    found = library.packages(language, query)
+    if not found:
+        raise InvalidParameter("crate", f"no {language.name} package is stowed yet; name one")
+    return [(each, 0.0) for each in found]
+
+
+def _scope(stowed: Sequence[Stowed]) -> str:
+    """Return what a cursor belongs to: these snapshots in this order."""
+    identities = " ".join(each.snapshot.id for each in stowed)
+    return hashlib.sha256(identities.encode()).hexdigest()[:16]
+
+
+def _explain_no_hits(stowed: Sequence[Stowed], filters: Filters) -> str:
+    searched = ", ".join(each.name for each in stowed)
+    if searched:
+        return f"nothing passes the filters in {searched}; leave out type_filter or module"
+    wanted = [f"items of the kinds {', '.join(filters.kinds)}"] if filters.kinds else []
+    wanted += [f"the module {filters.module}"] if filters.module else []
+    return f"no stowed crate has {' in '.join(wanted)}; name the crate, and it is stowed first"

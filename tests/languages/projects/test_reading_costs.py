@@ -105,14 +105,14 @@ def test_what_is_read_is_forgotten_when_it_is_too_much(python_project: Path) -> 
 
 
 def test_declarations_are_forgotten_when_they_are_too_many(tmp_path: Path) -> None:
-    files = node_files._Files()
+    files = node_files._FileCache()
     body = b"export const x: 1;\n" * 60_000
     for number in range(40):
         place = tmp_path / f"{number}.d.ts"
         place.write_bytes(body)
         files.get(place, place.read_bytes)
     kept = sum(len(each.body) for each in files._kept.values())
-    assert len(body) < kept == files._bytes <= node_files._CACHED
+    assert len(body) < kept == files._size <= node_files._MAX_CACHE
 
 
 def many(root: Path) -> Package:

@@ -13,7 +13,7 @@ from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.languages.shared import stored_surface as stowed_facts
 from docstow.languages.shared.surface import Home, Symbol
-from docstow.languages.typescript import package_json as node_manifest
+from docstow.languages.typescript import package_json
 from docstow.languages.typescript.surface import Definition, NodeSurface
 
 _MOST_MODULES = 100
@@ -62,7 +62,7 @@ def _told(surface: NodeSurface) -> Iterator[Document]:
     owners: list[Symbol] = []
     for module in _modules(surface):
         found = sorted(surface.definitions(module), key=_default_last)
-        new = [each.tell() for each in found if _is_new(each, seen)]
+        new = [each.describe() for each in found if _is_new(each, seen)]
         whole = surface.symbol(module)
         if whole is None or not (new or module == surface.name):
             continue
@@ -75,13 +75,13 @@ def _told(surface: NodeSurface) -> Iterator[Document]:
             for each in surface.definitions(owner.path):
                 if each.own == own and left > 0 and _is_new(each, seen):
                     left -= 1
-                    yield _document(each.tell(), owner.path)
+                    yield _document(each.describe(), owner.path)
 
 
 def _modules(surface: NodeSurface) -> Iterator[str]:
     """The entry and the modules that the package names one by one; of a typed package those."""
     manifest = surface.folder.manifest if surface.folder else {}
-    named = node_manifest.subpaths(manifest)
+    named = package_json.subpaths(manifest)
     typed = None
     # What is imported by a short name is what users are told of.
     modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
@@ -90,8 +90,8 @@ def _modules(surface: NodeSurface) -> Iterator[str]:
         if place is None or (module != surface.name and named is None):
             continue
         if typed is None:
-            typed = node_manifest.is_typed(place.name)
-        if node_manifest.is_typed(place.name) == typed:
+            typed = package_json.is_typescript(place.name)
+        if package_json.is_typescript(place.name) == typed:
             yield module
 
 

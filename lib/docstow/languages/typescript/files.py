@@ -1,8 +1,4 @@
-"""The files of installed Node packages: which one a module is, and what is written in it.
-
-This room knows package folders, how a module's name leads to a file, and the cache of what was
-read. It does not know what names mean.
-"""
+"""The files of installed Node packages: which one a module is, and what is written in it."""
 
 from __future__ import annotations
 
@@ -19,18 +15,21 @@ from typing import Any
 
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.typescript import package_json as node_manifest
+from docstow.languages.typescript import package_json
 from docstow.languages.typescript.source.model import Source
 from docstow.languages.typescript.source.statements import read_file
 
-#: Bytes of a declaration file that is read: compilers' own are a tenth of it.
-LARGEST = 16 * 1024 * 1024
-_CACHED = 24 * 1024 * 1024
-_BARE = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
+#: Bytes of a file that is read; the largest declarations of compilers are a tenth of it.
+_MAX_FILE = 16 * 1024 * 1024
+#: Bytes of all files that are kept.
+_MAX_CACHE = 24 * 1024 * 1024
+_SPECIFIER = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
 _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
 _GLOBAL = re.compile(rb"\bdeclare\s+global\b")
-_STAR = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
-_MOST_FILES = 20_000
+_INDIRECT_EXPORT = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
+#: Files of a package that are searched for ambient modules, and packages whose result is kept.
+_MAX_CACHE = 20_000
+_MAX_PACKAGES = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,12 +46,12 @@ class Folder:
 
     @property
     def name(self) -> str:
-        """As its package.json spells it."""
+        """Its name, as its package.json spells it."""
         return str(self.manifest.get("name") or self.root.name)
 
 
-class _File:
-    """What was read of a file; it is parsed when it is first asked about."""
+class _Content:
+    """The bytes of a file, parsed on demand."""
 
     def __init__(self, name: str, body: bytes) -> None:
         self.body = body
@@ -63,26 +62,26 @@ class _File:
         return read_file(self._name, self.body)
 
 
-class Unit:
+class SourceFile:
     """One file of a package.
 
     Args:
         path: links resolved.
         folder: the package.
-        file: what was read.
+        content: its bytes.
     """
 
-    __slots__ = ("_file", "folder", "path")
+    __slots__ = ("_content", "folder", "path")
 
-    def __init__(self, path: Path, folder: Folder, file: _File) -> None:
+    def __init__(self, path: Path, folder: Folder, content: _Content) -> None:
         self.path = path
         self.folder = folder
-        self._file = file
+        self._content = content
 
     @property
     def source(self) -> Source:
         """What it declares, imports and exports."""
-        return self._file.source
+        return self._content.source
 
     @property
     def esm(self) -> bool:
@@ -95,47 +94,47 @@ class Unit:
     @property
     def body(self) -> bytes:
         """Its bytes."""
-        return self._file.body
+        return self._content.body
 
     def may_export(self, name: str) -> bool:
         """Whether a name can be among its exports, judged without parsing it."""
-        return name.encode() in self.body or _STAR.search(self.body) is not None
+        return name.encode() in self.body or _INDIRECT_EXPORT.search(self.body) is not None
 
-    def beside(self, path: Path) -> Unit:
-        """The same file as if it stood elsewhere in its package."""
-        return Unit(path, self.folder, self._file)
+    def at(self, path: Path) -> SourceFile:
+        """Return the same file as if it stood elsewhere in its package."""
+        return SourceFile(path, self.folder, self._content)
 
 
-class _Files:
-    """What was read of files, by path, time and size; the least used goes first."""
+class _FileCache:
+    """Contents by path, time and size; the least recently used goes first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, int], _File] = OrderedDict()
-        self._bytes = 0
+        self._kept: OrderedDict[tuple[str, int, int], _Content] = OrderedDict()
+        self._size = 0
 
-    def get(self, path: Path, read: Callable[[], bytes]) -> _File:
+    def get(self, path: Path, read: Callable[[], bytes]) -> _Content:
         status = path.stat()
         key = (str(path), status.st_mtime_ns, status.st_size)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        file = _File(path.name, read())
+        content = _Content(path.name, read())
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = file
-                self._bytes += len(file.body)
-            while self._bytes > _CACHED and len(self._kept) > 1:
-                self._bytes -= len(self._kept.popitem(last=False)[1].body)
-        return file
+                self._kept[key] = content
+                self._size += len(content.body)
+            while self._size > _MAX_CACHE and len(self._kept) > 1:
+                self._size -= len(self._kept.popitem(last=False)[1].body)
+        return content
 
 
-_FILES = _Files()
+_CACHE = _FileCache()
 _AMBIENTS: OrderedDict[tuple[str, int], tuple[tuple[str, str], ...]] = OrderedDict()
 
 
-class NodeFiles:
+class PackageFiles:
     """The packages below one boundary, as their own files see each other.
 
     Args:
@@ -145,16 +144,16 @@ class NodeFiles:
     def __init__(self, boundary: Boundary) -> None:
         self.boundary = boundary
         self._folders: dict[Path, Folder | None] = {}
-        self._units: dict[Path, Unit | None] = {}
-        self._marks: dict[Path, tuple[int, int] | None] = {}
+        self._read: dict[Path, SourceFile | None] = {}
+        self._stamps: dict[Path, tuple[int, int] | None] = {}
 
     def folder(self, path: Path) -> Folder | None:
-        """The package in a folder; None where there is none inside."""
+        """Return the package in a folder; None where there is none."""
         if path not in self._folders:
-            self._folders[path] = self._folder(path)
+            self._folders[path] = self._open(path)
         return self._folders[path]
 
-    def _folder(self, path: Path) -> Folder | None:
+    def _open(self, path: Path) -> Folder | None:
         try:
             root = self.boundary.inside(path)
         except DocstowError:
@@ -170,7 +169,7 @@ class NodeFiles:
         return Folder(root, manifest if isinstance(manifest, dict) else {})
 
     def find(self, name: str, start: Path) -> Folder | None:
-        """The package of a name as files in a folder see it: in the nearest ``node_modules``."""
+        """Find the package of a name in the nearest ``node_modules`` above a folder."""
         for above in (start, *start.parents):
             if above.name != "node_modules":
                 place = above / "node_modules" / name
@@ -180,31 +179,31 @@ class NodeFiles:
                 break
         return None
 
-    def unit(self, path: Path, folder: Folder) -> Unit | None:
-        """A file, read; None where it cannot be."""
-        if path not in self._units:
-            self._marks[path] = _mark(path)
+    def read(self, path: Path, folder: Folder) -> SourceFile | None:
+        """Read a file; None where it cannot be read."""
+        if path not in self._read:
+            self._stamps[path] = _stamp(path)
             try:
                 real = self.boundary.inside(path)
-                file = _FILES.get(real, lambda: self.boundary.read(real, most=LARGEST))
-                self._units[path] = Unit(real, folder, file)
+                content = _CACHE.get(real, lambda: self.boundary.read(real, most=_MAX_FILE))
+                self._read[path] = SourceFile(real, folder, content)
             except (DocstowError, OSError):
-                self._units[path] = None
-        return self._units[path]
+                self._read[path] = None
+        return self._read[path]
 
     def same(self) -> bool:
-        """Whether all files that were asked for are as they were."""
-        return all(_mark(path) == known for path, known in self._marks.items())
+        """Whether no file that was read has changed."""
+        return all(_stamp(path) == known for path, known in self._stamps.items())
 
     @property
     def size(self) -> int:
         """Bytes of all files that were read."""
-        return sum(known[1] for known in self._marks.values() if known is not None)
+        return sum(known[1] for known in self._stamps.values() if known is not None)
 
-    def module(
+    def find_module(
         self, folder: Folder, subpath: str, conditions: frozenset[str], *, typed: bool
-    ) -> Unit | None:
-        """The file of a module of a package.
+    ) -> SourceFile | None:
+        """Find the file of a module of a package.
 
         Args:
             folder: the package.
@@ -212,55 +211,55 @@ class NodeFiles:
             conditions: those that hold in ``exports``.
             typed: TypeScript only; else JavaScript only.
         """
-        for path in self._paths(folder, subpath, conditions):
-            for each in node_manifest.candidates(path):
-                if node_manifest.is_typed(each) == typed and (folder.root / each).is_file():
-                    unit = self.unit(folder.root / each, folder)
-                    if unit is not None:
-                        return unit
+        for path in self._module_paths(folder, subpath, conditions):
+            for each in package_json.candidates(path):
+                if package_json.is_typescript(each) == typed and (folder.root / each).is_file():
+                    file = self.read(folder.root / each, folder)
+                    if file is not None:
+                        return file
         return None
 
-    def _paths(self, folder: Folder, subpath: str, conditions: frozenset[str]) -> Iterator[str]:
-        exported = node_manifest.exported(folder.manifest, subpath, conditions)
+    def _module_paths(
+        self, folder: Folder, subpath: str, conditions: frozenset[str]
+    ) -> Iterator[str]:
+        exported = package_json.resolve_export(folder.manifest, subpath, conditions)
         for path in exported or ():
             yield path.removeprefix("./")
         # Only a package's entry is looked for elsewhere than where exports says.
         if exported is None or subpath == ".":
-            yield from node_manifest.named(folder.manifest, subpath)
+            yield from package_json.legacy_paths(folder.manifest, subpath)
 
-    def beside(self, unit: Unit, path: str) -> Unit | None:
-        """The file that a relative specifier of another one means."""
-        target = _normal(unit.path.parent, path)
-        if target is None:
-            return None
-        folder = unit.folder
-        if not target.is_relative_to(folder.root):
+    def resolve_relative(self, file: SourceFile, path: str) -> SourceFile | None:
+        """Return the file that a relative specifier in a file means."""
+        folder = file.folder
+        target = _join(file.path.parent, path)
+        if target is None or not target.is_relative_to(folder.root):
             return None
         if target.is_dir() and (inner := self.folder(target)) is not None and inner.manifest:
             for typed in (True, False):
-                found = self.module(inner, ".", node_manifest.IMPORT, typed=typed)
+                found = self.find_module(inner, ".", package_json.IMPORT, typed=typed)
                 if found is not None:
-                    return self.unit(found.path, folder)
-        for each in node_manifest.candidates(str(target)):
-            if os.path.isfile(each):  # noqa: PTH113 - many are asked, and Path is slow
-                return self.unit(Path(each), folder)
+                    return self.read(found.path, folder)
+        for each in package_json.candidates(str(target)):
+            if os.path.isfile(each):  # noqa: PTH113 - called often, and Path is slow
+                return self.read(Path(each), folder)
         return None
 
-    def has(self, folder: Folder, subpath: str) -> bool:
+    def has_path(self, folder: Folder, subpath: str) -> bool:
         """Whether a package has a file or a folder of that name, whatever its ending is."""
-        target = _normal(folder.root, subpath)
+        target = _join(folder.root, subpath)
         if target is None or not target.parent.is_relative_to(folder.root):
             return True
         try:
-            names = os.listdir(target.parent)  # noqa: PTH208 - names alone are wanted
+            names = os.listdir(target.parent)  # noqa: PTH208 - names are enough
         except OSError:
             return False
         return any(each == target.name or each.startswith(f"{target.name}.") for each in names)
 
-    def ambients(self, folder: Folder) -> tuple[tuple[str, str], ...]:
-        """Which declaration files of a package speak for which modules: path, specifier.
+    def ambient_modules(self, folder: Folder) -> tuple[tuple[str, str], ...]:
+        """Return the ``declare module`` blocks of a package: path of the file, specifier.
 
-        Those that speak for all files have an empty specifier.
+        The specifier of ``declare global`` is empty.
         """
         try:
             stamp = (folder.root / "package.json").stat().st_mtime_ns
@@ -268,19 +267,19 @@ class NodeFiles:
             stamp = 0
         key = (str(folder.root), stamp)
         if key not in _AMBIENTS:
-            _AMBIENTS[key] = tuple(self._ambients(folder))
-            if len(_AMBIENTS) > 2048:
+            _AMBIENTS[key] = tuple(self._find_ambient_modules(folder))
+            if len(_AMBIENTS) > _MAX_PACKAGES:
                 _AMBIENTS.popitem(last=False)
         return _AMBIENTS[key]
 
-    def _ambients(self, folder: Folder) -> Iterator[tuple[str, str]]:
+    def _find_ambient_modules(self, folder: Folder) -> Iterator[tuple[str, str]]:
         seen: set[str] = set()
         for count, path in enumerate(self.boundary.walk(folder.root, {"node_modules"})):
-            if count > _MOST_FILES:
+            if count > _MAX_CACHE:
                 return
             if not path.name.endswith((".d.ts", ".d.mts", ".d.cts")):
                 continue
-            # Of files that are published in two forms, the second says the same.
+            # A file that is published in two forms declares the same twice.
             if path.name.endswith(".d.cts") and f"{str(path)[:-4]}ts" in seen:
                 continue
             seen.add(str(path))
@@ -294,25 +293,25 @@ class NodeFiles:
                 yield str(path), ""
 
 
-def split(specifier: str) -> tuple[str, str]:
-    """``@scope/name/sub`` → ``@scope/name``, ``./sub``; the package itself is ``.``."""
-    found = _BARE.fullmatch(specifier)
+def split_specifier(specifier: str) -> tuple[str, str]:
+    """Split ``@scope/name/sub`` into ``@scope/name`` and ``./sub``; the package itself is ``.``."""
+    found = _SPECIFIER.fullmatch(specifier)
     if found is None:
         return specifier, "."
     return found[1], f".{found[2]}" if found[2] else "."
 
 
-def _mark(path: Path) -> tuple[int, int] | None:
-    """When a file was changed last, and its size; None where there is none."""
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Return when a file was changed last and its size; None where there is none."""
     try:
-        status = os.stat(path)  # noqa: PTH116 - hundreds are asked, and Path is slow
+        status = os.stat(path)  # noqa: PTH116 - called often, and Path is slow
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
 
 
-def _normal(base: Path, path: str) -> Path | None:
-    """A relative path joined lexically; None where it leads above everything."""
+def _join(base: Path, path: str) -> Path | None:
+    """Join a relative path lexically; None where it leads above the root."""
     parts = list(base.parts)
     for part in path.split("/"):
         if part == "..":

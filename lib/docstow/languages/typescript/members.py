@@ -1,15 +1,13 @@
-"""What classes, interfaces, objects and namespaces of Node packages have: members and calls.
+"""The members and calls of classes, interfaces, objects and namespaces of Node packages.
 
-This room knows how types are put together: inheritance, merging, intersections. It does not know
-files, nor what is asked of the result.
+Types are erased: type arguments are not followed, and what depends on them is unknown.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from docstow.languages.typescript.names import NodeNames, Space, Thing
-from docstow.languages.typescript.source.declarations import Detail
+from docstow.languages.typescript.names import Entity, NameResolver, Namespace
 from docstow.languages.typescript.source.model import Declaration
 from docstow.languages.typescript.source.types import (
     EMPTY_TYPES,
@@ -24,214 +22,208 @@ from docstow.languages.typescript.source.types import (
     Union,
 )
 
-_DEEPEST = 48
-Calls = tuple[Signature, ...]
+#: Types within each other beyond which members are unknown.
+_MAX_DEPTH = 48
 #: Types of the language that have the members of their argument.
-_TRANSPARENT = {("Partial",), ("Required",), ("Readonly",), ("NonNullable",)}
+_TRANSPARENT = ("Partial", "Required", "Readonly", "NonNullable")
+Signatures = tuple[Signature, ...]
 
 
 @dataclass(slots=True)
 class Members:
-    """What something has.
+    """The members of an entity.
 
     Attributes:
         fields: members of classes and objects by name.
-        spaces: modules and namespaces whose exports it has as well.
+        namespaces: modules and namespaces whose exports it has as well.
         certain: whether the fields are all.
-        calls: what a call of it takes, an overload each; None where unknown.
-        constructs: the same of ``new``.
+        calls: ways to call it; None where unknown.
+        constructors: ways to call it by ``new``; None where unknown.
     """
 
-    fields: dict[str, list[tuple[Space, Member]]] = field(default_factory=dict)
-    spaces: list[Space] = field(default_factory=list)
+    fields: dict[str, list[tuple[Namespace, Member]]] = field(default_factory=dict)
+    namespaces: list[Namespace] = field(default_factory=list)
     certain: bool = True
-    calls: Calls | None = ()
-    constructs: Calls | None = ()
+    calls: Signatures | None = ()
+    constructors: Signatures | None = ()
 
     def add(self, other: Members) -> None:
-        """Have what the other has, too."""
+        """Add the members of another entity, or of another part of the same."""
         for name, found in other.fields.items():
             if name not in self.fields:
                 self.fields[name] = found
                 continue
-            known = {id(member) for _, member in self.fields[name]}
-            added = [each for each in found if id(each[1]) not in known]
+            seen = {id(member) for _, member in self.fields[name]}
+            added = [each for each in found if id(each[1]) not in seen]
             self.fields[name] = self.fields[name] + added
-        self.spaces += [each for each in other.spaces if each not in self.spaces]
+        self.namespaces += [each for each in other.namespaces if each not in self.namespaces]
         self.certain = self.certain and other.certain
-        self.calls = _both(self.calls, other.calls)
-        self.constructs = _both(self.constructs, other.constructs)
+        self.calls = _concatenate(self.calls, other.calls)
+        self.constructors = _concatenate(self.constructors, other.constructors)
 
 
-class NodeMembers:
-    """Finds members.
+class MemberResolver:
+    """Resolves members.
 
     Args:
-        names: how names are looked up.
+        names: resolves names in files.
     """
 
-    def __init__(self, names: NodeNames) -> None:
+    def __init__(self, names: NameResolver) -> None:
         self.names = names
-        self._types: dict[tuple[Type, Space], Members] = {}
-        self._things: dict[tuple[object, ...], Members] = {}
+        self._of_types: dict[tuple[Type, Namespace], Members] = {}
+        self._of_entities: dict[tuple[object, ...], Members] = {}
         self._depth = 0
 
-    def detail(self, space: Space, declaration: Declaration) -> Detail:
-        """A declaration in full."""
-        return self.names.read(space, declaration)
-
-    def member(self, thing: Thing, name: str) -> Thing | None:
-        """What a member of something is; None if no such member is seen."""
-        members = self.of(thing)
-        found = Thing(members=tuple(members.fields[name])) if name in members.fields else None
-        for space in members.spaces:
-            extra = self.names.export(space, name)
-            found = found.merged(extra) if found else extra
+    def resolve(self, entity: Entity, name: str) -> Entity | None:
+        """Return what a member of an entity is; None if no such member is seen."""
+        members = self.members_of(entity)
+        found = Entity(members=tuple(members.fields[name])) if name in members.fields else None
+        for namespace in members.namespaces:
+            extra = self.names.resolve_export(namespace, name)
+            found = found.merge(extra) if found else extra
         if found is None and name == "prototype":
-            classes = tuple(each for each in thing.declared if each[1].kind == "class")
-            found = Thing(declared=classes) if classes else None
-        if found is None and name == "default" and thing.spaces:
-            found = self._synthetic(thing)
+            classes = tuple(each for each in entity.declared if each[1].kind == "class")
+            found = Entity(declared=classes) if classes else None
+        if found is None and name == "default":
+            found = self._synthetic_default(entity)
         return found
 
-    def _synthetic(self, thing: Thing) -> Thing | None:
-        """A module that is no ES module is its own default export."""
-        spaces = tuple(space for space in thing.spaces if not space.unit.esm)
-        whole = [each for space in spaces for each in self.names.whole(space)]
-        if whole:
-            return whole[0]
-        return Thing(spaces=spaces) if spaces else None
+    def _synthetic_default(self, entity: Entity) -> Entity | None:
+        """Return a module that is no ES module as its own default export."""
+        namespaces = tuple(each for each in entity.namespaces if not each.file.esm)
+        for namespace in namespaces:
+            for assigned in self.names.assigned_exports(namespace):
+                return assigned
+        return Entity(namespaces=namespaces) if namespaces else None
 
-    def complete(self, thing: Thing) -> bool:
-        """Whether a name that is not seen among the members of something is not there."""
-        members = self.of(thing)
-        return members.certain and all(map(self.names.complete, members.spaces))
+    def is_complete(self, entity: Entity) -> bool:
+        """Whether an entity certainly has no other members than those that are seen."""
+        members = self.members_of(entity)
+        return members.certain and all(map(self.names.is_complete, members.namespaces))
 
-    def of(self, thing: Thing) -> Members:
-        """The members of something."""
-        key = (thing.declared, thing.members, thing.spaces, thing.unknown)
-        if key in self._things:
-            return self._things[key]
-        if self._depth > _DEEPEST:
+    def members_of(self, entity: Entity) -> Members:
+        """Return the members of an entity."""
+        key = (entity.declared, entity.members, entity.namespaces, entity.unknown)
+        if key in self._of_entities:
+            return self._of_entities[key]
+        if self._depth > _MAX_DEPTH:
             return _unknown()
-        # Of what refers to itself this is known for now.
-        self._things[key] = _unknown()
+        self._of_entities[key] = _unknown()  # while they are collected: it may refer to itself
         self._depth += 1
         try:
-            found = self._of(thing)
+            found = self._collect(entity)
         finally:
             self._depth -= 1
-        self._things[key] = found
+        self._of_entities[key] = found
         return found
 
-    def _of(self, thing: Thing) -> Members:
+    def _collect(self, entity: Entity) -> Members:
         found = Members()
-        if thing.unknown:
+        if entity.unknown:
             found.add(_unknown())
-        for space, declaration in thing.declared:
-            found.add(self._of_declaration(space, declaration))
-        for space, member in thing.members:
+        for namespace, declaration in entity.declared:
+            found.add(self._of_declaration(namespace, declaration))
+        for namespace, member in entity.members:
             if member.kind != "constant":
-                found.add(self._typed(member.type, space))
-        for space in thing.spaces:
-            found.spaces.append(space)
-            for whole in self.names.whole(space):
-                found.add(self.of(whole))
+                found.add(self._of_type(member.type, namespace))
+        for namespace in entity.namespaces:
+            found.namespaces.append(namespace)
+            for assigned in self.names.assigned_exports(namespace):
+                found.add(self.members_of(assigned))
         return found
 
-    def _of_declaration(self, space: Space, declaration: Declaration) -> Members:
+    def _of_declaration(self, namespace: Namespace, declaration: Declaration) -> Members:
         if declaration.scope is not None:
-            return Members(spaces=[space.inner(declaration.scope)])
+            return Members(namespaces=[namespace.inner(declaration.scope)])
         found = Members()
-        found.add(self._typed(self.detail(space, declaration).type, space))
-        if space.unit.source.script or space.scope.dynamic:
+        found.add(self._of_type(self.names.read(namespace, declaration).type, namespace))
+        if namespace.file.source.script or namespace.scope.dynamic:
             # Anything may be assigned to what JavaScript declares, and a name may be declared once
             # more where a file could not be read.
             found.add(_unknown())
         return found
 
-    def _typed(self, type_: Type, space: Space) -> Members:
-        key = (type_, space)
-        if key not in self._types:
-            if self._depth > _DEEPEST:
+    def _of_type(self, type_: Type, namespace: Namespace) -> Members:
+        key = (type_, namespace)
+        if key not in self._of_types:
+            if self._depth > _MAX_DEPTH:
                 return _unknown()
-            self._types[key] = _unknown()
+            self._of_types[key] = _unknown()
             self._depth += 1
             try:
-                self._types[key] = self._read(type_, space)
+                self._of_types[key] = self._collect_type(type_, namespace)
             finally:
                 self._depth -= 1
-        return self._types[key]
+        return self._of_types[key]
 
-    def _read(self, type_: Type, space: Space) -> Members:
+    def _collect_type(self, type_: Type, namespace: Namespace) -> Members:
         if isinstance(type_, TypeReference):
-            return self._named(type_, space)
+            return self._of_reference(type_, namespace)
         if isinstance(type_, Union | Intersection):
             found = Members()
             for part in type_.parts:
-                found.add(self._typed(part, space))
+                found.add(self._of_type(part, namespace))
             if isinstance(type_, Union):
                 # Which of them it is decides how it can be called.
-                found.calls = found.constructs = None
+                found.calls = found.constructors = None
             return found
         if isinstance(type_, ObjectType):
-            return self._shaped(type_, space)
+            return self._of_object(type_, namespace)
         if isinstance(type_, Primitive) and type_.name in EMPTY_TYPES:
             return Members()
-        if isinstance(type_, MappedType):
-            return Members(certain=False)
-        return _unknown()
+        return Members(certain=False) if isinstance(type_, MappedType) else _unknown()
 
-    def _named(self, type_: TypeReference, space: Space) -> Members:
-        if type_.arguments and type_.path in _TRANSPARENT and type_.value is False:
-            alone = len(type_.arguments) == 1
-            return self._typed(type_.arguments[0], space) if alone else _unknown()
+    def _of_reference(self, type_: TypeReference, namespace: Namespace) -> Members:
+        path = type_.path
         if type_.parameter:
             return _unknown()
-        thing: Thing | None
-        path = type_.path
         if type_.module:
-            module = self.names.module(type_.module, space.unit)
-            thing = Thing(spaces=(module,)) if module is not None else None
+            module = self.names.resolve_module(type_.module, namespace.file)
+            entity = Entity(namespaces=(module,)) if module is not None else None
+        elif (
+            type_.arguments and path[0] in _TRANSPARENT and len(path) == 1 and type_.value is False
+        ):
+            alone = len(type_.arguments) == 1
+            return self._of_type(type_.arguments[0], namespace) if alone else _unknown()
         else:
-            thing, path = self.names.local(space, path[0]), path[1:]
+            entity, path = self.names.resolve_local(namespace, path[0]), path[1:]
         for name in path:
-            thing = self._qualified(thing, name) if thing is not None else None
-        if thing is None:
+            entity = self._resolve_qualified(entity, name) if entity is not None else None
+        if entity is None:
             return _unknown()
         if type_.value is None:
-            return self.of(thing)
-        return self.of(thing.only(types=not type_.value))
+            return self.members_of(entity)
+        return self.members_of(entity.only(types=not type_.value))
 
-    def _qualified(self, thing: Thing, name: str) -> Thing | None:
-        """A name behind that of a namespace, which may have the type that it is looked up for."""
-        spaces = [space.inner(each.scope) for space, each in thing.declared if each.scope]
-        for space in (*spaces, *thing.spaces):
-            found = self.names.export(space, name)
+    def _resolve_qualified(self, entity: Entity, name: str) -> Entity | None:
+        """Return a name behind that of a namespace, which may have the type of another entity."""
+        for namespace in entity.all_namespaces():
+            found = self.names.resolve_export(namespace, name)
             if found is not None:
                 return found
-        return self.member(thing, name)
+        return self.resolve(entity, name)
 
-    def _shaped(self, shape: ObjectType, space: Space) -> Members:
+    def _of_object(self, type_: ObjectType, namespace: Namespace) -> Members:
         found = Members()
-        for base in shape.bases:
-            found.add(self._typed(base, space))
-        for name, members in shape.members.items():
+        for base in type_.bases:
+            found.add(self._of_type(base, namespace))
+        for name, members in type_.members.items():
             # What a class has of itself does not replace what its instances inherit.
             sides = {member.static for member in members}
             above = found.fields.get(name, ())
             inherited = [each for each in above if each[1].static not in sides]
-            found.fields[name] = [(space, member) for member in members] + inherited
-        found.certain = found.certain and not (shape.open or shape.index_keys or shape.computed)
-        found.calls = _both(found.calls, tuple(shape.calls))
+            found.fields[name] = [(namespace, member) for member in members] + inherited
+        found.certain = found.certain and not (type_.open or type_.index_keys or type_.computed)
+        found.calls = _concatenate(found.calls, tuple(type_.calls))
         # A constructor replaces the one that would be inherited.
-        found.constructs = tuple(shape.constructors) or found.constructs
+        found.constructors = tuple(type_.constructors) or found.constructors
         return found
 
 
 def _unknown() -> Members:
-    return Members(certain=False, calls=None, constructs=None)
+    return Members(certain=False, calls=None, constructors=None)
 
 
-def _both(first: Calls | None, second: Calls | None) -> Calls | None:
+def _concatenate(first: Signatures | None, second: Signatures | None) -> Signatures | None:
     return None if first is None or second is None else first + second

@@ -1,7 +1,6 @@
-"""What a ``package.json`` says of where modules are: exports, types, main and their versions.
+"""The modules of a package by its ``package.json``: exports, types, main and their versions.
 
-This room knows the rules of Node and TypeScript for finding a module in a package. It opens no
-file: it names candidates, the best first.
+The rules are those of Node and TypeScript. No file is opened: candidates are named, the best first.
 """
 
 from __future__ import annotations
@@ -24,24 +23,26 @@ BUILTIN = frozenset(
         *("v8", "vm", "wasi", "worker_threads", "zlib"),
     }
 )
-#: The newest compiler that ``typesVersions`` is asked about.
+#: The compiler that ``typesVersions`` is read for: the newest.
 _COMPILER = (6, 0)
+#: Conditions within each other that are followed.
+_MAX_DEPTH = 16
 _DECLARATIONS = {
     ".js": (".ts", ".tsx", ".d.ts"),
     ".jsx": (".tsx", ".d.ts"),
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
 }
-_BARE = (".ts", ".tsx", ".d.ts", ".d.mts", ".d.cts", "/index.ts", "/index.d.ts", "/index.d.mts")
+_ENDINGS = (".ts", ".tsx", ".d.ts", ".d.mts", ".d.cts", "/index.ts", "/index.d.ts", "/index.d.mts")
 _SCRIPTS = (".js", ".mjs", ".cjs")
-_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts")
 _BOUND = re.compile(r"(<=|>=|<|>|=|~|\^)?\s*v?(\d+)(?:\.(\d+|x|\*))?")
 
 
-def exported(
+def resolve_export(
     manifest: Mapping[str, Any], subpath: str, conditions: frozenset[str]
 ) -> list[str] | None:
-    """Files that ``exports`` names for a module, the best first; None where there is no such map.
+    """List the files of a module by ``exports``, the best first; None where there is no such map.
 
     Args:
         manifest: the package.json.
@@ -53,17 +54,17 @@ def exported(
         return None
     if not isinstance(exports, dict) or not any(str(key).startswith(".") for key in exports):
         exports = {".": exports}
-    return _mapped(exports, subpath, conditions)
+    return _look_up(exports, subpath, conditions)
 
 
-def imported(manifest: Mapping[str, Any], name: str, conditions: frozenset[str]) -> list[str]:
-    """Files (or packages) that ``imports`` names for ``#x``."""
+def resolve_import(manifest: Mapping[str, Any], name: str, conditions: frozenset[str]) -> list[str]:
+    """List the files (or packages) of ``#x`` by ``imports``."""
     imports = manifest.get("imports")
-    return _mapped(imports, name, conditions) if isinstance(imports, dict) else []
+    return _look_up(imports, name, conditions) if isinstance(imports, dict) else []
 
 
-def named(manifest: Mapping[str, Any], subpath: str) -> Iterator[str]:
-    """Files of a module by the fields from before ``exports``, the best first."""
+def legacy_paths(manifest: Mapping[str, Any], subpath: str) -> Iterator[str]:
+    """List the files of a module by the fields from before ``exports``, the best first."""
     if subpath == ".":
         fields = [manifest.get(key) for key in ("types", "typings", "main", "module")]
         paths = [path for path in fields if isinstance(path, str)] + ["index"]
@@ -71,36 +72,36 @@ def named(manifest: Mapping[str, Any], subpath: str) -> Iterator[str]:
         paths = [subpath]
     for path in paths:
         plain = path.removeprefix("./")
-        yield from _versioned(manifest, plain)
+        yield from _typed_versions(manifest, plain)
         yield plain
 
 
 def candidates(path: str) -> Iterator[str]:
-    """Files that may declare what a path means, declarations first, its JavaScript last."""
+    """List the files that a path may mean, declarations first, its JavaScript last."""
     plain = path.rstrip("/")
     for end, others in _DECLARATIONS.items():
         if plain.endswith(end):
             stem = plain.removesuffix(end)
             yield from (stem + other for other in others)
             yield plain
-    if plain.endswith(_TYPED):
+    if plain.endswith(_TYPESCRIPT):
         yield plain
         # Sources are named where only their declarations are published.
         stem, _, end = plain.rpartition(".")
         if not stem.endswith(".d"):
             yield f"{stem}.d.{'ts' if end == 'tsx' else end}"
-    yield from (plain + end for end in _BARE)
+    yield from (plain + end for end in _ENDINGS)
     yield from (plain + end for end in _SCRIPTS)
     yield from (f"{plain}/index{end}" for end in _SCRIPTS)
 
 
-def is_typed(path: str) -> bool:
+def is_typescript(path: str) -> bool:
     """Whether a file is TypeScript, declarations or source."""
-    return path.endswith(_TYPED)
+    return path.endswith(_TYPESCRIPT)
 
 
 def subpaths(manifest: Mapping[str, Any]) -> list[str] | None:
-    """The keys of ``exports`` that name modules, patterns included; None where all files are."""
+    """List the keys of ``exports`` that name modules; None where all files are modules."""
     exports = manifest.get("exports")
     if exports is None:
         return None
@@ -109,24 +110,24 @@ def subpaths(manifest: Mapping[str, Any]) -> list[str] | None:
     return ["."]
 
 
-def may_have(manifest: Mapping[str, Any], subpath: str) -> bool:
+def may_resolve(manifest: Mapping[str, Any], subpath: str) -> bool:
     """Whether ``exports`` or ``typesVersions`` may lead to a module, under any condition."""
     exports, versions = manifest.get("exports"), manifest.get("typesVersions")
     tables = [exports] if isinstance(exports, dict) else []
     if isinstance(versions, dict):
         tables += [each for each in versions.values() if isinstance(each, dict)]
     keys = (subpath, subpath.removeprefix("./"))
-    return any(_covers(str(pattern), key) for table in tables for pattern in table for key in keys)
+    return any(_matches(str(pattern), key) for table in tables for pattern in table for key in keys)
 
 
-def _covers(pattern: str, key: str) -> bool:
+def _matches(pattern: str, key: str) -> bool:
     before, star, after = pattern.partition("*")
     if not star or pattern == "*":
         return pattern == key or (pattern.endswith("/") and key.startswith(pattern))
     return key.startswith(before) and key.endswith(after)
 
 
-def _mapped(table: Mapping[str, Any], key: str, conditions: frozenset[str]) -> list[str]:
+def _look_up(table: Mapping[str, Any], key: str, conditions: frozenset[str]) -> list[str]:
     if key in table and "*" not in key:
         return list(_targets(table[key], "", conditions))
     best, stem = "", ""
@@ -145,10 +146,10 @@ def _mapped(table: Mapping[str, Any], key: str, conditions: frozenset[str]) -> l
 
 
 def _targets(target: object, stem: str, conditions: frozenset[str], depth: int = 0) -> list[str]:
-    """Files that a target names; of nested conditions the first that holds and leads anywhere."""
+    """List the files of a target; of nested conditions the first that holds and leads anywhere."""
     if isinstance(target, str):
         return [target.replace("*", stem)]
-    if depth > 16:
+    if depth > _MAX_DEPTH:
         return []
     if isinstance(target, list):
         return [path for each in target for path in _targets(each, stem, conditions, depth + 1)]
@@ -156,7 +157,7 @@ def _targets(target: object, stem: str, conditions: frozenset[str], depth: int =
     if isinstance(target, dict):
         for condition, inner in target.items():
             name, _, versions = str(condition).partition("@")
-            if name in conditions and (not versions or _holds(versions)):
+            if name in conditions and (not versions or _includes_compiler(versions)):
                 # A file without types may stand before the condition that has them.
                 found += _targets(inner, stem, conditions, depth + 1)
                 if inner is None:
@@ -164,23 +165,23 @@ def _targets(target: object, stem: str, conditions: frozenset[str], depth: int =
     return found
 
 
-def _versioned(manifest: Mapping[str, Any], path: str) -> Iterator[str]:
+def _typed_versions(manifest: Mapping[str, Any], path: str) -> Iterator[str]:
     versions = manifest.get("typesVersions")
     if not isinstance(versions, dict):
         return
     for versions_range, table in versions.items():
-        if isinstance(table, dict) and _holds(str(versions_range)):
-            for target in _mapped(table, path, frozenset()):
+        if isinstance(table, dict) and _includes_compiler(str(versions_range)):
+            for target in _look_up(table, path, frozenset()):
                 yield target.removeprefix("./")
             return
 
 
-def _holds(versions: str) -> bool:
-    """Whether the newest compiler is in a range."""
-    return any(_all_hold(part) for part in versions.split("||"))
+def _includes_compiler(versions: str) -> bool:
+    """Whether the newest compiler is in a range of versions."""
+    return any(_holds(part) for part in versions.split("||"))
 
 
-def _all_hold(part: str) -> bool:
+def _holds(part: str) -> bool:
     for sign, major, minor in _BOUND.findall(part):
         bound = (int(major), int(minor) if minor.isdigit() else 0)
         wide = _COMPILER[: 2 if minor.isdigit() else 1], bound[: 2 if minor.isdigit() else 1]

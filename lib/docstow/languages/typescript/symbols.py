@@ -1,21 +1,17 @@
-"""What is found of a Node package → symbols: kind, place, signature, documentation, parameters.
-
-This room knows how findings are told. It does not look anything up by name.
-"""
+"""Entities of Node packages as symbols: kind, place, signature, documentation, parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from docstow.languages.shared.surface import Parameter, Symbol, SymbolKind
-from docstow.languages.typescript.members import Members, NodeMembers
-from docstow.languages.typescript.names import Space, Thing
-from docstow.languages.typescript.source import types
+from docstow.languages.typescript.members import MemberResolver, Members, Signatures
+from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.source.comments import Comment, parse_comment
 from docstow.languages.typescript.source.model import DEFAULT, Declaration, Span
 from docstow.languages.typescript.source.types import Signature
 
-#: What says most of a thing with several declarations, first.
+#: Kinds of declarations, the one first that tells most of an entity with several.
 _KINDS: dict[str, SymbolKind] = {
     "class": "class",
     "function": "function",
@@ -26,147 +22,146 @@ _KINDS: dict[str, SymbolKind] = {
     "value": "constant",
     "namespace": "module",
 }
-_OBJECT = ("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toString",
-           "toLocaleString", "valueOf", "__proto__")  # fmt: skip
-_FUNCTION = ("apply", "bind", "call", "length", "name", "prototype", "caller", "arguments")
-_LONGEST = 4000
+#: Members that every object, and every function, has.
+_OBJECT_MEMBERS = ("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
+                   "toString", "toLocaleString", "valueOf", "__proto__")  # fmt: skip
+_FUNCTION_MEMBERS = ("apply", "bind", "call", "length", "name", "prototype", "caller",
+                     "arguments")  # fmt: skip
+#: Characters of all overloads that are shown.
+_MAX_SIGNATURES = 4000
+#: Lines between overloads that belong together.
+_MAX_GAP = 60
 
 
-def symbol(path: str, thing: Thing, members: NodeMembers) -> Symbol:
-    """Tell a thing.
+def describe(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+    """Describe an entity.
 
     Args:
         path: what was asked for.
-        thing: what it is.
-        members: for its calls and its declarations in full.
+        entity: what it leads to.
+        members: resolves members.
     """
-    if thing.members:
-        return _member(path, thing, members)
-    if thing.declared:
-        return _declared(path, thing, members)
-    if thing.spaces:
-        return _module(path, thing, members)
+    if entity.members:
+        return _describe_member(path, entity, members)
+    if entity.declared:
+        return _describe_declared(path, entity, members)
+    if entity.namespaces:
+        return _describe_module(path, entity, members)
     return Symbol(path, "re-export", "", 0, 0, "", "")
 
 
-def builtin(path: str, name: str, owner: Thing, members: NodeMembers) -> Symbol | None:
-    """What every object or function has of itself."""
-    spaces = owner.spaces
-    if spaces and not owner.declared and not any(map(members.names.whole, spaces)):
+def describe_builtin(path: str, owner: Entity, members: MemberResolver) -> Symbol | None:
+    """Describe a member that every object or function has; None for any other name."""
+    name = path.rpartition(".")[2]
+    modules = owner.namespaces
+    if modules and not owner.declared and not any(map(members.names.assigned_exports, modules)):
         return None
-    found = members.of(owner)
-    callable_ = found.calls is None or found.calls or found.constructs is None or found.constructs
-    if name not in _OBJECT and not (name in _FUNCTION and callable_):
+    found = members.members_of(owner)
+    callable_ = found.calls != () or found.constructors != ()
+    if name not in _OBJECT_MEMBERS and not (name in _FUNCTION_MEMBERS and callable_):
         return None
     return Symbol(path, "property", "", 0, 0, name, "")
 
 
-def place(thing: Thing) -> tuple[Space, int] | None:
-    """The file and the line of a thing's first definition."""
-    if thing.members:
-        space, member = thing.members[0]
-        return space, member.span.line
-    if thing.declared:
-        space, declaration = _main(thing)
-        return space, declaration.span.line
-    return (thing.spaces[0], 0) if thing.spaces else None
+def find_place(entity: Entity) -> tuple[Namespace, int] | None:
+    """Return where an entity is defined first: its file and the line, 0 for a whole module."""
+    if entity.members:
+        namespace, member = entity.members[0]
+        return namespace, member.span.line
+    if entity.declared:
+        namespace, declaration = _ranked(entity)[0]
+        return namespace, declaration.span.line
+    return (entity.namespaces[0], 0) if entity.namespaces else None
 
 
-def _main(thing: Thing) -> tuple[Space, Declaration]:
-    """The declaration that says most."""
+def _ranked(entity: Entity) -> list[tuple[Namespace, Declaration]]:
+    """Return the declarations of an entity, the one first that tells most."""
     order = list(_KINDS)
-    return min(thing.declared, key=lambda each: order.index(each[1].kind))
+    return sorted(entity.declared, key=lambda each: order.index(each[1].kind))
 
 
-def _member(path: str, thing: Thing, members: NodeMembers) -> Symbol:
-    space, first = thing.members[0]
-    found = members.of(thing)
-    kind: SymbolKind = "property" if first.kind == "property" else "method"
-    if first.kind == "constant":
-        kind = "constant"
-    docs = [parse_comment(member.doc) for _, member in thing.members]
+def _describe_member(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+    namespace, first = entity.members[0]
+    found = members.members_of(entity)
+    docs = [parse_comment(member.doc) for _, member in entity.members]
     return Symbol(
         path,
-        kind,
-        _file(space),
+        first.kind,
+        _file(namespace),
         first.span.line,
         first.span.end_line,
-        _lines(member.signature for _, member in thing.members),
-        _text(docs),
+        _join_signatures(member.signature for _, member in entity.members),
+        _first_text(docs),
         docs[0].deprecated if all(doc.deprecated for doc in docs) else "",
-        _home(path, space, ""),
+        _target(path, namespace, ""),
         _parameters(found.calls),
     )
 
 
-def _declared(path: str, thing: Thing, members: NodeMembers) -> Symbol:
-    order = list(_KINDS)
-    ranked = sorted(thing.declared, key=lambda each: order.index(each[1].kind))
-    space, main = ranked[0]
+def _describe_declared(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+    ranked = _ranked(entity)
+    namespace, main = ranked[0]
     kind = _KINDS[main.kind]
-    if main.kind in ("constant", "value") and _is_script_function(space, main):
+    if main.kind in ("constant", "value") and _is_script_function(namespace, main):
         kind = "function"
     docs = [parse_comment(each.doc) for _, each in ranked if each.kind != "namespace"]
     same = [each for each in ranked if each[1].kind == main.kind]
-    span = main.span if len(same) == 1 else _together([each for _, each in same], main.span)
+    span = main.span if len(same) == 1 else _merge_spans([each for _, each in same], main.span)
     written = [each for each in ranked if each[1].kind != "namespace"] or ranked[:1]
     own = [doc for doc, each in zip(docs, ranked, strict=False) if each[1].kind == main.kind]
     return Symbol(
         path,
         kind,
-        _file(space),
+        _file(namespace),
         span.line,
         span.end_line,
-        _lines(members.detail(*each).signature for each in written),
-        _text(docs),
+        _join_signatures(members.names.read(*each).signature for each in written),
+        _first_text(docs),
         own[0].deprecated if own and all(doc.deprecated for doc in own) else "",
-        _home(path, space, main.name),
-        _called(members.of(thing.only(types=False)), kind),
+        _target(path, namespace, main.name),
+        _parameters_of(members.members_of(entity.only(types=False)), kind),
     )
 
 
-def _module(path: str, thing: Thing, members: NodeMembers) -> Symbol:
-    space = thing.spaces[0]
-    source = space.unit.source
-    lines = source.body.count(b"\n") + 1
-    found = members.of(thing)
-    whole = members.names.whole(space)
-    told = symbol(path, whole[0], members) if whole and not whole[0].spaces else None
+def _describe_module(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+    namespace = entity.namespaces[0]
+    assigned = members.names.assigned_exports(namespace)[:1]
+    whole = next((describe(path, e, members) for e in assigned if not e.namespaces), None)
     return Symbol(
         path,
         "module",
-        _file(space),
+        _file(namespace),
         1,
-        lines,
-        told.signature if told else "",
-        told.docstring if told else "",
+        namespace.file.body.count(b"\n") + 1,
+        whole.signature if whole else "",
+        whole.docstring if whole else "",
         "",
-        _home(path, space, ""),
-        _called(found, "module"),
+        _target(path, namespace, ""),
+        _parameters_of(members.members_of(entity), "module"),
     )
 
 
-def _is_script_function(space: Space, declaration: Declaration) -> bool:
+def _is_script_function(namespace: Namespace, declaration: Declaration) -> bool:
     span = declaration.span
-    head = space.unit.source.body[span.start : min(span.end, span.start + 200)]
+    head = namespace.file.source.body[span.start : min(span.end, span.start + 200)]
     return declaration.kind == "value" and b"function" in head
 
 
-def _called(found: Members, kind: SymbolKind) -> tuple[Parameter, ...] | None:
+def _parameters_of(found: Members, kind: SymbolKind) -> tuple[Parameter, ...] | None:
     if kind == "class":
-        return _parameters(found.constructs)
-    if found.calls is None or found.constructs is None:
+        return _parameters(found.constructors)
+    if found.calls is None or found.constructors is None:
         return None
-    return _parameters(found.calls + found.constructs)
+    return _parameters(found.calls + found.constructors)
 
 
-def _parameters(calls: tuple[Signature, ...] | None) -> tuple[Parameter, ...] | None:
-    """What any of the overloads takes: a call that is outside of this fits none of them."""
+def _parameters(calls: Signatures | None) -> tuple[Parameter, ...] | None:
+    """Return the parameters that any of the overloads takes: other calls fit none of them."""
     if not calls:
         return None
     fixed = [[each for each in call.parameters if not each.rest] for call in calls]
     longest = max(fixed, key=len)
-    fewest = min(_needed(call) for call in fixed)
+    fewest = min(map(_count_required, calls))
     parameters = [
         Parameter(each.name, "positional_only", index < fewest)
         for index, each in enumerate(longest)
@@ -177,44 +172,40 @@ def _parameters(calls: tuple[Signature, ...] | None) -> tuple[Parameter, ...] | 
     return tuple(parameters)
 
 
-def _needed(parameters: list[types.Parameter]) -> int:
-    required = (at for at, e in enumerate(parameters, 1) if e.required and not e.omittable)
-    return max(required, default=0)
+def _count_required(signature: Signature) -> int:
+    required = [e.required and not e.omittable for e in signature.parameters if not e.rest]
+    return max((at for at, each in enumerate(required, 1) if each), default=0)
 
 
-def _together(found: list[Declaration], main: Span) -> Span:
-    """The lines of overloads that follow each other."""
+def _merge_spans(found: list[Declaration], main: Span) -> Span:
+    """Return the span of overloads that follow each other."""
     span = main
     for each in sorted(found, key=lambda each: each.span.line):
-        if 0 <= each.span.line - span.end_line <= 60 and each.span.start > span.start:
+        if 0 <= each.span.line - span.end_line <= _MAX_GAP and each.span.start > span.start:
             span = Span(span.start, each.span.end, span.line, each.span.end_line)
     return span
 
 
-def _text(docs: list[Comment]) -> str:
-    """The first documentation, of overloads preferably of one that is not deprecated."""
-    return next((doc.text for doc in sorted(docs, key=_is_deprecated) if doc.text), "")
+def _first_text(docs: list[Comment]) -> str:
+    """Return the first documentation, preferably of an overload that is not deprecated."""
+    ordered = sorted(docs, key=lambda doc: bool(doc.deprecated))
+    return next((doc.text for doc in ordered if doc.text), "")
 
 
-def _is_deprecated(doc: Comment) -> bool:
-    return bool(doc.deprecated)
-
-
-def _lines(signatures: Iterable[str]) -> str:
+def _join_signatures(signatures: Iterable[str]) -> str:
     lines = list(dict.fromkeys(filter(None, signatures)))
     shown = "\n".join(lines)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return shown if len(shown) <= _MAX_SIGNATURES else shown[: _MAX_SIGNATURES - 1] + "…"
 
 
-def _file(space: Space) -> str:
-    return space.unit.path.relative_to(space.unit.folder.root).as_posix()
+def _file(namespace: Namespace) -> str:
+    return namespace.file.path.relative_to(namespace.file.folder.root).as_posix()
 
 
-def _home(path: str, space: Space, name: str) -> str:
-    """Where it is defined, if another package or name is meant than the path says."""
-    package = space.unit.folder.name
+def _target(path: str, namespace: Namespace, name: str) -> str:
+    """Return where it is defined, if its path names another package or another name."""
+    package = namespace.package
     if path == package or path.startswith((f"{package}.", f"{package}/")):
-        return (
-            "" if not name or name == DEFAULT or path.endswith(f".{name}") else f"{package}.{name}"
-        )
+        same = not name or name == DEFAULT or path.endswith(f".{name}")
+        return "" if same else f"{package}.{name}"
     return f"{package}.{name}" if name and name != DEFAULT else package

@@ -10,9 +10,9 @@ from docstow.languages.typescript.package_json import (
     IMPORT,
     REQUIRE,
     candidates,
-    exported,
-    imported,
-    named,
+    legacy_paths,
+    resolve_export,
+    resolve_import,
     subpaths,
 )
 
@@ -50,11 +50,11 @@ DUAL = {
     ],
 )
 def test_exports(exports: Any, subpath: str, conditions: frozenset[str], files: list[str]) -> None:
-    assert exported({"exports": exports}, subpath, conditions) == files
+    assert resolve_export({"exports": exports}, subpath, conditions) == files
 
 
 def test_a_package_without_exports_shows_every_file() -> None:
-    assert exported({"main": "./a.js"}, "./b", IMPORT) is None
+    assert resolve_export({"main": "./a.js"}, "./b", IMPORT) is None
     assert subpaths({"main": "./a.js"}) is None
     assert subpaths({"exports": DUAL}) == [
         ".",
@@ -88,14 +88,14 @@ def test_a_package_without_exports_shows_every_file() -> None:
 def test_fields_from_before_exports(
     manifest: dict[str, Any], subpath: str, files: list[str]
 ) -> None:
-    assert list(named(manifest, subpath)) == files
+    assert list(legacy_paths(manifest, subpath)) == files
 
 
 def test_imports_of_a_package_itself() -> None:
     manifest = {"imports": {"#x": {"types": "./x.d.ts"}, "#lib/*": "./lib/*.js"}}
-    assert imported(manifest, "#x", IMPORT) == ["./x.d.ts"]
-    assert imported(manifest, "#lib/a", IMPORT) == ["./lib/a.js"]
-    assert imported(manifest, "#y", IMPORT) == []
+    assert resolve_import(manifest, "#x", IMPORT) == ["./x.d.ts"]
+    assert resolve_import(manifest, "#lib/a", IMPORT) == ["./lib/a.js"]
+    assert resolve_import(manifest, "#y", IMPORT) == []
 
 
 def test_declarations_come_before_javascript() -> None:

@@ -28,7 +28,7 @@ _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
 _GLOBAL = re.compile(rb"\bdeclare\s+global\b")
 _INDIRECT_EXPORT = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
 #: Files of a package that are searched for ambient modules, and packages whose result is kept.
-_MAX_CACHE = 20_000
+_MAX_FILES = 20_000
 _MAX_PACKAGES = 2048
 
 
@@ -275,7 +275,7 @@ class PackageFiles:
     def _find_ambient_modules(self, folder: Folder) -> Iterator[tuple[str, str]]:
         seen: set[str] = set()
         for count, path in enumerate(self.boundary.walk(folder.root, {"node_modules"})):
-            if count > _MAX_CACHE:
+            if count > _MAX_FILES:
                 return
             if not path.name.endswith((".d.ts", ".d.mts", ".d.cts")):
                 continue

@@ -20,16 +20,16 @@ def settings(tmp_path: Path) -> docstow.Settings:
     return load({"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}, {})
 
 
-def stow_sample(settings: docstow.Settings) -> None:
+def ingest_sample(settings: docstow.Settings) -> None:
     from docstow.runtime import Runtime
 
     runtime = Runtime(settings)
-    runtime.stow_sample()
+    runtime.ingest_sample()
     runtime.close()
 
 
 def test_a_crate_is_searched_and_read(settings: docstow.Settings) -> None:
-    stow_sample(settings)
+    ingest_sample(settings)
     with docstow.open(settings) as docs:
         crate = docs.crate("stowage")
         assert (crate.name, crate.version, crate.notice) == ("stowage", "0.1.0", "")
@@ -107,7 +107,7 @@ def test_every_public_name_is_there_and_described() -> None:
 def test_the_readmes_example_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: docstow.Settings
 ) -> None:
-    stow_sample(settings)
+    ingest_sample(settings)
     text = (REPOSITORY / "README.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)

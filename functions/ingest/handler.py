@@ -25,7 +25,7 @@ _PLATFORM = {
 
 _settings = load(_PLATFORM, os.environ)
 logging.getLogger("docstow").setLevel(_settings.log_level.upper())
-_sqs_events = Runtime(_settings).workers.sqs_events()
+_sqs_events = Runtime(_settings).sqs_events()
 
 
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, list[dict[str, str]]]:

@@ -38,5 +38,5 @@ if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
         register_before_snapshot,
     )
 
-    register_before_snapshot(_runtime.preload)
+    register_before_snapshot(_runtime.warm_up)
     register_after_restore(random.seed)  # or all instances would pause alike before they ask again

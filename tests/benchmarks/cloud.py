@@ -177,7 +177,7 @@ class Cloud:
         words = [f"{name}@={version}" for name, version in crates]
         begun = time.perf_counter()
         with self.weather.meter.during() as counted:
-            started = list(self.runtime.dispatch.crates(words, self._resolve))
+            started = list(self.runtime.enqueuer.crates(words, self._resolve))
             jobs = [job.id for _, job in started if isinstance(job, Job)]
             assert len(jobs) == len(crates), [e for e in started if not isinstance(e[1], Job)]
             done = threading.Event()
@@ -244,7 +244,8 @@ class Cloud:
 
     def _resolve(self, word: str) -> Any:
         name, _, requirement = word.partition("@")
-        return self.runtime.library.resolve(name, requirement)
+        revision, snapshot = self.runtime.resolver.resolve(name, requirement)
+        return revision.source, snapshot is not None
 
     def _fetches(self, crates: Sequence[Crate]) -> int:
         places = {f"/crate/{name}/{version}/json" for name, version in crates}

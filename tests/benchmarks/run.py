@@ -67,7 +67,7 @@ def ingests(folder: Path) -> dict[str, Snapshot]:
             body = read_file(file, runtime.upstreams.limits).body
             base = timed(lambda body=body: json.loads(body))  # type: ignore[misc]
             made: list[Snapshot] = []
-            stow = lambda: made.append(runtime.stow_file(file, version=version))  # noqa: E731, B023
+            stow = lambda: made.append(runtime.rustdoc_files([file], version=version).ingest(file))  # noqa: E731, B023
             taken = timed(stow, repeat=1)
             snapshots[name] = made[0]
         rows.append(

@@ -128,7 +128,7 @@ def client(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[TestClien
             {},
         )
         runtime = Runtime(settings)
-        runtime.stow_sample()
+        runtime.ingest_sample()
         yield TestClient(runtime.app)
         runtime.close()
 

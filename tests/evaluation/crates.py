@@ -11,6 +11,8 @@ from docstow.core.model import CRATE, File, Revision, Snapshot, Source
 from docstow.core.settings import load
 from docstow.core.versions import Version
 from docstow.index.loaded import Index
+from docstow.ingest.crates import read_crate
+from docstow.languages.rust import rustdoc
 from docstow.runtime import Runtime
 from docstow.sources.crates.origin import read_file
 
@@ -44,7 +46,7 @@ class Crates:
         if file is None:
             raise FileNotFoundError(f"{name} {version} has no rustdoc JSON")
         # The recipe is in the name, so that crates of another one are not taken for these.
-        recipe = self.runtime.ingest.recipe
+        recipe = self.runtime.publisher.recipe(CRATE, rustdoc.READER)
         mark = hashlib.sha256(repr(recipe).encode()).hexdigest()[:8]
         source = Source(CRATE, name, f"{version}+{mark}")
         if (head := self.runtime.snapshots.head(source)) is not None:
@@ -52,7 +54,8 @@ class Crates:
             if snapshot is not None:
                 return snapshot
         revision = Revision(source, version, origin="corpus")
-        return self.runtime.ingest.crate(revision, file, {}, self._file)
+        reading = read_crate(revision, file, {}, self._file)
+        return self.runtime.publisher.publish(reading).snapshot
 
     def _versions(self, name: str) -> Iterator[str]:
         for folder in self._folders:

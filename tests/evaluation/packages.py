@@ -76,7 +76,7 @@ def main(roots: Sequence[str], *, fitted: bool) -> None:
         flags = {"store": f"{folder}/store", "cache": f"{folder}/cache", "root": ",".join(roots)}
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
             found = list(asked(runtime, questions))
-            some = runtime.installed.at_hand(PYTHON, "", 1)
+            some = runtime.installed.search(PYTHON, "", 1)
             names = _names(runtime, runtime.library.index(some[0]))
     tables = json.loads(WEIGHTS.read_text("utf-8"))
     crates = np.array([tables["weights"].get(n, FURTHER.get(n, 0.0)) for n in names])

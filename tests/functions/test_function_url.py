@@ -17,7 +17,7 @@ def test_a_function_url_answers_twice_warm_and_to_nobody_without_a_credential(
 ) -> None:
     store = str(tmp_path / "store")
     runtime = Runtime(load({"store": store, "cache": str(tmp_path / "cache")}, {}))
-    runtime.stow_sample()
+    runtime.ingest_sample()
     runtime.close()
     environment = {
         "DOCSTOW_STORE": store,

@@ -208,7 +208,7 @@ def test_one_whom_another_is_before_comes_again(cloud: Cloud) -> None:
 def test_many_crates_are_sent_ten_at_a_time(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cloud.runtime.library.stow("one")
+    cloud.runtime.crates.ingest("one")
     names = [f"many-{number}" for number in range(12)]
     assert main(["ingest", "crate", *names, "no-such-crate", "one", *cloud.words]) == 1
     told = capsys.readouterr()

@@ -19,6 +19,7 @@ from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
 from docstow.index.cards import Card, card_key, make
 from docstow.index.catalog import SHARDS, Catalog
+from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
 from docstow.store.records import encode_head, head_key
@@ -54,7 +55,8 @@ def stow(runtime: Runtime, name: str, version: str = "1.0.0", word: str = "ship"
     body = BODY.replace(b"ship", word.encode())
     file = File("rustdoc.json", "https://docs.example", "application/json", body)
     revision = Revision(Source(CRATE, name, version), version, origin="docs.rs")
-    return runtime.ingest.crate(revision, file, {}, lambda package, exact: None)
+    reading = read_crate(revision, file, {}, lambda package, exact: None)
+    return runtime.publisher.publish(reading).snapshot
 
 
 def shown(catalog: Catalog) -> dict[str, tuple[str, str]]:
@@ -75,7 +77,7 @@ def test_what_is_stowed_has_one_card_of_its_newest_version(
     newest = stow(runtime, "oak-tree", "1.10.0")
     stow(runtime, "oak-tree", "1.9.0")
     stow(runtime, "oak-tree", "2.0.0-rc.1")
-    runtime.stow_file(SAMPLE)
+    runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
     local = runtime.snapshots.head(Source("local", "stowage", "0.1.0"))
     assert local is not None
     expected = {"oak_tree": ("1.10.0", newest.id), "stowage": ("0.1.0", local.snapshot_id)}

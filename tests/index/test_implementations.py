@@ -27,7 +27,8 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     folder = tmp_path_factory.mktemp("implementations")
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-        runtime.stow_file(FIXTURES / "implements" / "rustdoc.json.zst")
+        file = FIXTURES / "implements" / "rustdoc.json.zst"
+        runtime.rustdoc_files([file]).ingest(file)
         yield runtime
 
 

@@ -101,7 +101,8 @@ def runtime(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
         for crate in ("serde/1.0.229", "std/1.98.1", "rayon/1.12.0"):
-            runtime.stow_file(corpus / crate / "rustdoc.json.zst")
+            file = corpus / crate / "rustdoc.json.zst"
+            runtime.rustdoc_files([file]).ingest(file)
         yield runtime
 
 

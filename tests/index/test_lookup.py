@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("lookup")
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-        runtime.stow_sample()
+        runtime.ingest_sample()
         head = runtime.snapshots.head(Source(LOCAL, "stowage", "0.1.0"))
         assert head is not None
         snapshot = runtime.snapshots.load(head)

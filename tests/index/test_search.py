@@ -21,7 +21,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     folder = tmp_path_factory.mktemp("search")
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
     with contextlib.closing(Runtime(load(flags, {}))) as made:
-        made.stow_sample()
+        made.ingest_sample()
         yield made
 
 

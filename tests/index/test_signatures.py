@@ -34,7 +34,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
         "crates_index_url": nowhere,
     }
     with contextlib.closing(Runtime(load(flags, {}))) as made:
-        made.stow_sample()
+        made.ingest_sample()
         yield made
 
 
@@ -46,7 +46,7 @@ def real(runtime: Runtime, corpus: Path) -> Mapping[str, Index]:
 
 def _stowed(runtime: Runtime, folder: Path) -> Index:
     newest = max(folder.glob("*/rustdoc.json.zst"))
-    return runtime.library.index(runtime.stow_file(newest))
+    return runtime.library.index(runtime.rustdoc_files([newest]).ingest(newest))
 
 
 def sample(runtime: Runtime) -> Index:

@@ -252,7 +252,7 @@ def _push_and_die(flags: dict[str, str]) -> None:
     """Die when the text is stored and its sync is about to begin."""
 
     def watch(frame: Any, event: str, argument: object) -> None:
-        if event == "call" and frame.f_code.co_name == "_visited":
+        if event == "call" and frame.f_code.co_name == "_sync_pages":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
     runtime = Runtime(load(flags, {}))

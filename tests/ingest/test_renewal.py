@@ -16,7 +16,7 @@ from bert import tiny_model
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Snapshot, Source
 from docstow.core.settings import load
-from docstow.embedding import Embedder, bundled
+from docstow.embedding import Embedder
 from docstow.index.parquet import read_table
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import Conflict
@@ -82,12 +82,12 @@ def test_words_answer_until_the_vectors_are_made_anew(
     tiny = str(tiny_model(tmp_path / "tiny", words=WORDS))
     before, after = (tiny, "bundled") if back else ("bundled", tiny)
     first = opened(before)
-    first.stow_sample()
+    first.ingest_sample()
     old = answering(first)
 
     runtime = opened(after)
     gated = Gated(runtime.embedder)
-    runtime._models.__dict__["_embedder"] = gated
+    runtime._models.__dict__["embedder"] = gated
     found = search(runtime)
     assert found["snapshot"] == old.id
     assert "the embedding model has changed: words alone are searched" in found["notice"]
@@ -123,11 +123,11 @@ def test_words_answer_until_the_vectors_are_made_anew(
 
 def test_what_is_made_anew_is_what_a_stowing_would_have_made(opened: Open, tmp_path: Path) -> None:
     tiny = str(tiny_model(tmp_path / "tiny", words=WORDS))
-    opened().stow_sample()
+    opened().ingest_sample()
     renewing = opened(tiny)
-    renewed = renewing.ingest.renew(answering(renewing))
+    renewed = renewing.renewals.renew(answering(renewing))
     afresh = opened(tiny, store=str(tmp_path / "other"))
-    afresh.stow_file(SAMPLE)
+    afresh.rustdoc_files([SAMPLE]).ingest(SAMPLE)
     stowed = answering(afresh)
     assert renewed.id == stowed.id
     assert renewed.tables == stowed.tables
@@ -136,23 +136,21 @@ def test_what_is_made_anew_is_what_a_stowing_would_have_made(opened: Open, tmp_p
 def test_going_back_finds_the_old_tables(opened: Open, tmp_path: Path) -> None:
     tiny = str(tiny_model(tmp_path / "tiny", words=WORDS))
     first = opened()
-    first.stow_sample()
+    first.ingest_sample()
     old = answering(first)
     there = opened(tiny)
-    there.ingest.renew(old)
+    there.renewals.renew(old)
     back = opened()
-    gated = Gated(bundled())
-    back.__dict__["_embedder"] = gated
-    assert back.ingest.renew(answering(back)) == old
+    assert back.renewals.renew(answering(back)) == old
     assert answering(back) == old
 
 
 def test_the_check_of_the_upstream_keeps_its_time(opened: Open, tmp_path: Path) -> None:
     first = opened()
-    first.stow_sample()
+    first.ingest_sample()
     before = first.snapshots.head(STOWAGE)
     runtime = opened(str(tiny_model(tmp_path / "tiny", words=WORDS)))
-    runtime.ingest.renew(answering(runtime))
+    runtime.renewals.renew(answering(runtime))
     after = runtime.snapshots.head(STOWAGE)
     assert before is not None
     assert after is not None
@@ -161,17 +159,17 @@ def test_the_check_of_the_upstream_keeps_its_time(opened: Open, tmp_path: Path) 
 
 def test_what_was_stowed_meanwhile_stays(opened: Open, tmp_path: Path) -> None:
     first = opened()
-    first.stow_sample()
+    first.ingest_sample()
     old = answering(first)
     runtime = opened(str(tiny_model(tmp_path / "tiny", words=WORDS)))
-    new = runtime.ingest.renew(old)
+    new = runtime.renewals.renew(old)
     with pytest.raises(Conflict):
-        opened(str(tiny_model(tmp_path / "next", words=WORDS, seed=1))).ingest.renew(old)
+        opened(str(tiny_model(tmp_path / "next", words=WORDS, seed=1))).renewals.renew(old)
     assert answering(runtime) == new
 
 
 def test_a_failure_is_told_and_not_repeated_at_once(opened: Open, tmp_path: Path) -> None:
-    opened().stow_sample()
+    opened().ingest_sample()
     folder = tiny_model(tmp_path / "tiny", words=WORDS)
     (folder / "onnx" / "model.onnx").write_bytes(b"no model")
     runtime = opened(str(folder))
@@ -188,6 +186,6 @@ def test_a_model_that_cannot_be_is_refused_at_start(opened: Open, tmp_path: Path
         opened("bge")
     with pytest.raises(ConfigurationError, match="embeddings_url: the model openai:x"):
         opened("openai:x")
-    opened().stow_sample()
+    opened().ingest_sample()
     with pytest.raises(ConfigurationError, match="there is no folder"):
         search(opened(str(tmp_path / "none")))

@@ -17,14 +17,18 @@ from docstow.core.model import CRATE, File, Known, Registration, Revision, Snaps
 from docstow.core.settings import load
 from docstow.embedding import bundled
 from docstow.index import schema
+from docstow.index.catalog import Catalog
 from docstow.index.loaded import PageIndex
+from docstow.ingest.crates import CrateTask
 from docstow.ingest.jobs.enqueue import Enqueuer
 from docstow.ingest.jobs.model import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, lease_key
 from docstow.ingest.jobs.queue import Busy, Message
 from docstow.ingest.jobs.store import Jobs
 from docstow.ingest.jobs.worker import Worker
-from docstow.ingest.sync import Sync
+from docstow.ingest.publish import Publisher
+from docstow.ingest.sync import SyncTask
 from docstow.library.prose import Prose
+from docstow.library.requests import SyncRequests
 from docstow.runtime import Runtime
 from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Same, Skipped
 from docstow.sources.registry import Registry
@@ -83,6 +87,21 @@ class Clock:
         return self.now
 
 
+class Crates(CrateTask):
+    """Crates of an index that cannot be asked; keeps what was wanted."""
+
+    def __init__(self) -> None:
+        self.wanted: list[tuple[str, str, bool]] = []
+
+    def ensure(self, name: str, requirement: str = "", *, patient: bool = True) -> Snapshot:
+        self.wanted.append((name, requirement, False))
+        raise UpstreamError("There is no index here.")
+
+    def ingest(self, name: str, requirement: str = "", *, target: str = "") -> Snapshot:
+        self.wanted.append((name, requirement, True))
+        raise UpstreamError("There is no index here.")
+
+
 class Bench:
     """Everything that a sync needs, over one store, with an origin that replays events."""
 
@@ -95,18 +114,18 @@ class Bench:
         self.snapshots = Snapshots(store, BlobCache(cache, 1 << 30), freshness_s=0)
         self.origin = Replay()
         self.sent: list[str] = []
-        self.stowed: list[tuple[str, str, bool]] = []
-        self.sync = Sync(
+        self.crates = Crates()
+        self.sync = SyncRequests(self.registry, self.jobs, Enqueuer(self.jobs, self, self.clock))
+        task = SyncTask(
             self.registry,
             self.jobs,
             self.snapshots,
+            Publisher(self.snapshots, Catalog(store, self.snapshots), bundled),
             lambda registration: contextlib.nullcontext(self.origin.of(registration)),
-            bundled,
-            Enqueuer(self.jobs, self, self.clock),
-            crates=self._stow,
-            clock=self.clock,
+            self.crates,
+            self.clock,
         )
-        self.work = Worker(self.jobs, self.leases, {SYNC: self.sync}, lease_s=15, clock=self.clock)
+        self.work = Worker(self.jobs, self.leases, {SYNC: task}, lease_s=15, clock=self.clock)
         self.site, _ = self.registry.create("site", ROOT)
 
     joins = True
@@ -126,10 +145,6 @@ class Bench:
         with contextlib.suppress(Exception):
             self.work.handle(Message(SYNC, job_id))
         return self.jobs.get(job_id)
-
-    def _stow(self, name: str, version: str, anew: bool) -> Snapshot:
-        self.stowed.append((name, version, anew))
-        raise UpstreamError("There is no index here.")
 
     def run(self, *events: Event | Exception, mode: str = "incremental", version: str = "") -> Job:
         self.origin.events, self.origin.version = list(events), version
@@ -527,7 +542,7 @@ def test_waiting_ends_when_the_time_is_up(bench: Bench) -> None:
 def test_a_crate_is_stowed_as_crates_are(bench: Bench) -> None:
     made, _ = bench.registry.create(CRATE, "serde@1.0.200")
     job = bench.do(bench.sync.start(made.id, "full").id)
-    assert bench.stowed == [("serde", "1.0.200", True)]
+    assert bench.crates.wanted == [("serde", "1.0.200", True)]
     assert (job.state, job.errors[0].kind) == (FAILED, "upstream_error")
 
 
@@ -552,7 +567,7 @@ def watch(frame, event, argument):
 
 runtime = Runtime(load({"store": root + "/store", "cache": root + "/cache", "lease_s": 1}, {}))
 job, _ = runtime.jobs.start(runtime.registry.get(ref).id)
-work = runtime.work
+work = runtime.worker
 sys.setprofile(watch)
 work.handle(Message(job.kind, job.id))
 """

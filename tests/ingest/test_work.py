@@ -106,7 +106,7 @@ class Cloud:
 
     def work(self, runtime: Runtime | None = None) -> tuple[int, int]:
         """Do what the queue has now."""
-        sqs_events = (runtime or self.runtime).workers.sqs_events()
+        sqs_events = (runtime or self.runtime).sqs_events()
         return self.queues.poll(lambda event: sqs_events.handle(event, lambda: PLENTY_S))
 
 
@@ -171,7 +171,7 @@ from docstow.runtime import Runtime
 from docstow.core.settings import load
 
 flags, event = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-sqs_events = Runtime(load(flags, {})).workers.sqs_events()
+sqs_events = Runtime(load(flags, {})).sqs_events()
 
 def watch(frame, event, argument):
     if event == "call" and frame.f_code.co_name == "tabulate":
@@ -224,7 +224,7 @@ def _abandoned() -> Any:
 def test_what_answers_already_is_done_at_once_though_another_holds_the_lease(
     cloud: Cloud, upstream: DocsRs
 ) -> None:
-    cloud.runtime.library.stow("stowage")
+    cloud.runtime.crates.ingest("stowage")
     assert Leases(cloud.runtime.store, "another").acquire(SOURCE.key, 60) is not None
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
@@ -248,7 +248,7 @@ def test_what_was_never_begun_is_no_try(cloud: Cloud, upstream: DocsRs) -> None:
     """Others of its batch used up the time."""
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    sqs_events = cloud.runtime.workers.sqs_events()
+    sqs_events = cloud.runtime.sqs_events()
     for _ in range(2 * Settings().max_receive_count):
         late = cloud.queues.poll(lambda event: sqs_events.handle(event, lambda: LEAST_S - 1))
         assert late == (1, 0)
@@ -264,7 +264,7 @@ def test_what_cannot_be_sent_anew_comes_when_its_time_is_up(cloud: Cloud) -> Non
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
     absent = SqsQueue(f"{cloud.queues.url}-absent")
-    sqs_events = SqsEvents(cloud.runtime.work, absent, 5)
+    sqs_events = SqsEvents(cloud.runtime.worker, absent, 5)
     assert cloud.queues.poll(lambda event: sqs_events.handle(event, lambda: LEAST_S - 1)) == (0, 1)
     assert cloud.queues.counts(cloud.queues.url) == (0, 1)
 
@@ -274,7 +274,7 @@ def test_a_job_that_is_cut_off_is_tried_again_if_it_may_be(
     cloud: Cloud, last: bool, state: str
 ) -> None:
     job = job_of(cloud.runtime)
-    cloud.runtime.work.out_of_time(Message(STOW, job.id), last=last)
+    cloud.runtime.worker.out_of_time(Message(STOW, job.id), last=last)
     found = cloud.runtime.jobs.get(job.id)
     assert (found.state, found.errors[0].kind) == (state, OUT_OF_TIME)
 
@@ -291,10 +291,10 @@ def test_what_the_platform_is_about_to_cut_off_comes_again_soon(
     upstream.plan(JSON, hold)
     job = job_of(cloud.runtime)
     cloud.queues.send(Message(STOW, job.id).encode())
-    queue = cloud.runtime.workers.queue
+    queue = cloud.runtime.queue
     assert isinstance(queue, SqsQueue)
     # The reserve begins a moment after the job does.
-    hasty = SqsEvents(cloud.runtime.work, queue, 5, reserve_s=PLENTY_S - 0.1)
+    hasty = SqsEvents(cloud.runtime.worker, queue, 5, reserve_s=PLENTY_S - 0.1)
     with ThreadPoolExecutor(1) as pool:
         taken = pool.submit(cloud.queues.poll, lambda event: hasty.handle(event, lambda: PLENTY_S))
         while not (errors := cloud.runtime.jobs.stored(job.id).errors):
@@ -320,11 +320,11 @@ def test_one_who_stalls_past_its_lease_and_then_publishes_does_no_harm(
     message = Message(STOW, job.id)
     upstream.plan(JSON, hold)
     with ThreadPoolExecutor(1) as pool:
-        stalled = pool.submit(cloud.open().work.handle, message)
+        stalled = pool.submit(cloud.open().worker.handle, message)
         assert begun.wait(60)
         # As if it had slept: nobody has renewed its lease.
         cloud.runtime.store.delete("leases/crate/stowage/0.1.0.json")
-        ended = cloud.runtime.work.handle(message)
+        ended = cloud.runtime.worker.handle(message)
         assert ended is not None
         assert ended.state == SUCCESS
         go.set()
@@ -395,15 +395,15 @@ def test_a_record_that_cannot_be_read_costs_the_others_nothing(
     def fails(*_: object) -> None:
         raise StoreError("the store is away")
 
-    monkeypatch.setattr(cloud.runtime.work, "fail", fails)
+    monkeypatch.setattr(cloud.runtime.worker, "fail", fails)
     assert cloud.work() == (1, 1)
     assert cloud.runtime.jobs.get(job.id).state == SUCCESS
 
 
 def test_a_job_that_was_removed_and_a_task_that_is_none(cloud: Cloud) -> None:
-    assert cloud.runtime.work.handle(Message(STOW, "0123456789abcdef-000001")) is None
+    assert cloud.runtime.worker.handle(Message(STOW, "0123456789abcdef-000001")) is None
     with pytest.raises(UnreadableInput, match="no task 'dance'"):
-        cloud.runtime.work.handle(Message("dance", "0123456789abcdef-000001"))
+        cloud.runtime.worker.handle(Message("dance", "0123456789abcdef-000001"))
     for text in (Message("dance", "x").encode(), "{"):
         cloud.queues.send(text)
     assert cloud.work() == (0, 2)
@@ -453,11 +453,12 @@ def test_a_queued_job_of_a_dead_process_goes_on_in_the_next(local: Callable[...,
     first = local()
     dead = job_of(first)
     second = local()
-    assert second.dispatch.requeue(3600) == []
-    assert [job.id for job in second.dispatch.requeue(0)] == [dead.id]
+    assert second.enqueuer.requeue(3600) == []
+    assert [job.id for job in second.enqueuer.requeue(0)] == [dead.id]
     assert second.jobs.get(dead.id).heartbeat > dead.heartbeat
     assert second.sync.wait(dead.id, 60).state == SUCCESS
-    assert second.library.resolve("stowage") == (SOURCE, True)
+    revision, snapshot = second.resolver.resolve("stowage")
+    assert (revision.source, snapshot is not None) == (SOURCE, True)
 
 
 def test_what_failed_is_redriven_in_this_process(
@@ -468,10 +469,10 @@ def test_what_failed_is_redriven_in_this_process(
     with pytest.raises(DocstowError):
         runtime.library.crate("stowage")
     upstream.always(JSON, None)
-    (redriven,) = runtime.dispatch.redrive()
+    (redriven,) = runtime.enqueuer.redrive()
     assert redriven.job is not None
     assert runtime.sync.wait(redriven.job.id, 60).state == SUCCESS
-    assert list(runtime.dispatch.redrive()) == []
+    assert list(runtime.enqueuer.redrive()) == []
 
 
 class Forgetful:
@@ -539,7 +540,7 @@ def test_an_unforeseen_error_is_tried_again_and_told_without_its_inside(tmp_path
 def test_busy_is_raised_while_another_holds_the_lease(cloud: Cloud) -> None:
     assert Leases(cloud.runtime.store, "another").acquire(SOURCE.key, 60) is not None
     with pytest.raises(Busy):
-        cloud.runtime.work.handle(Message(STOW, job_of(cloud.runtime).id))
+        cloud.runtime.worker.handle(Message(STOW, job_of(cloud.runtime).id))
 
 
 def test_the_queue_tells_that_it_cannot_be_used(bucket: Bucket) -> None:

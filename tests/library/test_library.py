@@ -73,7 +73,7 @@ def test_another_process_at_work_is_waited_for(tmp_path: Path, upstream: DocsRs)
         with pytest.raises(Ingesting):
             waiting.library.crate("stowage")
         with library(tmp_path, upstream) as holder:
-            holder.library.stow("stowage")
+            holder.crates.ingest("stowage")
         other.release(lease)
     with library(tmp_path, upstream) as later:
         assert later.library.crate("stowage").version == "0.1.0"
@@ -108,7 +108,7 @@ def test_without_the_index_nothing_stowed_is_an_error(tmp_path: Path) -> None:
 
 def test_a_file_answers_for_its_name_and_nobody_is_asked(tmp_path: Path, upstream: DocsRs) -> None:
     with library(tmp_path, upstream) as runtime:
-        runtime.stow_file(SAMPLE)
+        runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
         for requirement in ("", "0.1", "0.1.0", ">=0.1, <0.2"):
             assert runtime.library.crate("stowage", requirement).version == "0.1.0"
         listing = runtime.library.versions("stowage")
@@ -118,7 +118,7 @@ def test_a_file_answers_for_its_name_and_nobody_is_asked(tmp_path: Path, upstrea
 
 def test_a_version_that_no_file_holds_is_asked_for(tmp_path: Path, upstream: DocsRs) -> None:
     with library(tmp_path, upstream) as runtime:
-        runtime.stow_file(SAMPLE)
+        runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
         found = runtime.library.crate("stowage", "=0.2.0-rc.1")
     assert found.snapshot.revision.source.kind == "crate"
     assert found.version == "0.2.0-rc.1"
@@ -137,8 +137,8 @@ def test_slips_in_a_name_are_forgiven(tmp_path: Path) -> None:
 def test_a_target_is_stowed_beside_the_default(tmp_path: Path, upstream: DocsRs) -> None:
     target = "x86_64-unknown-linux-gnu"
     with library(tmp_path, upstream) as runtime:
-        first = runtime.library.stow("stowage")
-        second = runtime.library.stow("stowage", target=target)
+        first = runtime.crates.ingest("stowage")
+        second = runtime.crates.ingest("stowage", target=target)
     assert first.revision.source.key == "crate/stowage/0.1.0"
     assert second.revision.source.key == f"crate/stowage/0.1.0@{target}"
     assert upstream.paths(f"/crate/stowage/0.1.0/{target}/json")

@@ -97,7 +97,7 @@ def bring_in(
 def fill(root: Path) -> None:
     """One source of each kind, one of them with a secret, one with a history, one pinned."""
     with opened(root) as runtime:
-        snapshot = runtime.stow_file(SAMPLE)
+        snapshot = runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
         Pins(runtime.store).pin(snapshot.revision.source, PRE_INGESTED)
         runtime.collections.push("notes", "# Ebb\n\nLow water is at six.\n", uri="note:1")
         runtime.collections.push("notes", "# Flood\n\nHigh water is at noon.\n", uri="note:2")
@@ -280,7 +280,7 @@ def test_a_crate_of_an_upstream_answers_where_there_is_none(tmp_path: Path) -> N
     with DocsRs(tmp_path / "crates") as upstream:
         flags = {"docs_rs_url": upstream.url, "crates_index_url": upstream.index_url}
         with opened(tmp_path / "store", **flags) as runtime:
-            runtime.library.stow("stowage")
+            runtime.crates.ingest("stowage")
             runtime.registry.create(CRATE, "stowage@0.1.0", title="Cargo")
     with opened(tmp_path / "store") as runtime:
         for word in ("stowage", "Cargo", "stowage@0.1.0"):
@@ -701,7 +701,7 @@ def test_a_store_of_the_first_release_answers(old_store: Path, tmp_path: Path) -
 
     before = files()
     with opened(old_store) as runtime:
-        runtime.stow_sample()
+        runtime.ingest_sample()
         found = runtime.toolbox.call("search_items", {"crate": "stowage", "query": "stow pieces"})
         assert (found.structured or {})["snapshot"] == STOWED_BY_0_1_0
         everywhere = runtime.toolbox.call("search_items", {"query": "put pieces into the hold"})

@@ -34,7 +34,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache")}
     flags |= {"docs_rs_url": "http://127.0.0.1:1", "crates_index_url": "http://127.0.0.1:1"}
     with contextlib.closing(Runtime(load(flags, {}))) as made:
-        made.stow_sample()
+        made.ingest_sample()
         yield made
 
 

@@ -50,7 +50,7 @@ def test_an_ingest_whose_disk_is_full_says_so_and_the_next_one_works(
             runtime.embedder.embed_query("loaded")
             try:
                 with full(size):
-                    runtime.stow_file(SAMPLE)
+                    runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
             except StoreError as error:
                 told.add(str(error).partition(":")[0])
                 assert "File too large" in str(error)
@@ -58,7 +58,7 @@ def test_an_ingest_whose_disk_is_full_says_so_and_the_next_one_works(
             else:
                 assert size == 10**6
             assert verify(runtime.store).faults == (), size
-            runtime.stow_file(SAMPLE)
+            runtime.rustdoc_files([SAMPLE]).ingest(SAMPLE)
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
             found = runtime.toolbox.call("search_items", {"query": "the hold"}).structured
             assert "stowage::Hold" in str(found), size

@@ -45,7 +45,7 @@ def test_a_crate_of_another_server_is_seen_at_once_on_request(tmp_path: Path) ->
     one, other = server(tmp_path, "one"), server(tmp_path, "other")
     everywhere = {"query": "hold"}
     assert other.library is not None
-    one.stow_sample()
+    one.ingest_sample()
     found = other.toolbox.call("search_items", everywhere | {"consistent": True}).structured
     assert found is not None
     assert found["results"][0]["crate"] == "stowage"

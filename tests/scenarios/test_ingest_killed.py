@@ -41,8 +41,8 @@ sys.exit(main(sys.argv[4:]))
 """
 
 STEPS = [
-    ("docstow.sources.crates:resolve", 1),
-    ("docstow.sources.crates:fetch", 1),
+    ("docstow.sources.crates.origin:resolve", 1),
+    ("docstow.sources.crates.origin:fetch", 1),
     ("docstow.languages.rust.rustdoc:read", 1),
     ("docstow.index.schema:tabulate", 1),
     ("docstow.embedding:embed", 1),
@@ -171,7 +171,7 @@ def test_killed_at_each_write(tmp_path: Path, upstream: DocsRs) -> None:
     with contextlib.closing(
         Runtime(load({**flags, "store": str(tmp_path / "store")}, {}))
     ) as first:
-        first.library.stow("stowage")
+        first.crates.ingest("stowage")
     before = answer(tmp_path / "store")
     body = zstandard.ZstdDecompressor().decompress(SAMPLE.read_bytes())
     upstream.always("/crate/stowage/0.1.0/json", loopback.content(body.replace(b"ship", b"boat")))

@@ -79,8 +79,8 @@ class Nowhere:
 
 def crate(runtime: Runtime) -> None:
     """A crate is asked for, and its message comes to a worker."""
-    job, _ = runtime.dispatch.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
-    runtime.work.handle(Message(STOW, job.id), last=False)
+    job, _ = runtime.enqueuer.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
+    runtime.worker.handle(Message(STOW, job.id), last=False)
 
 
 def push(runtime: Runtime) -> None:
@@ -88,7 +88,7 @@ def push(runtime: Runtime) -> None:
     text = "# Mast\n\nThe mast is made of spruce.\n"
     pushed = runtime.collections.push("", text, uri="notes:mast")
     if pushed.job_id:
-        runtime.work.handle(Message(SYNC, pushed.job_id), last=False)
+        runtime.worker.handle(Message(SYNC, pushed.job_id), last=False)
 
 
 def found(runtime: Runtime, what: Callable[[Runtime], None]) -> bool:
@@ -131,7 +131,7 @@ def test_the_answer_of_each_write_is_lost_in_turn(
             "wait_s": 0,
         }
         runtime = Runtime(load(settings, {}))
-        runtime.workers.__dict__["_queue"] = Nowhere()
+        runtime.__dict__["queue"] = Nowhere()
         return runtime
 
     for at in itertools.count(1):
@@ -151,7 +151,7 @@ def test_the_answer_of_each_write_is_lost_in_turn(
             lost, lossy.at = lossy.writes[at - 1 : at], 0
             for job in runtime.jobs.all():
                 if job.active:  # its message was not done, and comes again
-                    runtime.work.handle(Message(job.kind, job.id))
+                    runtime.worker.handle(Message(job.kind, job.id))
         with contextlib.closing(opened(store)) as runtime:
             assert verify(runtime.store).faults == (), lost
             assert {job.state for job in runtime.jobs.all()} == {SUCCESS}, lost

@@ -45,8 +45,8 @@ def rust_runtime(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         }
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
             for name in CRATES:
-                runtime.library.ensure(name)
-            runtime.library.ensure("tokio", "=1.43.1")
+                runtime.crates.ensure(name)
+            runtime.crates.ensure("tokio", "=1.43.1")
             yield runtime
 
 

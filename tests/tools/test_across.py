@@ -30,9 +30,10 @@ def opened(folder: Path, **flags: Any) -> Runtime:
 @pytest.fixture(scope="module")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     with contextlib.closing(opened(tmp_path_factory.mktemp("across"))) as made:
-        made.stow_file(SAMPLE)
+        made.rustdoc_files([SAMPLE]).ingest(SAMPLE)
         for name in CRATES:
-            made.stow_file(FIXTURES / name / "rustdoc.json.zst")
+            file = FIXTURES / name / "rustdoc.json.zst"
+            made.rustdoc_files([file]).ingest(file)
         yield made
 
 
@@ -170,7 +171,7 @@ def test_crates_of_the_corpus_are_found_by_their_purpose(corpus: Path, tmp_path:
         flags = {"docs_rs_url": upstream.url, "crates_index_url": upstream.index_url}
         with contextlib.closing(opened(tmp_path, upstream_interval_s=0, **flags)) as full:
             for name in purposes:
-                full.library.stow(name)
+                full.crates.ingest(name)
             chosen = {
                 name: ask(full, query)["answered"][0]["crate"] for name, query in purposes.items()
             }

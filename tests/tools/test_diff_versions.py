@@ -28,7 +28,8 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     }
     with contextlib.closing(Runtime(load(flags, {}))) as made:
         for name in ("api_old", "api_new"):
-            made.stow_file(CRATES / name / "rustdoc.json.zst")
+            file = CRATES / name / "rustdoc.json.zst"
+            made.rustdoc_files([file]).ingest(file)
         yield made
 
 

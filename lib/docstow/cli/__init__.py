@@ -88,14 +88,14 @@ def _print_error(error: DocstowError, about: str = "") -> None:
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
-    crates = preload.chosen(options.pre_ingest) if options.pre_ingest else []
-    runtime.stow_sample()
-    runtime.workers.requeue()
+    crates = preload.select_crates(options.pre_ingest) if options.pre_ingest else []
+    runtime.ingest_sample()
+    runtime.requeue()
     if options.stdio:
         from docstow.server.stdio import run as run_stdio
 
         if crates:
-            runtime.pre_ingest(crates)
+            runtime.preload_crates(crates)
         run_stdio(runtime.protocol)
         return 0
     from docstow.server import listen, run
@@ -112,7 +112,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     print(f"  claude mcp add --transport http docstow {url}")
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
     if crates:
-        runtime.pre_ingest(crates)
+        runtime.preload_crates(crates)
     runtime.keep_up()
     run(runtime.app, listener, settings.log_level)
     return 0
@@ -121,7 +121,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
 def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
     def stow(word: str) -> Snapshot:
         name, _, requirement = word.partition("@")
-        return runtime.library.stow(name, requirement)
+        return runtime.crates.ingest(name, requirement)
 
     crates = [*options.crates, *(preload.read_list(options.file) if options.file else [])]
     if not crates:
@@ -132,20 +132,22 @@ def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
-    return _each(options.files, runtime.together(options.files, version=options.version).stow)
+    return _each(
+        options.files, runtime.rustdoc_files(options.files, version=options.version).ingest
+    )
 
 
 def _ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.sources.crates.toolchain import standard_library
 
     files = standard_library(options.toolchain)
-    return _each(files, runtime.together(files).stow)
+    return _each(files, runtime.rustdoc_files(files).ingest)
 
 
 def _ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
     installed = runtime.project(options.folder)
     found = installed.of_project(wanted=options.package, direct=not options.all)
-    return _each(found, installed.stow)
+    return _each(found, installed.ingest)
 
 
 def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
@@ -172,7 +174,7 @@ def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
 def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.ops import files as outfiles
 
-    runtime.stow_sample()
+    runtime.ingest_sample()
     export = _exported(runtime, options.source, options.format)
     forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
     if options.into == Path("-"):
@@ -210,7 +212,7 @@ def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
             return PageExport(snapshot, documents, registration.title)
         word = registration.uri
     name, _, requirement = word.partition("@")
-    return Export(runtime.library.index(runtime.library.ensure(name, requirement)))
+    return Export(runtime.library.index(runtime.crates.ensure(name, requirement)))
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -222,7 +224,7 @@ def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _call(runtime: Runtime, options: argparse.Namespace) -> int:
-    runtime.stow_sample()
+    runtime.ingest_sample()
     text = sys.stdin.read() if options.json == "-" else options.json
     try:
         arguments = json.loads(text)

@@ -45,8 +45,8 @@ def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
         job = runtime.jobs.get(ref)
         if job.state != FAILED:
             raise InvalidParameter("ID", f"{ref} is {job.state}; only what failed is done anew")
-        begun.append(runtime.dispatch.repeat(job))
-    for redriven in [] if options.jobs else runtime.dispatch.redrive():
+        begun.append(runtime.enqueuer.repeat(job))
+    for redriven in [] if options.jobs else runtime.enqueuer.redrive():
         if redriven.job is None:
             failures += 1
             print(f"docstow: {redriven.text[:200]!r}: {redriven.reason}", file=sys.stderr)
@@ -67,9 +67,10 @@ def send_crates(runtime: Runtime, words: Sequence[str]) -> int:
 
     def resolve(word: str) -> tuple[Source, bool]:
         name, _, requirement = word.partition("@")
-        return runtime.library.resolve(name, requirement)
+        revision, snapshot = runtime.resolver.resolve(name, requirement)
+        return revision.source, snapshot is not None
 
-    for word, outcome in runtime.dispatch.crates(words, resolve):
+    for word, outcome in runtime.enqueuer.crates(words, resolve):
         if isinstance(outcome, DocstowError):
             failures += 1
             print(f"docstow: {word}: {outcome.code}: {outcome.message}", file=sys.stderr)

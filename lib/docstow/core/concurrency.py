@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 _consistent: ContextVar[bool] = ContextVar("consistent", default=False)
 
@@ -48,3 +50,22 @@ def in_parallel(work: Callable[[_T], _R], items: Sequence[_T], most: int = 0) ->
     contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(min(most or PARALLEL, len(items))) as pool:
         return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))
+
+
+if TYPE_CHECKING:
+    lazy = cached_property
+else:
+
+    class lazy(cached_property):  # noqa: N801 - used as a decorator
+        """A cached property that is computed once, by the first of several threads.
+
+        Each property of an object has a lock of its own, so that a slow one keeps no other waiting.
+        Properties that need each other must not do so in a circle.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            locks = instance.__dict__.setdefault("__locks__", {})
+            with locks.setdefault(self.attrname, threading.RLock()):
+                return super().__get__(instance, owner)

@@ -32,7 +32,7 @@ class Former:
     visits: Mapping[str, Known] = field(default_factory=dict)
 
 
-class Harvest:
+class Changes:
     """The documents of the next snapshot, as event after event brings them.
 
     What did not occur is gone. But nothing is lost by accident: what failed this time, and what

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from docstow.core.errors import (
     DocumentNotFound,
@@ -34,7 +34,7 @@ from docstow.sources.collection import Text
 from docstow.store.update import RAW, update
 
 if TYPE_CHECKING:
-    from docstow.ingest.sync import Sync
+    from docstow.ingest.jobs.model import Job
     from docstow.sources.registry import Registry
     from docstow.store.objects import ObjectStore
 
@@ -67,6 +67,16 @@ class Pushed:
     job_id: str
 
 
+class SyncRequests(Protocol):
+    """What has sources synced."""
+
+    def start(self, ref: str, *, join_running: bool = True) -> Job:
+        """Have a source synced; return the job that does it."""
+
+    def wait(self, job_id: str, seconds: float) -> Job:
+        """Return a job when it has ended, or as it is after so many seconds."""
+
+
 class Collections:
     """The collections of a store and the texts in them. Safe to share between threads.
 
@@ -84,7 +94,7 @@ class Collections:
         self,
         store: ObjectStore,
         registry: Registry,
-        sync: Sync,
+        sync: SyncRequests,
         answering: Callable[[Registration, str], tuple[Document, str] | None],
         *,
         wait_s: float,

@@ -1,158 +1,140 @@
-"""How a crate that is not stowed becomes so: asked for as a job, waited for, fetched and read.
-
-This room knows when the upstream is fetched from and how long a caller waits. It does not know
-which version answers a request.
-"""
+"""Crates: fetched from docs.rs or read from rustdoc JSON files, and published."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import wait
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docstow.core import auth as access
 from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
-    Ingesting,
+    DocstowError,
     TooLarge,
+    UnreadableInput,
     VersionYanked,
 )
-from docstow.core.model import File, Revision, Snapshot, Source
-from docstow.ingest.jobs.model import FAILED, STOW, SUCCESS, Job, subject
-from docstow.ingest.jobs.queue import Busy, EndOfQueue
-from docstow.ingest.jobs.store import Jobs
+from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source
+from docstow.core.relations import pack_definitions
+from docstow.ingest.jobs.model import SUCCESS, Job
+from docstow.ingest.jobs.queue import Busy
+from docstow.ingest.publish import Publisher, Reading
+from docstow.languages.rust import rustdoc
+from docstow.languages.rust.rustdoc.split_crates import Sibling, gather, graft
+from docstow.sources.crates.origin import read_file
+from docstow.text.chunking import first_sentence
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from docstow.ingest.jobs.enqueue import Enqueuer
-    from docstow.ingest.publish import Ingest
-    from docstow.sources.crates.origin import CrateOrigin
+    from docstow.ingest.resolver import CrateResolver
+    from docstow.net.decompress import Limits
     from docstow.store.leases import Leases
     from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
-#: Pauses between looks at a job that another process runs, in seconds: first and longest.
-SOON_S, LATE_S = 0.05, 1.0
-
-#: For so long, in seconds, a failed job's reason answers, and is not looked for anew: whoever was
-#: told to ask again gets to know it.
-REST_S = 15.0
-
-#: What a caller is told to wait before the next question, in seconds.
-RETRY_AFTER_S = 5
+#: Pause between looks at a head that another process is about to publish, in seconds.
+POLL_S = 0.5
 
 
-class Stowing:
-    """Has crates stowed, and stows them. Safe to share between threads.
+class CrateTask:
+    """Ingests crates of docs.rs, for a worker or in the caller's thread.
 
     Args:
-        snapshots: published snapshots.
-        jobs: where ingests are written down.
+        snapshots: the published snapshots.
+        resolver: finds the version that is wanted.
+        publisher: makes snapshots.
         leases: keep two processes from doing one ingest twice.
-        origin: makes the docs.rs origin when it is first needed.
-        ingest: makes the write path when it is first needed.
-        dispatch: sends jobs to a worker.
-        wait_s: how long a caller waits for an ingest, in seconds.
-        lease_s: how long the lease of an ingest that died is held, in seconds.
-        pause: sleeps; given so that tests need not.
+        lease_s: for how long the lease of an ingest that died is held, in seconds.
+        pause: sleeps.
     """
 
     def __init__(
         self,
         snapshots: Snapshots,
-        jobs: Jobs,
+        resolver: CrateResolver,
+        publisher: Publisher,
         leases: Leases,
-        origin: Callable[[], CrateOrigin],
-        ingest: Callable[[], Ingest],
-        dispatch: Callable[[], Enqueuer],
         *,
-        wait_s: float,
         lease_s: float,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._snapshots = snapshots
-        self._jobs = jobs
+        self._resolver = resolver
+        self._publisher = publisher
         self._leases = leases
-        self._origin = origin
-        self._ingest = ingest
-        self._dispatch = dispatch
-        self._wait_s = wait_s
         self._lease_s = lease_s
         self._pause = pause
 
-    def current(self, source: Source, *, fresh: bool = False) -> Snapshot | None:
-        """The snapshot that answers for a source, if one does."""
-        return self._snapshots.answering(source, fresh=fresh)
+    def finished(self, job: Job) -> Mapping[str, Any] | None:
+        """Return the end of a job whose crate was stored by others; None otherwise."""
+        snapshot = self._snapshots.answering(_source_of(job), fresh=True)
+        return None if snapshot is None else succeeded(job, snapshot)
 
-    def wanted(self, source: Source) -> Snapshot:
-        """Have a crate stowed by a worker, and wait a while for that.
+    def perform(self, job: Job) -> Mapping[str, Any]:
+        """Ingest a job's crate, whose lease the worker holds, unless it is stored.
 
         Raises:
-            Ingesting: it takes longer than a caller should wait.
-            Unauthorized: the caller may not have anything stowed.
-            DocstowError: what the worker met.
+            DocstowError: as the upstream or the reader says.
         """
-        access.require_credential(f"{source.name} {source.version} is not stowed yet")
-        until = time.monotonic() + self._wait_s
-        while True:
-            job, end = self._dispatch().start(
-                subject(STOW, source), kind=STOW, source=source, rest_s=REST_S
+        source = _source_of(job)
+        snapshot = self._snapshots.answering(source, fresh=True)
+        if snapshot is None:
+            snapshot = self._fetch(
+                self._resolver.resolve_upstream(source.name, source.version, target=source.target)
             )
-            job = self._waited(job, end, until)
-            if job.state == SUCCESS and (stowed := self.current(source, fresh=True)) is not None:
-                return stowed
-            if job.state == FAILED and not job.abandoned:
-                raise job.reason()
-            if job.active or time.monotonic() >= until:
-                raise Ingesting(
-                    f"{source.name} {source.version} is being stowed; ask again in a few seconds.",
-                    job_id=job.id,
-                    retry_after_s=RETRY_AFTER_S,
-                )
+        return succeeded(job, snapshot)
 
-    def _waited(self, job: Job, end: Future[None] | None, until: float) -> Job:
-        """The job when it has ended, or as it is when the time is up."""
-        if end is not None:
-            # The end of what runs in this process is told; others' jobs have to be looked at.
-            wait([end], max(until - time.monotonic(), 0))
-            job = self._jobs.get(job.id)
-            if job.active and end.done() and not isinstance(error := end.exception(), EndOfQueue):
-                raise error or Busy(job.id)
-            return job
-        pause = SOON_S
-        while job.active and (left := until - time.monotonic()) > 0:
-            self._pause(min(pause, left))
-            pause = min(pause * 1.5, LATE_S)
-            job = self._jobs.get(job.id)
-        return job
+    def ensure(self, name: str, requirement: str = "", *, patient: bool = True) -> Snapshot:
+        """Return what answers a request, ingested now, however long it takes, if it is not stored.
 
-    def once(self, revision: Revision) -> Snapshot:
-        """Stow a crate in this thread, unless it has been.
+        Raises:
+            Busy: another process is at it, and the caller is not patient.
+            CrateNotFound, VersionYanked, CrateNotDocumented, UpstreamError, UpstreamTimeout,
+            UnsupportedFormat, TooLarge: as the upstream or the reader says.
+        """
+        revision, snapshot = self._resolver.resolve(name, requirement)
+        while snapshot is None:
+            try:
+                return self._ingest_once(revision)
+            except Busy:
+                if not patient:
+                    raise
+                self._pause(POLL_S)
+                snapshot = self._snapshots.answering(revision.source)
+        return snapshot
+
+    def ingest(self, name: str, requirement: str = "", *, target: str = "") -> Snapshot:
+        """Fetch and publish a crate now, even if it is stored already.
+
+        Raises:
+            as :meth:`ensure` does, but never Busy.
+        """
+        return self._fetch(self._resolver.resolve_upstream(name, requirement, target=target))
+
+    def _ingest_once(self, revision: Revision) -> Snapshot:
+        """Ingest a crate unless it is stored.
 
         Raises:
             Busy: another process is at it.
-            DocstowError: as the upstream or the reader says.
         """
-        lease = self._leases.acquire(revision.source.key, self._lease_s)
+        source = revision.source
+        lease = self._leases.acquire(source.key, self._lease_s)
         if lease is None:
-            if (snapshot := self.current(revision.source)) is not None:
+            if (snapshot := self._snapshots.answering(source)) is not None:
                 return snapshot
-            raise Busy(revision.source.key)
+            raise Busy(source.key)
         with self._leases.kept(lease):
-            return self.current(revision.source) or self.anew(revision)
+            return self._snapshots.answering(source) or self._fetch(revision)
 
-    def anew(self, revision: Revision) -> Snapshot:
-        """Fetch and stow a crate now, even if it is stowed already."""
+    def _fetch(self, revision: Revision) -> Snapshot:
         log.info("stowing %s", revision.source.key)
-        origin = self._origin()
+        origin = self._resolver.origin
         release = origin.release(revision)
 
-        def sibling(package: str, version: str) -> File | None:
+        def fetch_sibling(package: str, version: str) -> File | None:
             try:
                 part = origin.resolve(package, version, target=revision.source.target)
                 return origin.fetch(part)
@@ -161,35 +143,135 @@ class Stowing:
                 return None
 
         facts = release.facts() if release else {}
-        return self._ingest().crate(revision, origin.fetch(revision), facts, sibling)
+        reading = read_crate(revision, origin.fetch(revision), facts, fetch_sibling)
+        return self._publisher.publish(reading).snapshot
 
-    def finished(self, job: Job) -> Mapping[str, Any] | None:
-        """The end of a job whose crate has been stowed by others."""
-        snapshot = self.current(_source(job), fresh=True)
-        return None if snapshot is None else _ended(job, snapshot)
 
-    def perform(self, job: Job) -> Mapping[str, Any]:
-        """Stow a job's crate; its worker holds the lease.
+class RustdocFiles:
+    """Rustdoc JSON files that are ingested together; each is a sibling of the others.
+
+    A crate is published under the name and version that its file says, and answers for its name.
+    Each file is read once and kept as documents; its JSON is let go.
+
+    Args:
+        publisher: makes snapshots.
+        paths: all files.
+        limits: how large a file may be.
+        version: for files that do not say theirs.
+    """
+
+    def __init__(
+        self, publisher: Publisher, paths: Sequence[Path], limits: Limits, version: str = ""
+    ) -> None:
+        self._publisher = publisher
+        self._paths = paths
+        self._limits = limits
+        self._version = version
+        self._read: dict[Path, tuple[rustdoc.CrateDocs, str] | DocstowError] = {}
+
+    def ingest(self, path: Path) -> Snapshot:
+        """Publish one of the files; what it re-exports of the others becomes its own.
 
         Raises:
-            DocstowError: as the upstream or the reader says.
+            UnreadableInput: the file does not say its version, and none is given.
+            DocstowError: this file cannot be read. That another cannot is no error here.
         """
-        source = _source(job)
-        stowed = self.current(source, fresh=True)
-        if stowed is None:
-            revision = self._origin().resolve(source.name, source.version, target=source.target)
-            stowed = self.anew(revision)
-        return _ended(job, stowed)
+        own = self._docs(path)
+        if isinstance(own, DocstowError):
+            raise own
+        docs, url = own
+        read = [self._docs(other) for other in self._paths if other != path]
+        others = [other[0] for other in read if not isinstance(other, DocstowError)]
+        at_hand = {str(each.facts["lib"]): each for each in others}
+        # Of a crate in several versions, the one that has this crate's version is meant.
+        at_hand |= {str(e.facts["lib"]): e for e in others if e.version == docs.version}
+        parts = gather(docs, lambda sibling: at_hand.get(sibling.lib), at_hand)
+        source = Source(LOCAL, docs.name, docs.version)
+        revision = Revision(source, docs.version, origin="file", url=url)
+        return self._publisher.publish(_reading(revision, graft(docs, parts), {})).snapshot
+
+    def _docs(self, path: Path) -> tuple[rustdoc.CrateDocs, str] | DocstowError:
+        """Return the documents of a file and its URL, or why there are none."""
+        if path not in self._read:
+            try:
+                file = read_file(path, self._limits)
+                docs = rustdoc.read(file.body, version=self._version)
+                if not docs.version:
+                    raise UnreadableInput(
+                        f"{file.path} does not say its crate's version; give --version."
+                    )
+                self._read[path] = docs, file.url
+            except DocstowError as error:
+                self._read[path] = error
+        return self._read[path]
 
 
-def _source(job: Job) -> Source:
+def read_crate(
+    revision: Revision,
+    file: File,
+    release: Mapping[str, Any],
+    fetch: Callable[[str, str], File | None],
+) -> Reading:
+    """Read a crate's rustdoc JSON as the revision that it was fetched for.
+
+    Args:
+        revision: what the file is.
+        file: the rustdoc JSON, decompressed.
+        release: what the index says of this version; becomes part of the facts.
+        fetch: returns the file of a sibling by package and exact version, or None where there is
+            none.
+    """
+
+    def read(sibling: Sibling) -> rustdoc.CrateDocs | None:
+        part = fetch(sibling.package, sibling.version)
+        if part is None:
+            return None
+        return rustdoc.read(part.body, name=sibling.package, version=sibling.version)
+
+    docs = rustdoc.read(file.body, name=revision.source.name, version=revision.version)
+    return _reading(revision, graft(docs, gather(docs, read)), release)
+
+
+def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]) -> Reading:
+    aliases = (each.subject for each in docs.relations if each.predicate == "alias")
+    return Reading(
+        revision,
+        rustdoc.READER,
+        docs.documents,
+        [*docs.relations, *pack_definitions(docs.definitions, aliases)],
+        {**docs.facts, **release, **_outline(docs.documents)},
+    )
+
+
+def _outline(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return address and first level of the crate, so that a summary need not read a table."""
+    roots = [document for document in documents if not document.parent]
+    root = next((document for document in roots if document.kind == "module"), None)
+    if root is None:
+        return {"modules": []}
+    sizes = Counter(
+        "::".join(document.path.split("::")[:2]) for document in documents if document is not root
+    )
+    modules = [
+        {
+            "path": document.path,
+            "summary": first_sentence(document.text),
+            "items": sizes[document.path] - 1,
+        }
+        for document in documents
+        if document.kind == "module" and document.parent == root.path
+    ]
+    return {"url": root.url, "summary": first_sentence(root.text), "modules": modules}
+
+
+def _source_of(job: Job) -> Source:
     if job.source is None:
         raise ValueError(f"the job {job.id} names no crate")
     return job.source
 
 
-def _ended(job: Job, snapshot: Snapshot) -> Mapping[str, Any]:
-    """The fields of a job by which a snapshot answers for its source."""
+def succeeded(job: Job, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields at its end of a job whose source a snapshot answers for."""
     counts = {"documents": snapshot.counts.get("documents", 0)}
     return {
         "state": SUCCESS,

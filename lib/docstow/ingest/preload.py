@@ -1,8 +1,4 @@
-"""Pre-ingest: crates that many use are stowed before anybody asks for them.
-
-This room knows the list, the workers of its own and how far they are. It does not know how a
-crate is stowed.
-"""
+"""Preload: crates that many use are ingested before anybody asks for them."""
 
 from __future__ import annotations
 
@@ -11,79 +7,25 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docstow.core.errors import ConfigurationError, DocstowError, InternalError
-from docstow.ingest.publish import Ingest, read_local
-
-if TYPE_CHECKING:
-    from docstow.core.model import File, Snapshot
-    from docstow.languages.rust.rustdoc import CrateDocs
-
-
-# Files of one command
-
-
-class Together:
-    """Rustdoc JSON files, each read once and kept as documents; the JSON itself is let go.
-
-    Args:
-        ingest: stows them.
-        read: gives a file's content.
-        paths: all files of the command.
-        version: for files that do not say theirs.
-    """
-
-    def __init__(
-        self, ingest: Ingest, read: Callable[[Path], File], paths: Sequence[Path], version: str = ""
-    ) -> None:
-        self._ingest = ingest
-        self._read = read
-        self._paths = paths
-        self._version = version
-        self._known: dict[Path, tuple[CrateDocs, str] | DocstowError] = {}
-
-    def stow(self, path: Path) -> Snapshot:
-        """Stow one of the files, with the others at hand.
-
-        Raises:
-            DocstowError: this file cannot be read; that of another is told in its own turn.
-        """
-        own = self._docs(path)
-        if isinstance(own, DocstowError):
-            raise own
-        known = [self._docs(other) for other in self._paths if other != path]
-        others = [other[0] for other in known if not isinstance(other, DocstowError)]
-        return self._ingest.local(*own, others)
-
-    def _docs(self, path: Path) -> tuple[CrateDocs, str] | DocstowError:
-        """The documents of a file and its URL, or why there are none."""
-        if path not in self._known:
-            try:
-                file = self._read(path)
-                self._known[path] = (read_local(file, version=self._version), file.url)
-            except DocstowError as error:
-                self._known[path] = error
-        return self._known[path]
-
 
 log = logging.getLogger(__name__)
 
-
 #: The most used crates, the most wanted first.
 POPULAR = Path(__file__).parent / "popular.txt"
-
 
 #: How long the end of the program waits for crates that are under way, in seconds. What is cut
 #: off then leaves nothing half done: publishing swaps one object, as its last step.
 GRACE_S = 2.0
 
 
-def chosen(wanted: str) -> list[str]:
-    """The crates that ``--pre-ingest`` names.
+def select_crates(wanted: str) -> list[str]:
+    """Return the crates that ``--pre-ingest`` names.
 
     Args:
-        wanted: a number: so many of :data:`POPULAR`; else a file of crates.
+        wanted: a number, for so many of :data:`POPULAR`; else the path of a list of crates.
 
     Raises:
         ConfigurationError: the file cannot be read, or names nothing.
@@ -94,7 +36,9 @@ def chosen(wanted: str) -> list[str]:
 
 
 def read_list(path: Path) -> list[str]:
-    """The crates of a file: one a line, maybe with ``@`` and a version; ``#`` begins a comment.
+    """Return the crates of a list: one a line, maybe with ``@`` and a version.
+
+    A ``#`` begins a comment.
 
     Raises:
         ConfigurationError: it cannot be read, or names nothing.
@@ -112,23 +56,23 @@ def read_list(path: Path) -> list[str]:
     return names
 
 
-class PreIngest:
-    """Stows crates one after the other, several at a time, beside everything else.
+class CratePreload:
+    """Ingests crates in the background, several at a time.
 
-    The workers are its own, so that nobody's call waits in line behind them, and end with the
+    It has workers of its own, so that no caller waits in line behind them; they end with the
     program.
 
     Args:
         names: crates, maybe with ``@`` and a version.
-        stow: stows one of them, unless it is stowed already.
-        workers: how many are stowed at the same time.
+        ingest: ingests one of them, unless it is stored already.
+        workers: how many are ingested at the same time.
 
     Attributes:
         threads: the workers.
     """
 
-    def __init__(self, names: Sequence[str], stow: Callable[[str], object], workers: int) -> None:
-        self._stow = stow
+    def __init__(self, names: Sequence[str], ingest: Callable[[str], object], workers: int) -> None:
+        self._ingest = ingest
         self._total = len(names)
         self._waiting = list(reversed(names))
         self._running: list[str] = []
@@ -154,7 +98,7 @@ class PreIngest:
             thread.join(max(until - time.monotonic(), 0))
 
     def progress(self) -> dict[str, Any]:
-        """How far it is: ``total``, ``done``, ``failed`` (crate to error code) and ``running``."""
+        """Return ``total``, ``done``, ``failed`` (crate to error code) and ``running``."""
         with self._guard:
             return {
                 "total": self._total,
@@ -182,9 +126,9 @@ class PreIngest:
             return name
 
     def _attempt(self, name: str) -> str:
-        """Stow a crate; the code of the error if it fails, which concerns no other crate."""
+        """Ingest a crate; return the code of its error, or nothing."""
         try:
-            self._stow(name)
+            self._ingest(name)
         except DocstowError as error:
             log.warning("%s was not stowed ahead: %s", name, error.message)
             return error.code

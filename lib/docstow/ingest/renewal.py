@@ -1,98 +1,99 @@
-"""Snapshots of an older recipe are made anew beside the searches that they still answer."""
+"""Renewal: snapshots of an older recipe are made again from their own tables.
+
+What answers for a source goes on answering meanwhile, and no snapshot is ever changed.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from docstow.ingest.jobs.model import FAILED, RENEW, SUCCESS, Job, subject
-from docstow.ingest.jobs.store import Jobs
-from docstow.store.objects import Conflict, ReadOnlyStore
+from docstow.core.model import Document, Relation, Snapshot
+from docstow.index.parquet import read_table
+from docstow.ingest.jobs.model import SUCCESS, Job
+from docstow.ingest.publish import Publisher, Reading
+from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
-    from docstow.core.model import Snapshot
-    from docstow.ingest.jobs.enqueue import Enqueuer
-    from docstow.ingest.publish import Ingest
     from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
+#: The columns of the documents table that are a document, in the order of its fields.
+_DOCUMENT = ("path", "kind", "title", "signature", "text", "url", "parent", "attributes")
+_RELATION = ("subject", "predicate", "object", "detail")
 
-#: After a failed attempt the next one waits for so many seconds.
-RETRY_S = 60.0
 
-
-class Renewals:
-    """Has old snapshots made anew, and makes them.
+class RenewalTask:
+    """Makes snapshots of items again by today's recipe.
 
     Args:
-        snapshots: published snapshots.
-        jobs: where renewals are written down.
-        ingest: makes the write path when it is first needed.
-        dispatch: sends jobs to a worker.
-        clock: monotonic seconds.
+        snapshots: the published snapshots.
+        publisher: makes snapshots.
     """
 
-    def __init__(
-        self,
-        snapshots: Snapshots,
-        jobs: Jobs,
-        ingest: Callable[[], Ingest],
-        dispatch: Callable[[], Enqueuer],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, snapshots: Snapshots, publisher: Publisher) -> None:
         self._snapshots = snapshots
-        self._jobs = jobs
-        self._ingest = ingest
-        self._dispatch = dispatch
-        self._clock = clock
-        self._sent: dict[str, tuple[float, Job]] = {}
-
-    def send(self, snapshot: Snapshot) -> str:
-        """Have a snapshot made anew, unless that is under way.
-
-        Returns:
-            Why the last attempt failed, while the next one waits; else nothing.
-        """
-        sent_at, job = self._sent.get(snapshot.id, (0.0, None))
-        if job is None or self._clock() - sent_at >= RETRY_S:
-            source = snapshot.revision.source
-            try:
-                job, _ = self._dispatch().start(
-                    subject(RENEW, source), kind=RENEW, source=source, rest_s=RETRY_S
-                )
-            except ReadOnlyStore:
-                return "The store cannot be written."
-            sent_at = self._clock()
-        elif job.active:
-            job = self._jobs.get(job.id)
-        self._sent[snapshot.id] = (sent_at, job)
-        return job.outward().reason().message if job.state == FAILED else ""
+        self._publisher = publisher
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
-        """The end of a job whose source has nothing any more that is to be made anew."""
+        """Return the end of a job whose source has nothing any more to be made again."""
         return None if self._answering(job) is not None else {"state": SUCCESS}
 
     def perform(self, job: Job) -> Mapping[str, Any]:
-        """Make anew what answers for a job's source; the old one answers if that fails."""
+        """Make again what answers for a job's source; that goes on answering if this fails."""
         snapshot = self._answering(job)
         if snapshot is None:
             return {"state": SUCCESS}
-        from docstow.ingest.publish import renewed
-
-        ingest = self._ingest()
-        if snapshot.recipe != renewed(snapshot.recipe, ingest.embedder):
+        recipe, revision = snapshot.recipe, snapshot.revision
+        if recipe != self._publisher.recipe(revision.source.kind, recipe.reader):
             try:
-                snapshot = ingest.renew(snapshot)
+                snapshot = self.renew(snapshot)
             except Conflict:
                 log.info("%s was stowed anew meanwhile", job.lease)  # and by the recipe of today
                 return {"state": SUCCESS}
             log.info("%s was made anew by the model %s", job.lease, snapshot.recipe.model)
-        version = snapshot.revision.version
-        return {"state": SUCCESS, "snapshot_id": snapshot.id, "version": version}
+        return {"state": SUCCESS, "snapshot_id": snapshot.id, "version": revision.version}
+
+    def renew(self, snapshot: Snapshot) -> Snapshot:
+        """Make a stored snapshot's tables again by today's recipe, and let it answer.
+
+        Nothing is fetched: documents and relations are those of the old tables, and so are the
+        vectors if the model is the same.
+
+        Args:
+            snapshot: what answers for its source now.
+
+        Raises:
+            Conflict: the source was ingested again meanwhile; that snapshot stays.
+        """
+        head = self._snapshots.head(snapshot.revision.source, fresh=True)
+        if head is None or head.snapshot_id != snapshot.id:
+            raise Conflict(snapshot.revision.source.key)
+        published = self._publisher.publish(
+            self._read(snapshot),
+            now=head.checked_at,
+            expected_generation=head.generation,
+            known_vectors=lambda: self._publisher.vectors_of(snapshot),
+        )
+        return published.snapshot
+
+    def _read(self, snapshot: Snapshot) -> Reading:
+        """Return what a snapshot was made from, as its tables have it."""
+        files = self._snapshots.fetch(snapshot, ["documents", "relations"])
+        texts = read_table(files["documents"], _DOCUMENT)
+        documents = [
+            Document(path, kind, title, signature, text, url, parent, json.loads(attributes))
+            for path, kind, title, signature, text, url, parent, attributes in zip(
+                *texts.values(), strict=True
+            )
+        ]
+        edges = read_table(files["relations"], _RELATION)
+        relations = [Relation(*fields) for fields in zip(*edges.values(), strict=True)]
+        revision, reader = snapshot.revision, snapshot.recipe.reader
+        return Reading(revision, reader, documents, relations, snapshot.facts)
 
     def _answering(self, job: Job) -> Snapshot | None:
         return self._snapshots.answering(job.source, fresh=True) if job.source else None

@@ -1,38 +1,57 @@
-"""Loaded indexes, kept in memory within a bound."""
+"""Loaded indexes of snapshots, kept in memory within a bound."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from docstow.core.model import Snapshot
+    from docstow.store.snapshots import Snapshots
 
 
-class Weighing(Protocol):
-    """Anything that knows what memory it takes."""
+class Sized(Protocol):
+    """An index whose size can be estimated."""
 
     def nbytes(self) -> int:
-        """Bytes, or an estimate of them."""
+        """Return the bytes of memory that it takes."""
 
 
-_Index = TypeVar("_Index", bound=Weighing)
+_Index = TypeVar("_Index", bound=Sized)
 
 
 class IndexCache(Generic[_Index]):
     """Loaded indexes, bounded by bytes; the one least recently used goes first.
 
     Args:
-        limit: bytes. One index may exceed it alone: a caller needs it now.
+        snapshots: the published snapshots.
+        open_index: opens the index of a snapshot with what returns the file of each table.
+        limit: in bytes. One index may exceed it alone: a caller needs it now.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        open_index: Callable[[Snapshot, Callable[[str], Path]], _Index],
+        limit: int,
+    ) -> None:
+        self._snapshots = snapshots
+        self._open_index = open_index
         self._limit = limit
         self._loaded: OrderedDict[str, _Index] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: str, load: Callable[[], _Index]) -> _Index:
-        """The index of that key; of callers that come at once, one loads and the others wait."""
+    def get(self, snapshot: Snapshot) -> _Index:
+        """Return the index of a snapshot, from memory, the local cache or the store.
+
+        Of callers that come at once, one loads it and the others wait.
+        """
+        key = snapshot.id
         with self._lock:
             if (found := self._loaded.get(key)) is not None:
                 self._loaded.move_to_end(key)
@@ -42,7 +61,8 @@ class IndexCache(Generic[_Index]):
             with self._lock:
                 if (found := self._loaded.get(key)) is not None:
                     return found
-            index = load()
+            self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
+            index = self._open_index(snapshot, partial(self._snapshots.file, snapshot))
             with self._lock:
                 self._loaded[key] = index
                 self._loading.pop(key, None)

@@ -10,6 +10,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -88,7 +89,7 @@ class Prose:
         self._snapshots = snapshots
         self._registry = registry
         self._embedder = embedder
-        self._indexes: IndexCache[PageIndex] = IndexCache(memory_bytes)
+        self._indexes: IndexCache[PageIndex] = IndexCache(snapshots, _open_index, memory_bytes)
 
     def search(
         self,
@@ -221,13 +222,18 @@ class Prose:
 
     def index(self, snapshot: Snapshot) -> PageIndex:
         """The loaded tables of a snapshot, from memory, the local cache or the store."""
-        return self._indexes.get(snapshot.id, lambda: self._load(snapshot))
+        return self._indexes.get(snapshot)
 
-    def _load(self, snapshot: Snapshot) -> PageIndex:
-        from docstow.index.loaded import PageIndex
-
-        self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
-        return PageIndex(snapshot, lambda name: self._snapshots.fetch(snapshot, [name])[name])
+    def current_document(
+        self, registration: Registration, path: str
+    ) -> tuple[Document, str] | None:
+        """Return the document of a path in what answers for a source now, and the snapshot's id."""
+        snapshot = self._snapshots.answering(registration.source, fresh=True)
+        if snapshot is None:
+            return None
+        index = self.index(snapshot)
+        row = index.row_of(path)
+        return None if row is None else (index.document(row), snapshot.id)
 
     def _answering(
         self, sources: Sequence[str], snapshot_id: str, kinds: Collection[str] = ()
@@ -321,6 +327,12 @@ class Prose:
         found = near([self.index(snapshot) for _, snapshot in answered], ref)
         advice = "See the suggestions." if found else "Look for it with search_docs."
         return DocumentNotFound(f"There is no page or chunk {short}. {advice}", suggestions=found)
+
+
+def _open_index(snapshot: Snapshot, file: Callable[[str], Path]) -> PageIndex:
+    from docstow.index.loaded import PageIndex
+
+    return PageIndex(snapshot, file)
 
 
 def _outdated(snapshot: Snapshot) -> str:

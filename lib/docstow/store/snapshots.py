@@ -363,6 +363,10 @@ class Snapshots:
         """Return local files of the snapshot's tables, verified; see :meth:`Blobs.fetch`."""
         return self._blobs.fetch(snapshot, names)
 
+    def file(self, snapshot: Snapshot, name: str) -> Path:
+        """Return the local file of one table; see :meth:`fetch`."""
+        return self.fetch(snapshot, [name])[name]
+
     def _record(self, snapshot: Snapshot) -> Snapshot:
         """Store a snapshot's record, or return the one that is there: it is immutable.
 

@@ -121,8 +121,7 @@ def _compare(
 
     if language.comparing is None:
         return compare(_side(*old), _side(*new))
-    installed = library.installed
-    sides = [installed.at(each.snapshot) for each, _ in (old, new)] if installed else []
+    sides = [library.installed.locate(each.snapshot) for each, _ in (old, new)]
     roots = [each.package.files_root for each in sides if each is not None]
     known = [each for each in roots if each is not None]
     return compare_packages(language.comparing(), _side(*old), _side(*new), known)

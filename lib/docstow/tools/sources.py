@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
     from docstow.ingest.jobs.model import Job
     from docstow.ingest.jobs.store import Jobs
-    from docstow.ingest.sync import Sync
     from docstow.library import Library
     from docstow.library.prose import Prose
+    from docstow.library.requests import SyncRequests
     from docstow.sources.presets import Preset
     from docstow.sources.registry import Registry
 
@@ -56,7 +56,7 @@ class Desk:
 
     registry: Registry
     jobs: Jobs
-    sync: Sync
+    sync: SyncRequests
     prose: Prose
     preset: Callable[[str], Preset]
     check: Callable[[str, str], None]

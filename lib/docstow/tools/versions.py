@@ -107,8 +107,6 @@ def _package_versions(
         PackageNotFound: neither a project here nor the store has the package, or none of its
             versions is asked for.
     """
-    if library.installed is None:
-        raise PackageNotFound("Packages are not looked into here.")
     found, known = library.installed.versions(language, name)
     here = [version for version, where in known.items() if where.installed]
     best = fitting(requirement, here) or fitting(requirement, known)

@@ -133,7 +133,7 @@ EXEMPLARY = (
 
 def rust_examples(runtime: Runtime) -> Iterator[tuple[str, str]]:
     for name in EXEMPLARY:
-        index = runtime.library.index(runtime.library.ensure(name))
+        index = runtime.library.index(runtime.crates.ensure(name))
         columns = (index.examples[column] for column in ("language", "code"))
         codes = [code for language, code in zip(*columns, strict=True) if language == "rust"]
         longest = sorted(set(codes), key=len, reverse=True)[: REAL // 6]

@@ -59,7 +59,7 @@ def checker(runtime: Runtime, language: str) -> Check:
 def stowed(folder: Path, root: Path, names: tuple[str, ...]) -> None:
     with runtime_at(folder, root) as runtime:
         for at in runtime.installed.of_project("", names):
-            runtime.installed.stow(at)
+            runtime.installed.ingest(at)
 
 
 def locked(scan: Scan, ecosystem: str) -> dict[str, str]:

@@ -308,7 +308,7 @@ def test_an_editable_package_is_read_anew_when_a_file_of_it_has_changed(
         read.append(name)
         return documents(made, name)
 
-    monkeypatch.setattr("docstow.library.packages.documents", counted)
+    monkeypatch.setattr("docstow.languages.projects.documents.documents", counted)
     for _ in range(2):
         with runtime_at(tmp_path, root) as runtime:
             call = caller(runtime)

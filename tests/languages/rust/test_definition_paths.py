@@ -33,7 +33,7 @@ def runtime(folder: Path) -> Iterator[Runtime]:
 def index(runtime: Runtime, folder: Path) -> Index:
     file = folder / "reexports.json.zst"
     file.write_bytes((CRATES / "reexports" / "rustdoc.json.zst").read_bytes())
-    snapshot: Snapshot = runtime.together([file]).stow(file)
+    snapshot: Snapshot = runtime.rustdoc_files([file]).ingest(file)
     return runtime.library.index(snapshot)
 
 

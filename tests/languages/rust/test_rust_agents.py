@@ -57,7 +57,7 @@ def test_what_agents_write(check: Check) -> None:
 def test_examples_of_many_crates(rust_runtime: Runtime, check: Check) -> None:
     codes = []
     for name in CURRENT:
-        stowed = rust_runtime.library.ensure(name.replace("_", "-"))
+        stowed = rust_runtime.crates.ensure(name.replace("_", "-"))
         examples = rust_runtime.library.index(stowed).examples
         pairs = zip(examples["language"], examples["code"], strict=True)
         own = {str(code) for language, code in pairs if language == "rust"}

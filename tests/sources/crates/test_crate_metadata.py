@@ -178,7 +178,7 @@ def test_a_private_crate_answers_from_the_lock_file_and_is_not_asked_for(
 
 
 def test_what_the_index_does_not_have_is_told(runtime: Runtime) -> None:
-    runtime.stow_sample()
+    runtime.ingest_sample()
     with pytest.raises(CrateNotFound, match="stowed from a file"):
         call(runtime, "get_dependencies", crate="stowage")
     with pytest.raises(CrateNotFound, match="comes with Rust"):
@@ -222,7 +222,7 @@ def test_versions_with_a_lock_file(runtime: Runtime) -> None:
 
 
 def test_every_tool_says_that_a_lock_file_decided(runtime: Runtime) -> None:
-    runtime.stow_sample()
+    runtime.ingest_sample()
     lock = 'version = 4\n[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
     answer = call(runtime, "get_crate_summary", crate="stowage", lockfile=lock)
     assert (answer["asked"], answer["answered"]) == ("lockfile: 0.1.0", "0.1.0")

@@ -16,7 +16,7 @@ import pytest
 from docstow.core.errors import ConfigurationError, CrateNotFound
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.preload import POPULAR, PreIngest, chosen, read_list
+from docstow.ingest.preload import POPULAR, CratePreload, read_list, select_crates
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.usage import PRE_INGESTED, Pins
 from servers import loopback
@@ -52,7 +52,7 @@ def runtime(tmp_path: Path, upstream: DocsRs) -> Iterator[Runtime]:
         yield made
 
 
-def finished(at_work: PreIngest) -> dict[str, Any]:
+def finished(at_work: CratePreload) -> dict[str, Any]:
     """The progress once no thread is at work any more."""
     for thread in at_work.threads:
         thread.join(SOON_S)
@@ -63,9 +63,9 @@ def finished(at_work: PreIngest) -> dict[str, Any]:
 def test_all_are_stowed_and_pinned_and_a_failure_stops_nothing(
     runtime: Runtime, upstream: DocsRs
 ) -> None:
-    runtime.library.stow("two")
+    runtime.crates.ingest("two")
     before = len(upstream.paths("/crate/two/"))
-    done = finished(runtime.pre_ingest(["one", "no-such-crate", "two", "three@^0.1", "four@9"]))
+    done = finished(runtime.preload_crates(["one", "no-such-crate", "two", "three@^0.1", "four@9"]))
     assert done == {
         "total": 5,
         "done": 3,
@@ -93,7 +93,7 @@ def test_questions_are_answered_and_health_tells_while_it_is_at_work(
         upstream.plan(f"/crate/{name}/", hold)
     with serve(runtime.app) as url:
         assert "pre_ingest" not in httpx.get(f"{url}/health").json()
-        at_work = runtime.pre_ingest(["one", "two", "three", "one@0.1.0"])
+        at_work = runtime.preload_crates(["one", "two", "three", "one@0.1.0"])
         for _ in range(3):
             assert arrived.acquire(timeout=SOON_S)
         progress = httpx.get(f"{url}/health").json()["pre_ingest"]
@@ -119,7 +119,7 @@ def test_it_stops_promptly_while_an_upstream_keeps_it_waiting(
         handler.close_connection = True
 
     upstream.always("/crate/one/", hold)
-    at_work = runtime.pre_ingest(["one", "one@0.1.0", "one@^0.1", "one@=0.1.0", "two"])
+    at_work = runtime.preload_crates(["one", "one@0.1.0", "one@^0.1", "one@=0.1.0", "two"])
     assert arrived.wait(SOON_S)
     begun = time.monotonic()
     at_work.stop(grace_s=0.1)
@@ -146,7 +146,7 @@ def test_no_more_than_its_workers_are_at_work() -> None:
         if name == "c5":
             raise RuntimeError("unforeseen")
 
-    at_work = PreIngest([f"c{number}" for number in range(9)], stow, 3)
+    at_work = CratePreload([f"c{number}" for number in range(9)], stow, 3)
     at_work.start()
     assert finished(at_work) == {
         "total": 9,
@@ -162,19 +162,19 @@ def test_the_list_that_ships_names_each_crate_once() -> None:
     lines = [line for line in POPULAR.read_text("utf-8").splitlines() if line and line[0] != "#"]
     assert lines == names
     assert len(names) >= 200
-    assert chosen("3") == ["serde", "tokio", "serde_json"]
-    assert chosen("0") == []
+    assert select_crates("3") == ["serde", "tokio", "serde_json"]
+    assert select_crates("0") == []
 
 
 def test_a_list_of_ones_own_has_comments_and_versions(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("# mine\n\n tokio@^1.40  # the old one\nserde\nserde\n", "utf-8")
-    assert chosen(str(file)) == ["tokio@^1.40", "serde"]
+    assert select_crates(str(file)) == ["tokio@^1.40", "serde"]
     file.write_text("# none\n", "utf-8")
     with pytest.raises(ConfigurationError, match="names no crate"):
-        chosen(str(file))
+        select_crates(str(file))
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="UTF-8"):
-        chosen(str(file))
+        select_crates(str(file))
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        chosen(str(tmp_path / "absent"))
+        select_crates(str(tmp_path / "absent"))

@@ -51,8 +51,8 @@ def test_a_private_workspace_shows_items_where_users_write_them(
     runtime: Runtime, tmp_path: Path
 ) -> None:
     files = [private(tmp_path, "reexports"), private(tmp_path, "inner")]
-    together = runtime.together(files)
-    stowed = [together.stow(file) for file in files]
+    together = runtime.rustdoc_files(files)
+    stowed = [together.ingest(file) for file in files]
     assert [each.revision.source.key for each in stowed] == [
         "local/reexports/1.0.0",
         "local/inner/2.1.0",
@@ -65,7 +65,7 @@ def test_a_private_workspace_shows_items_where_users_write_them(
 
 def test_a_file_alone_points_to_the_other_crate(runtime: Runtime, tmp_path: Path) -> None:
     file = private(tmp_path, "reexports")
-    runtime.together([file]).stow(file)
+    runtime.rustdoc_files([file]).ingest(file)
     assert "Re-exported from `inner::Gadget`" in page(runtime, "reexports::Gadget")
 
 
@@ -75,17 +75,17 @@ def test_a_file_that_cannot_be_read_is_told_in_its_own_turn(
     broken = tmp_path / "broken.json"
     broken.write_text("[]")
     files = [private(tmp_path, "inner"), broken]
-    together = runtime.together(files)
-    assert together.stow(files[0]).revision.version == "2.1.0"
+    together = runtime.rustdoc_files(files)
+    assert together.ingest(files[0]).revision.version == "2.1.0"
     with pytest.raises(DocstowError, match="not rustdoc JSON"):
-        together.stow(broken)
+        together.ingest(broken)
 
 
 def test_the_version_of_a_nightly_is_one_that_can_be_asked_for(
     runtime: Runtime, tmp_path: Path
 ) -> None:
     file = private(tmp_path, "inner", crate_version="1.99.0-nightly (0123abcde 2026-11-01)")
-    assert runtime.together([file]).stow(file).revision.version == "1.99.0-nightly"
+    assert runtime.rustdoc_files([file]).ingest(file).revision.version == "1.99.0-nightly"
     assert "inner 1.99.0-nightly (asked: latest" in page(runtime, "inner::Gadget")
     assert "asked: 1.99.0-nightly" in page(runtime, "inner::Gadget", version="1.99.0-nightly")
 
@@ -94,7 +94,7 @@ def test_the_version_of_a_nightly_is_one_that_can_be_asked_for(
 def standard(runtime: Runtime, corpus: Path) -> Runtime:
     """``std`` with ``alloc`` of the corpus; ``core`` is large and adds nothing to the rule."""
     files = [corpus / name / "1.98.1" / "rustdoc.json.zst" for name in ("std", "alloc")]
-    runtime.together(files).stow(files[0])
+    runtime.rustdoc_files(files).ingest(files[0])
     return runtime
 
 

@@ -5,7 +5,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from docstow.core.model import Document, File, Known, Relation
-from docstow.ingest.changes import LINKS_TO, Former, Harvest
+from docstow.ingest.changes import LINKS_TO, Changes, Former
 from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 
 ROOT = "https://docs.example/"
@@ -19,10 +19,10 @@ def file(path: str, text: str) -> File:
 
 def stowed(kind: str, path: str, text: str, links: tuple[str, ...] = ()) -> Former:
     """What a sync of one page leaves behind."""
-    harvest = Harvest(Former(), paths_are_urls=kind == "site", full=True)
-    harvest.add(Found(file(path, text), "v", links))
-    harvest.close()
-    return Former(harvest.documents, harvest.visits)
+    changes = Changes(Former(), paths_are_urls=kind == "site", full=True)
+    changes.add(Found(file(path, text), "v", links))
+    changes.close()
+    return Former(changes.documents, changes.visits)
 
 
 @st.composite
@@ -63,11 +63,11 @@ def test_nothing_is_lost_by_accident_nor_kept_against_the_source(
 ) -> None:
     if full:
         met = [event for event in met if not isinstance(event, Same)]
-    harvest = Harvest(former, paths_are_urls=True, full=full)
+    changes = Changes(former, paths_are_urls=True, full=full)
     for event in met:
-        harvest.add(event)
-    harvest.close()
-    counts = harvest.counts()
+        changes.add(event)
+    changes.close()
+    counts = changes.counts()
     found = {event.file.path for event in met if isinstance(event, Found)}
     same = {event.path for event in met if isinstance(event, Same)} & former.documents.keys()
     failed = {event.ref for event in met if isinstance(event, Failed)}
@@ -75,20 +75,20 @@ def test_nothing_is_lost_by_accident_nor_kept_against_the_source(
     omitted = {e.ref for e in met if isinstance(e, Skipped)} - limited
     missed = (failed if full else failed | limited) & former.documents.keys()
     # What could be had is there, what could not keeps its former page, what is left out goes.
-    assert found | same | missed <= harvest.documents.keys()
-    assert not omitted & harvest.documents.keys()
-    others = harvest.documents.keys() - found - same - missed
-    assert all(harvest.documents[path] == former.documents[path] for path in missed | others)
+    assert found | same | missed <= changes.documents.keys()
+    assert not omitted & changes.documents.keys()
+    others = changes.documents.keys() - found - same - missed
+    assert all(changes.documents[path] == former.documents[path] for path in missed | others)
     assert not others or missed
     if not missed:
-        assert harvest.documents.keys() == found | same
+        assert changes.documents.keys() == found | same
     # Every page is counted once.
     assert counts["fetched"] == len(found)
     assert counts["failed"] == len(failed)
-    assert counts["documents"] == len(harvest.documents)
+    assert counts["documents"] == len(changes.documents)
     assert counts["new"] + counts["changed"] + counts["unchanged"] == len(found | same)
-    assert counts["gone"] == len(former.documents.keys() - harvest.documents.keys())
-    assert harvest.visits.keys() == harvest.documents.keys()
+    assert counts["gone"] == len(former.documents.keys() - changes.documents.keys())
+    assert changes.visits.keys() == changes.documents.keys()
 
 
 def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
@@ -99,30 +99,30 @@ def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
         documents |= one.documents
         visits |= one.visits
     for ref, kept in (("docs", {"docs/a.md", "docs/b/c.md"}), (".", set(documents))):
-        harvest = Harvest(Former(documents, visits), paths_are_urls=False, full=False)
-        harvest.add(Failed(ref, "unreadable_input", "cannot be read"))
-        harvest.close()
-        assert set(harvest.documents) == kept
+        changes = Changes(Former(documents, visits), paths_are_urls=False, full=False)
+        changes.add(Failed(ref, "unreadable_input", "cannot be read"))
+        changes.close()
+        assert set(changes.documents) == kept
 
 
 def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
-    harvest = Harvest(Former(), paths_are_urls=True, full=True)
+    changes = Changes(Former(), paths_are_urls=True, full=True)
     for url, text in ((f"{ROOT}a?print=1", "paper"), (f"{ROOT}a/", "own"), (f"{ROOT}a", "late")):
-        harvest.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
-    harvest.close()
-    assert harvest.documents[f"{ROOT}a"].text.split() == ["#", "A", "own"]
-    assert harvest.visits[f"{ROOT}a"].url == f"{ROOT}a/"
-    assert harvest.skipped == {"duplicate": 2}
+        changes.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
+    changes.close()
+    assert changes.documents[f"{ROOT}a"].text.split() == ["#", "A", "own"]
+    assert changes.visits[f"{ROOT}a"].url == f"{ROOT}a/"
+    assert changes.skipped == {"duplicate": 2}
 
 
 def test_links_lead_to_documents_by_path_and_by_address() -> None:
-    harvest = Harvest(Former(), paths_are_urls=False, full=True)
+    changes = Changes(Former(), paths_are_urls=False, full=True)
     shown = "https://forge.example/acme/docs/blob/main/"
     for path, links in (
         ("a.md", (f"{shown}b.md", f"{shown}b.md", f"{shown}a.md", "https://elsewhere.example")),
         ("b.md", (f"{shown}c.md",)),
     ):
         body = b"# T\n\nText.\n"
-        harvest.add(Found(File(path, f"{shown}{path}", "text/markdown", body), "", links))
-    harvest.close()
-    assert harvest.relations() == [Relation("a.md", LINKS_TO, "b.md")]
+        changes.add(Found(File(path, f"{shown}{path}", "text/markdown", body), "", links))
+    changes.close()
+    assert changes.relations() == [Relation("a.md", LINKS_TO, "b.md")]

@@ -1,0 +1,157 @@
+"""Installed packages: read from where a project has them, and published.
+
+Nothing is fetched, and no code of a package is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import PackageNotFound
+from docstow.core.model import Document, Relation, Revision, Snapshot, Source
+from docstow.languages.shared.language import of_kind
+
+if TYPE_CHECKING:
+    from docstow.ingest.publish import Publisher
+    from docstow.languages.projects.packages import ProjectPackages
+    from docstow.languages.shared.project import Package
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPackage:
+    """A package where a project has it installed.
+
+    Attributes:
+        package: what the project says of it.
+        project: the packages of the project.
+    """
+
+    package: Package
+    project: ProjectPackages
+
+    def __str__(self) -> str:
+        return f"{self.package.name} {self.package.version}"
+
+    @property
+    def source(self) -> Source:
+        """What it is stored as."""
+        package, language = self.package, of_kind(self.package.ecosystem)
+        name = language.spelling.package_key(package.name) if language else package.name
+        return Source(package.ecosystem, name, package.version)
+
+
+def is_readable(package: Package) -> bool:
+    """Whether a package can be read: it is installed, and its kind is known."""
+    return (
+        package.installed
+        and of_kind(package.ecosystem) is not None
+        and package.files_root is not None
+        and bool(package.version)
+    )
+
+
+def is_outdated(snapshot: Snapshot) -> bool:
+    """Whether an older reader made a package's documents; today's may find more."""
+    language = of_kind(snapshot.revision.source.kind)
+    if language is None or language.reading is None:
+        return True
+    return snapshot.recipe.reader != language.reading().reader
+
+
+class PackageIngest:
+    """Ingests installed packages in the caller's thread, one at a time.
+
+    Args:
+        open_publisher: opens what makes snapshots.
+    """
+
+    def __init__(self, open_publisher: Callable[[], Publisher]) -> None:
+        self._open_publisher = open_publisher
+        self._lock = threading.Lock()
+        #: Of editable packages, how their files were when they were ingested last.
+        self._states: dict[Source, str] = {}
+
+    def ingest(self, installed: InstalledPackage) -> Snapshot:
+        """Publish an installed package as it is now.
+
+        Raises:
+            PackageNotFound: its files cannot be read.
+        """
+        from docstow.ingest.publish import Reading
+        from docstow.languages.projects.documents import documents
+
+        package, source = installed.package, installed.source
+        language, surface = of_kind(package.ecosystem), installed.project.surface(package)
+        if language is None or language.reading is None or surface is None:
+            raise PackageNotFound(f"{package.name} has nothing that can be read.")
+        reader = language.reading()
+        with self._lock:
+            state = _state(installed) if package.editable else ""
+            found = documents(reader.documents(surface), package.name)
+            facts = {
+                **_outline(found),
+                "language": language.name,
+                "description": package.summary,
+                "import_names": list(package.import_names),
+                **({"state": state} if state else {}),
+            }
+            revision = Revision(source, source.version, origin="file")
+            reading = Reading(revision, reader.reader, found, _aliases(found), facts)
+            snapshot = self._open_publisher().publish(reading).snapshot
+            self._states[source] = state
+            return snapshot
+
+    def is_current(self, installed: InstalledPackage, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is of today's reader, and of the files as they are."""
+        if is_outdated(snapshot):
+            return False
+        if not installed.package.editable:
+            return True
+        # The same documents are the same snapshot, whose facts are those of its first time.
+        states = (self._states.get(installed.source), snapshot.facts.get("state"))
+        return _state(installed) in states
+
+
+def _aliases(documents: Sequence[Document]) -> list[Relation]:
+    """Return the paths by which documents of other paths can be found too."""
+    paths = {each.path for each in documents}
+    aliases = {
+        str(each.attributes["target"]): each.path
+        for each in reversed(documents)
+        if each.attributes.get("target")
+    }
+    return [
+        Relation(target, "alias", path)
+        for target, path in sorted(aliases.items())
+        if target not in paths
+    ]
+
+
+def _outline(documents: Sequence[Document]) -> Mapping[str, Any]:
+    """Return address and summary of a package, so that its own need not read a table."""
+    from docstow.text.chunking import first_sentence
+
+    root = next((e for e in documents if e.kind == "module" and not e.parent), documents[0])
+    page = next((each for each in documents if each.kind == "page"), root)
+    return {"url": page.url, "summary": first_sentence(root.text), "modules": []}
+
+
+def _state(installed: InstalledPackage) -> str:
+    """Return a digest that changes whenever a file of the package does."""
+    from docstow.languages.shared import package_files
+
+    root = installed.package.files_root
+    if root is None:
+        return ""
+    digest = hashlib.sha256()
+    boundary = installed.project.boundary(installed.package)
+    for each in package_files.files(installed.package, boundary):
+        with contextlib.suppress(OSError):
+            status = (root / each).stat()
+            digest.update(f"{each} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:32]

@@ -29,7 +29,7 @@ from docstow.ingest.jobs.model import (
     with_error,
     without_secrets,
 )
-from docstow.ingest.jobs.store import KEPT, Jobs
+from docstow.ingest.jobs.store import KEPT, MOST_RESUMED, Jobs
 from docstow.store.objects import DirectoryStore, ObjectStore, Stored, open_store
 from schedules import Memory
 from servers.s3 import Bucket
@@ -172,6 +172,47 @@ def test_a_job_whose_runner_died_has_failed(jobs: Jobs, clock: Clock, held: set[
     # Whoever was only asleep cannot make a success of it.
     assert jobs.change(job, state=SUCCESS) == dead
     assert jobs.start(SOURCE)[1]
+
+
+def test_a_job_whose_runner_died_is_queued_again_where_messages_die_with_it(
+    tmp_path: Path, clock: Clock, held: set[str]
+) -> None:
+    jobs = Jobs(DirectoryStore(tmp_path), clock, lease_s=15, held=held.__contains__, resumes=True)
+    job = jobs.start(SOURCE)[0]
+    for number in range(1, MOST_RESUMED + 1):
+        running = jobs.change(job, state=RUNNING)
+        held.add(lease_key(SOURCE))
+        clock.pass_s(60)
+        assert jobs.get(job.id) == running
+        held.clear()
+        queued = jobs.get(job.id)
+        assert (queued.state, queued.resumed, queued.errors) == (QUEUED, number, ())
+        assert queued.heartbeat == running.heartbeat  # so that its message counts as lost
+        assert jobs.start(SOURCE) == (queued, False)
+    jobs.change(job, state=RUNNING)
+    clock.pass_s(60)
+    dead = jobs.get(job.id)  # it may be what they die of
+    assert (dead.state, dead.errors[0].kind, dead.resumed) == (FAILED, ABANDONED, MOST_RESUMED)
+
+
+def test_one_who_wakes_up_meanwhile_goes_on(tmp_path: Path, clock: Clock) -> None:
+    class Sleeper(DirectoryStore):
+        """Lets somebody else go on between a look at a record and its change."""
+
+        wake: Callable[[], object] = staticmethod(lambda: None)
+
+        def get(self, key: str) -> Stored | None:
+            found = super().get(key)
+            wake, self.wake = self.wake, lambda: None
+            wake()
+            return found
+
+    store, other = Sleeper(tmp_path), Jobs(DirectoryStore(tmp_path), clock)
+    jobs = Jobs(store, clock, lease_s=15)
+    job = jobs.change(jobs.start(SOURCE)[0], state=RUNNING)
+    clock.pass_s(60)
+    store.wake = lambda: other.change(job, progress=Progress(5))
+    assert (jobs.get(job.id).state, jobs.get(job.id).progress.done) == (RUNNING, 5)
 
 
 def test_a_queued_job_waits_as_long_as_it_takes(jobs: Jobs, clock: Clock) -> None:

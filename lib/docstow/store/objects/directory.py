@@ -49,9 +49,8 @@ class DirectoryStore:
         self.root = root
         try:
             with self._explained("open"):
-                for folder in ("locks", "unfinished"):
-                    _make_folders(root / _OWN / folder)
-                _remove_leftovers(root / _OWN / "unfinished")
+                self._own_folder("locks")
+                _remove_leftovers(self._own_folder("unfinished"))
         except ReadOnlyStore:
             if not (root.is_dir() and os.access(root, os.R_OK | os.X_OK)):
                 raise
@@ -111,6 +110,13 @@ class DirectoryStore:
         """Return where the object's file is, or would be."""
         return self.root / check_key(key)
 
+    def _own_folder(self, name: str) -> Path:
+        """Return a folder for what is no object, made when missing."""
+        folder = self.root / _OWN / name
+        if not folder.is_dir():
+            _make_folders(folder)
+        return folder
+
     @contextlib.contextmanager
     def _locked(self, key: str) -> Iterator[None]:
         """Exclude all other writers of ``key``: 256 locks serve all keys."""
@@ -118,7 +124,7 @@ class DirectoryStore:
         from filelock import FileLock, Timeout
 
         name = hashlib.sha256(key.encode()).hexdigest()[:2]
-        lock = FileLock(self.root / _OWN / "locks" / name, timeout=LOCK_TIMEOUT_S)
+        lock = FileLock(self._own_folder("locks") / name, timeout=LOCK_TIMEOUT_S)
         try:
             lock.acquire(poll_interval=0.005)
         except Timeout as fault:
@@ -134,7 +140,7 @@ class DirectoryStore:
     @contextlib.contextmanager
     def _unfinished(self, body: bytes, stamp_ns: int) -> Iterator[Path]:
         """Write a durable file with ``body`` beside the objects, removed unless it is renamed."""
-        path = self.root / _OWN / "unfinished" / uuid.uuid4().hex
+        path = self._own_folder("unfinished") / uuid.uuid4().hex
         try:
             with open(path, "wb", opener=_for_its_owner) as file:
                 file.write(body)

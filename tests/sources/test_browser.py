@@ -14,7 +14,7 @@ from docstow.core.model import Registration
 from docstow.net import Fetcher
 from docstow.net.retry import RetryPolicy
 from docstow.sources.protocol import Found
-from docstow.sources.site import browser as browser
+from docstow.sources.site import browser
 from docstow.sources.site.browser import Browser, Timeouts
 from docstow.sources.site.options import options
 from docstow.sources.site.origin import SiteOrigin, scope
@@ -37,7 +37,7 @@ PAGES = {
 @pytest.fixture(scope="module")
 def chromium() -> str:
     try:
-        return browser.find()
+        return browser.find_browser()
     except ConfigurationError as error:
         unavailable(error.message)
 

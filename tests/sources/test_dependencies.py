@@ -7,7 +7,13 @@ from typing import Any
 
 from docstow.languages.rust.cargo_lock import Lock, parse
 from docstow.sources.crates import dependencies as dependencies
-from docstow.sources.crates.dependencies import Need, Tree, activated, highest, mermaid
+from docstow.sources.crates.dependencies import (
+    ResolvedDependency,
+    Tree,
+    enabled_dependencies,
+    highest,
+    mermaid,
+)
 from docstow.sources.crates.index import Dependency, Release
 
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
@@ -81,32 +87,32 @@ def test_the_highest_that_matches_is_taken() -> None:
 
 def test_features_turn_dependencies_on_as_the_cargo_book_says() -> None:
     (app,) = INDEX["app"]
-    assert activated(app, {"default"}) == {"net": {"udp"}}
-    assert activated(app, {"secure"}) == {"tls": {"ring"}}
-    assert activated(app, {"all"}) == {"tls": {"ring"}, "json": set()}
-    assert activated(app, {"unknown"}) == {}
+    assert enabled_dependencies(app, {"default"}) == {"net": {"udp"}}
+    assert enabled_dependencies(app, {"secure"}) == {"tls": {"ring"}}
+    assert enabled_dependencies(app, {"all"}) == {"tls": {"ring"}, "json": set()}
+    assert enabled_dependencies(app, {"unknown"}) == {}
     looped = release("1.0.0", TLS, one=["two"], two=["one", "tls"])
-    assert activated(looped, {"one"}) == {"tls": set()}
+    assert enabled_dependencies(looped, {"one"}) == {"tls": set()}
     weak = release("1.0.0", TLS, only=["tls?/ring"])
-    assert activated(weak, {"only"}) == {}
+    assert enabled_dependencies(weak, {"only"}) == {}
 
 
 def test_direct_dependencies_say_what_turns_them_on() -> None:
-    needs = tree(1).grow("app", "1.0.0")
+    needs = tree(1).build("app", "1.0.0")
     (app,) = INDEX["app"]
     net, tls, json, cc, check = app.dependencies
     assert needs == [
-        Need("net", net, "0.3.4", active=True),
-        Need("tls", tls, "1.0.0", active=False, enabled_by=("secure", "all")),
-        Need("json-fast", json, "2.5.0", active=False, enabled_by=("json", "all")),
-        Need("cc", cc, "1.2.9", active=True),
-        Need("check", check, "1.1.0", active=True),
+        ResolvedDependency("net", net, "0.3.4", active=True),
+        ResolvedDependency("tls", tls, "1.0.0", active=False, enabled_by=("secure", "all")),
+        ResolvedDependency("json-fast", json, "2.5.0", active=False, enabled_by=("json", "all")),
+        ResolvedDependency("cc", cc, "1.2.9", active=True),
+        ResolvedDependency("check", check, "1.1.0", active=True),
     ]
 
 
 def test_the_tree_has_each_release_once_and_says_where_it_is_cut() -> None:
     grown = tree(6)
-    grown.grow("app", "1.0.0")
+    grown.build("app", "1.0.0")
     assert shown(grown) == {
         "app 1.0.0": ["net 0.3.4", "cc 1.2.9"],
         "net 0.3.4": ["bytes 1.7.0", "slab 0.4.9"],
@@ -117,7 +123,7 @@ def test_the_tree_has_each_release_once_and_says_where_it_is_cut() -> None:
     assert grown.nodes["net 0.3.4"].features == {"tcp", "udp"}
     assert not any(node.cut for node in grown.nodes.values())
     short = tree(1)
-    short.grow("app", "1.0.0")
+    short.build("app", "1.0.0")
     assert [key for key, node in short.nodes.items() if node.cut] == ["net 0.3.4"]
 
 
@@ -131,7 +137,7 @@ def test_features_that_come_later_are_gone_through_again() -> None:
     grown = Tree(
         lambda names: {name: index[name] for name in names}, kinds=("normal",), listed=(), depth=6
     )
-    grown.grow("a", "1.0.0")
+    grown.build("a", "1.0.0")
     assert shown(grown) == {
         "a 1.0.0": ["b 1.0.0", "c 1.0.0"],
         "b 1.0.0": ["d 1.0.0"],
@@ -165,7 +171,7 @@ dependencies = ["net"]
 
 def test_a_lock_file_overrules_versions_and_features() -> None:
     grown = tree(6, parse(LOCK))
-    needs = grown.grow("app", "1.0.0")
+    needs = grown.build("app", "1.0.0")
     assert shown(grown) == {
         "app 1.0.0": ["net 0.3.1", "tls 1.0.0"],
         "net 0.3.1": [],
@@ -188,7 +194,9 @@ def test_a_crate_of_the_project_answers_from_the_lock_file_alone() -> None:
         return look_up(names)
 
     grown = Tree(watched, kinds=("normal",), listed=("normal",), depth=2, lock=parse(LOCK))
-    assert grown.grow("private", "0.1.0") == [Need("app", None, "1.0.0", active=True)]
+    assert grown.build("private", "0.1.0") == [
+        ResolvedDependency("app", None, "1.0.0", active=True)
+    ]
     assert list(grown.nodes) == ["private 0.1.0", "app 1.0.0", "net 0.3.1", "tls 1.0.0"]
     assert not grown.known
     assert "private" not in asked
@@ -207,7 +215,7 @@ def test_a_large_tree_is_cut() -> None:
     grown = Tree(
         lambda wanted: {name: index[name] for name in wanted}, kinds=("normal",), listed=(), depth=2
     )
-    grown.grow("root", "1.0.0")
+    grown.build("root", "1.0.0")
     assert len(grown.nodes) == dependencies.MOST_NODES
     assert grown.nodes["root 1.0.0"].cut
     graph = mermaid(grown.nodes, most=10).splitlines()
@@ -217,7 +225,7 @@ def test_a_large_tree_is_cut() -> None:
 
 def test_the_graph_is_a_flowchart() -> None:
     grown = tree(1)
-    grown.grow("app", "1.0.0")
+    grown.build("app", "1.0.0")
     assert mermaid(grown.nodes) == "\n".join(
         [
             "graph LR",

@@ -517,7 +517,7 @@ def test_long_names_are_read_whole() -> None:
 
 def test_a_download_over_the_limit_is_stopped(forge: Forge, fetcher: Fetcher) -> None:
     made = registration("acme/garden")
-    origin = GitOrigin(made, fetcher, api_url=forge.api_url, caps=Caps(packed=100))
+    origin = GitOrigin(made, fetcher, api_url=forge.api_url, caps=Caps(compressed=100))
     assert isinstance(error_of(origin), TooLarge)
 
 
@@ -546,14 +546,14 @@ def test_nothing_is_left_behind(
 @pytest.mark.parametrize("body", [b"<html>", b"zzzz", b"0032short", pkt_line("not a ref\n")])
 def test_an_answer_that_is_no_list_of_refs_is_told(body: bytes) -> None:
     with pytest.raises(UnreadableInput):
-        git_refs.read(body)
+        git_refs.parse_refs(body)
 
 
 def test_a_tag_is_the_commit_that_it_points_to() -> None:
     repository = Repository(
         {}, tags={"v1": commit("one"), "main": commit("tag")}, annotated=frozenset({"v1"})
     )
-    refs = git_refs.read(advertisement(repository))
+    refs = git_refs.parse_refs(advertisement(repository))
     assert refs.head == "refs/heads/main"
     assert [refs.find(ref) for ref in ("", "v1", "main", "refs/heads/main", "nothing")] == [
         MAIN,
@@ -567,4 +567,4 @@ def test_a_tag_is_the_commit_that_it_points_to() -> None:
 @given(st.binary(max_size=200))
 def test_any_answer_is_read_or_refused(body: bytes) -> None:
     with suppress(UnreadableInput):
-        git_refs.read(body)
+        git_refs.parse_refs(body)

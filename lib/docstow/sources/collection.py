@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from docstow import formats as page
+from docstow import formats
 from docstow.core.errors import InvalidParameter, StoreError, UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File, Known, Registration, Revision
 from docstow.sources.protocol import Environment, Event, Found, Origin, Same, SourceKind
@@ -19,13 +19,13 @@ from docstow.store.objects import ObjectStore, Unchanged
 PREFIX = "pushed/"
 SCHEMA = 1
 PARALLEL = 8
-#: What the file of a pushed text is called: its text with what the client said of it.
+#: The media type of a pushed text's file, which holds title, URI and metadata too.
 MEDIA_TYPE = "application/vnd.docstow.pushed+json"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One pushed text.
+    """A pushed text.
 
     Attributes:
         path: its URI, or the digest of title and text.
@@ -43,23 +43,23 @@ class Text:
 
 
 def prefix(source_id: str) -> str:
-    """Where a collection's texts are."""
+    """Return the prefix of the keys of a collection's texts."""
     return f"{PREFIX}{source_id}/"
 
 
 def key(source_id: str, path: str) -> str:
-    """Where one text is."""
+    """Return the key of a text."""
     return f"{prefix(source_id)}{hashlib.sha256(path.encode()).hexdigest()[:16]}.json"
 
 
 def encode(text: Text) -> bytes:
-    """The stored form; the same text gives the same bytes."""
+    """Return the stored form; equal texts give equal bytes."""
     fields = {"schema": SCHEMA, **asdict(replace(text, metadata=dict(text.metadata)))}
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
 
 
 def decode(body: bytes) -> Text:
-    """Read the stored form.
+    """Parse the stored form.
 
     Raises:
         UnreadableInput: it is damaged.
@@ -76,20 +76,20 @@ def decode(body: bytes) -> Text:
 
 
 def file_of(text: Text) -> File:
-    """A text as a file that :func:`read` reads."""
+    """Return a text as a file for :func:`read`."""
     url = text.uri if text.uri.startswith(("http://", "https://")) else ""
     return File(text.path, url, MEDIA_TYPE, encode(text))
 
 
-def read(file: File) -> page.Page:
-    """The page of a pushed text; what the client said of it comes first.
+def read(file: File) -> formats.Page:
+    """Return the page of a pushed text; its title and metadata take precedence over the text's own.
 
     Raises:
-        UnreadableInput: it is damaged, or no text.
+        UnreadableInput: it is damaged or not text.
     """
     text = decode(file.body)
     inner = File(text.path, file.url, "text/markdown", text.text.encode())
-    found = page.read(inner)
+    found = formats.read(inner)
     attributes = dict(found.attributes)
     if text.metadata:
         attributes["metadata"] = dict(text.metadata)
@@ -120,20 +120,20 @@ class CollectionOrigin:
             events = pool.map(lambda each: self._event(each, by_key.get(each)), keys)
             yield from (event for event in events if event is not None)
 
-    def _event(self, place: str, known: Known | None) -> Event | None:
+    def _event(self, key: str, known: Known | None) -> Event | None:
         if known is None:
-            stored = self._store.get(place)
+            stored = self._store.get(key)
         else:
-            changed = self._store.get_changed(place, known.validator)
+            changed = self._store.get_changed(key, known.validator)
             if isinstance(changed, Unchanged):
                 return Same(known.path)
             stored = changed
         if stored is None:
-            return None  # it was deleted meanwhile
+            return None  # deleted meanwhile
         try:
             return Found(file_of(decode(stored.body)), stored.etag)
         except UnreadableInput as error:
-            raise StoreError(f"{place}: {error.message}") from error
+            raise StoreError(f"{key}: {error.message}") from error
 
 
 def canonical(uri: str) -> str:

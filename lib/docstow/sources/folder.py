@@ -32,16 +32,16 @@ from docstow.sources.protocol import (
 SUFFIXES = globs.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
 _MOST_ENTRIES = 500_000
 _DEEPEST = 64
-#: Opening must neither wait for a pipe's other end nor, where the system knows how, follow a link.
+#: Opening must neither wait for the other end of a pipe nor, where supported, follow a link.
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OPEN |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def canonical(uri: str) -> str:
-    """The absolute path without links that a path or ``file://`` address stands for.
+    """Return the absolute path without links of a path or ``file://`` URL.
 
     Raises:
-        InvalidParameter: it is no absolute path of this machine, nor one below the home folder.
+        InvalidParameter: it is not an absolute path of this machine, nor one below the home folder.
     """
     text = uri.strip()
     if text.lower().startswith("file:"):
@@ -80,7 +80,7 @@ class FolderOrigin:
     def __init__(self, registration: Registration) -> None:
         self._registration = registration
         self._root = Path(registration.uri)
-        self._selection = globs.Selection.of(registration.options)
+        self._selection = globs.Selection.from_options(registration.options)
 
     def resolve(self) -> Revision:
         """Return the revision without a version: a directory has none.
@@ -105,14 +105,13 @@ class FolderOrigin:
         for path in self._walk():
             if isinstance(path, Failed):
                 yield path
-            elif self._selection.takes(path, SUFFIXES):
+            elif self._selection.includes(path, SUFFIXES):
                 yield self._event(path, budget, known)
 
     def _walk(self) -> Iterator[str | Failed]:
-        """Relative paths of everything that may be a file.
+        """Yield the relative paths of everything that may be a file.
 
-        Directories are walked by their own names alone; one behind a link that leads to another
-        part of the folder is walked there.
+        Links to directories are not followed: a target inside the folder is walked in its place.
         """
         left = _MOST_ENTRIES
         waiting = [PurePosixPath()]
@@ -155,18 +154,18 @@ class FolderOrigin:
         validator = hashlib.sha256(body).hexdigest()
         if path in known and known[path].validator == validator:
             return Same(path)
-        if globs.binary(path, body):
+        if globs.is_binary(path, body):
             return Skipped(path, "not text")
         url = (self._root / path).as_uri()
         return Found(File(path, url, globs.media_type(path), body), validator)
 
     def _read(self, path: str, budget: globs.Budget) -> bytes | Skipped:
-        """The bytes of a file inside the folder, or why it is left out."""
+        """Return the bytes of a file inside the folder, or why it is left out."""
         here = self._root / path
         real = Path(os.path.realpath(here, strict=True))
         if not real.is_relative_to(os.path.realpath(self._root)):
             return Skipped(path, "link out of the folder")
-        # A link inside has been resolved above; whatever has become one since is not followed.
+        # A link has been resolved above; a path that has become one since is not followed.
         descriptor = os.open(real, _OPEN)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
@@ -175,10 +174,10 @@ class FolderOrigin:
             again = Path(os.path.realpath(here, strict=True))
             if again != real or not os.path.samestat(status, real.stat()):
                 return Skipped(path, "changed while it was read")
-            if reason := budget.refusal(path, status.st_size):
+            if reason := budget.take(path, status.st_size):
                 return Skipped(path, reason)
-            body = file.read(self._selection.largest(path) + 1)
-        if len(body) > self._selection.largest(path):
+            body = file.read(self._selection.max_size(path) + 1)
+        if len(body) > self._selection.max_size(path):
             return Skipped(path, "too large")
         return body
 

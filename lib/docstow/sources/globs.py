@@ -1,11 +1,9 @@
-"""Which files of a tree are documentation: globs, suffixes and caps, the same for all trees.
+"""Which files of a tree are documentation: globs, suffixes and caps, for folders and repositories.
 
-This room knows relative paths with ``/`` and the options that users write. It opens nothing.
-
-A glob is matched as in ``.gitignore``, with the differences that people expect of an include:
-``*`` and ``?`` stay within one name, ``**`` takes any number of directories, ``[…]`` a set. A glob
-without a slash is tried on the name alone, in any directory; one with a slash from the root. Where
-its last name has no wildcard, it takes a directory of that name with all that is below: ``docs``,
+A glob is matched as in ``.gitignore``, but for what an include needs: ``*`` and ``?`` stay within
+one name, ``**`` matches any number of directories, ``[…]`` a set. A glob without a slash is matched
+with the name alone, in any directory; one with a slash from the root. If its last name has no
+wildcard, it also matches everything below a directory of that name: ``docs``,
 ``packages/core/docs``.
 """
 
@@ -19,22 +17,22 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
-from docstow import formats as page
+from docstow import formats
 from docstow.core.errors import InvalidParameter
 from docstow.sources.protocol import MORE_BYTES, MORE_FILES
 
 _MIB = 1024 * 1024
-#: Of repositories these suffixes are prose; files named README and so on need none.
+#: Suffixes of documentation in repositories; files such as README need none.
 TEXT_SUFFIXES = frozenset(
     {".md", ".mdx", ".markdown", ".rst", ".txt", ".adoc", ".asciidoc", ".ipynb"}
 )
-#: What carries pictures beside its text may be larger than other files.
+#: Larger limits for files that hold images beside their text.
 _BULKY = {".ipynb": 10 * _MIB, ".pdf": 50 * _MIB}
-#: Directories of tools and of other people's code, never looked into.
+#: Directories of tools and dependencies, which are never read.
 IGNORED_DIRECTORIES = frozenset(
     {"node_modules", "bower_components", "site-packages", "__pycache__", "venv", "target"}
 )
-#: Left out unless an ``include`` says what is wanted.
+#: Left out unless ``include`` is given.
 NOT_DOCS = (
     "vendor",
     "third_party",
@@ -69,10 +67,10 @@ _WILDCARD = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is taken of a tree.
+    """Which files of a tree are read.
 
     Attributes:
-        include: globs of which a file must match one; empty: all prose but :data:`NOT_DOCS`.
+        include: globs of which a file must match one; empty: all texts but :data:`NOT_DOCS`.
         exclude: globs of which it must match none.
         max_files: files beyond these are left out.
         max_file_bytes: files larger than this are left out; notebooks and PDFs may be larger.
@@ -86,16 +84,16 @@ class Selection:
     max_bytes: int = 100 * _MIB
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Selection:
-        """The selection that a registration's options, already checked, ask for."""
+    def from_options(cls, options: Mapping[str, Any]) -> Selection:
+        """Return the selection of a registration's checked options."""
         given = dict(options)
         globs = {name: tuple(given.pop(name, ())) for name in ("include", "exclude")}
         return cls(globs["include"], globs["exclude"], **given)
 
-    def takes(self, path: str, suffixes: Collection[str]) -> bool:
-        """Whether a file is wanted, by its path and one of these suffixes."""
+    def includes(self, path: str, suffixes: Collection[str]) -> bool:
+        """Return whether a file is read, by its path; ``suffixes`` are those of readable files."""
         suffix = PurePosixPath(path).suffix.lower()
-        if (suffix and suffix not in suffixes) or not page.readable(path, ""):
+        if (suffix and suffix not in suffixes) or not formats.readable(path, ""):
             return False
         if any(directory.startswith(".") for directory in path.split("/")):
             return False
@@ -107,22 +105,22 @@ class Selection:
             return any(matches(path, glob) for glob in self.include)
         return not any(matches(path, glob) for glob in NOT_DOCS)
 
-    def largest(self, path: str) -> int:
-        """The most bytes that this file may have."""
+    def max_size(self, path: str) -> int:
+        """Return the limit of a file's size in bytes."""
         return max(self.max_file_bytes, _BULKY.get(PurePosixPath(path).suffix.lower(), 0))
 
 
 class Budget:
-    """Counts what has been taken against a selection's caps."""
+    """Counts files and bytes against the caps of a selection."""
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
         self._files = 0
         self._bytes = 0
 
-    def refusal(self, path: str, size: int) -> str:
-        """Why a file of that size cannot be taken; empty, and the file counted, if it can."""
-        if size > self._selection.largest(path):
+    def take(self, path: str, size: int) -> str:
+        """Count a file; return why it exceeds a cap, empty if it does not."""
+        if size > self._selection.max_size(path):
             return "too large"
         if self._files >= self._selection.max_files:
             return MORE_FILES
@@ -134,26 +132,25 @@ class Budget:
 
 
 def media_type(path: str) -> str:
-    """The media type that a file's suffix stands for; plain text for any other."""
+    """Return the media type of a file's suffix; plain text for unknown ones."""
     return _MEDIA_TYPES.get(PurePosixPath(path).suffix.lower(), "text/plain")
 
 
-def binary(path: str, body: bytes) -> bool:
-    """Whether a file that should be text is not: text has no NUL bytes, but for UTF-16's."""
+def is_binary(path: str, body: bytes) -> bool:
+    """Return whether a file that should be text is not: only text in UTF-16 has NUL bytes."""
     if PurePosixPath(path).suffix.lower() == ".pdf":
         return False
     return b"\0" in body and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def matches(path: str, glob: str) -> bool:
-    """Whether a glob takes a path; both are relative and have ``/`` between names."""
-    wanted, names = _names(glob), tuple(path.split("/"))
-    return _matches(names, wanted)
+    """Return whether a glob matches a path; both are relative and use ``/``."""
+    return _match_names(path.split("/"), _compiled(glob))
 
 
 @lru_cache(maxsize=1024)
-def _names(glob: str) -> tuple[re.Pattern[str] | None, ...]:
-    """The glob's names as expressions; None for ``**``."""
+def _compiled(glob: str) -> tuple[re.Pattern[str] | None, ...]:
+    """Return a regular expression for each name of the glob; None for ``**``."""
     anchored = "/" in glob.rstrip("/")
     parts = [part for part in glob.strip("/").split("/") if part]
     if not anchored:
@@ -167,8 +164,8 @@ def _names(glob: str) -> tuple[re.Pattern[str] | None, ...]:
     )
 
 
-def _matches(names: Sequence[str], wanted: Sequence[re.Pattern[str] | None]) -> bool:
-    """Whether all names are taken; on a mismatch the last ``**`` takes one name more."""
+def _match_names(names: Sequence[str], wanted: Sequence[re.Pattern[str] | None]) -> bool:
+    """Match all names; on a mismatch let the last ``**`` match one name more."""
     place = at = 0
     back: tuple[int, int] | None = None
     while at < len(names):
@@ -186,7 +183,7 @@ def _matches(names: Sequence[str], wanted: Sequence[re.Pattern[str] | None]) -> 
 
 
 def options(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what a user asks of a tree; what was left out stays out, and means the default.
+    """Check the options of a tree; omitted ones stay omitted, which means the default.
 
     Raises:
         InvalidParameter: an option is unknown, of the wrong type or out of range.

@@ -1,7 +1,6 @@
-"""Well-known documentation by name: which site or repository it is, and what of it.
+"""Presets: well-known documentation by name, from a bundled list and a file of the operator's.
 
-This room knows the list that comes with docstow, and a file of the operator's that adds to it.
-It does not fetch. How an entry is written stands at the head of ``presets.toml``.
+The format is described at the top of ``presets.toml``.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ _LIKE = 60
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One known source.
+    """A source that can be registered by name.
 
     Attributes:
-        kind: ``site`` or ``github``.
-        uri: as a user would give it.
+        kind: a kind of source that allows presets.
+        uri: as users give it.
         title: for people.
-        options: as a user would give them; the kind's own defaults for the rest.
+        options: as users give them.
     """
 
     kind: str
@@ -41,14 +40,13 @@ class Preset:
 
 
 class Presets:
-    """The bundled list with a file's entries over it.
+    """The bundled list, and the entries of a file.
 
     Args:
-        file: a TOML file written as the bundled one; its entries add, or replace those of their
-            names.
+        file: in the format of the bundled list; its entries replace those of the same name.
 
     Raises:
-        ConfigurationError: with every mistake in the file, one a line.
+        ConfigurationError: with every mistake in the file, one per line.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -58,14 +56,14 @@ class Presets:
             self._presets |= read(_text(file), str(file))
 
     def names(self) -> list[str]:
-        """All names, in the order of the alphabet."""
+        """Return all names, sorted."""
         return sorted(self._presets)
 
     def find(self, name: str) -> Preset:
-        """The preset of a name, in any case.
+        """Return the preset of a name, whatever its case.
 
         Raises:
-            SourceNotFound: there is none; near names are suggested.
+            SourceNotFound: there is none; with similar names as suggestions.
         """
         from rapidfuzz import fuzz, process
 
@@ -82,14 +80,14 @@ class Presets:
 
 
 def read(text: str, name: str) -> dict[str, Preset]:
-    """Read a file of presets.
+    """Parse a file of presets.
 
     Args:
-        text: its content.
+        text: the content.
         name: of the file, for messages.
 
     Raises:
-        ConfigurationError: with every mistake, one a line.
+        ConfigurationError: with every mistake, one per line.
     """
     try:
         tables = tomllib.loads(text)
@@ -110,7 +108,7 @@ def read(text: str, name: str) -> dict[str, Preset]:
 
 
 def _preset(name: str, table: object) -> Preset:
-    """One entry, checked as its kind checks what a user gives; ValueError says what is wrong."""
+    """Check an entry as its kind checks user input; raise ValueError with the reason."""
     if not _NAME.fullmatch(name):
         raise ValueError("a name has lower-case letters, digits, '.', '+' and '-', at most 40")
     if not isinstance(table, dict):

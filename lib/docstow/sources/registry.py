@@ -1,7 +1,4 @@
-"""The registry: which sources users have added, and how each is to be synced.
-
-This room knows the records and finds them by what a user calls them. It does not sync.
-"""
+"""The registry of sources: which sources users have added, and how each is synced."""
 
 from __future__ import annotations
 
@@ -32,11 +29,11 @@ PREFIX = "sources/"
 PARALLEL = 8
 KEEP = 5
 MOST_KEPT = 100
-#: Longest time between two refreshes, in hours: a year.
+#: The longest interval of refreshes, in hours: a year.
 SELDOM_H = 8760
 LONGEST_TITLE = 200
 SHORTEST_ID = 6
-#: Why a crate is pinned: a user has registered it.
+#: The reason of the pin of a registered crate.
 REGISTERED = "registered"
 _HEX = re.compile(r"[0-9a-f]+")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -44,12 +41,12 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the store has of a registration; one that was deleted stays as a tombstone.
+    """The stored record of a registration; a deleted one stays as a tombstone.
 
     Attributes:
-        registration: as it was when it was last changed.
-        deleted_at: when it was deleted; None while it is not. Its snapshots may be removed a
-            grace time after that.
+        registration: as last changed.
+        deleted_at: when it was deleted, else None. Its snapshots may be removed a grace time
+            later.
     """
 
     registration: Registration
@@ -60,9 +57,8 @@ class Registry:
     """The registered sources of a store, ``sources/<id>.json``. Safe to share between threads.
 
     Args:
-        store: where they are.
-        freshness_s: for so long a list of all is answered from memory; what this process
-            changes is seen by it at once.
+        store: holds the records.
+        freshness_s: how long the list of all is cached; changes by this process show at once.
         clock: monotonic seconds.
     """
 
@@ -91,24 +87,24 @@ class Registry:
         keep: int | None = None,
         refresh_hours: int | None = None,
     ) -> tuple[Registration, bool]:
-        """Register a source, or change how one that is registered is synced.
+        """Register a source, or change how a registered one is synced.
 
         Args:
             kind: one of ``sources.registrable()``.
-            uri: in any spelling that its kind understands.
-            title: for people; without one the canonical URI is it.
-            options: as its kind's origin knows them; replaces those of an earlier call.
-            headers: sent with every request to its hosts; replaces those of an earlier call.
-            keep: how many of its snapshots are kept (5 at first).
-            refresh_hours: how old its last sync may become before upkeep has it synced again;
-                0, as at first: only when somebody asks for that.
+            uri: in any spelling of its kind.
+            title: for people; by default the canonical URI.
+            options: of its kind; replace those of an earlier call.
+            headers: sent with every request to its hosts; replace those of an earlier call.
+            keep: how many of its snapshots are kept; by default 5.
+            refresh_hours: the age of its last sync at which upkeep syncs it again; 0, the
+                default: never.
 
         Returns:
             The registration, and whether it is new (or was deleted before). What is not given
-            stays as an earlier call had it.
+            stays as before.
 
         Raises:
-            InvalidParameter: something given is not what it should be.
+            InvalidParameter: an argument is invalid.
             StoreError: the store cannot be used.
         """
         of_kind = sources.find(kind)
@@ -138,10 +134,10 @@ class Registry:
         return after.registration, before is None or before.deleted_at is not None
 
     def get(self, ref: str) -> Registration:
-        """The source of that id, unique beginning of an id (6 digits or more), URI or title.
+        """Return the source with an id, a unique prefix of an id (6 digits or more), URI or title.
 
         Raises:
-            SourceNotFound: there is none, or there are several; with suggestions.
+            SourceNotFound: there is none, or several; with suggestions.
         """
         if len(ref) == 64 and _HEX.fullmatch(ref):
             record = self._read(ref)
@@ -158,22 +154,22 @@ class Registry:
         raise SourceNotFound(
             f"No source is called {ref[:200]!r}; list_sources shows what there is, and"
             " create_source adds one.",
-            suggestions=_near(ref, self.all()),
+            suggestions=_similar(ref, self.all()),
         )
 
     def all(self) -> list[Registration]:
-        """Every registered source, those that were deleted left out; by kind and title."""
+        """Return every registered source, ordered by kind and title."""
         return self._alive()
 
     def deleted(self) -> list[Record]:
-        """What was deleted and whose snapshots may still be there."""
+        """Return the records of deleted sources, whose snapshots may still exist."""
         return [record for record in self._records(fresh=True) if record.deleted_at is not None]
 
     def delete(self, ref: str) -> Registration:
-        """Delete a source: it answers no more, from now on.
+        """Delete a source, so that it no longer answers.
 
-        Its snapshots stay until upkeep removes them; the texts of a collection go at once, so that
-        one of the same name begins empty. Registering it again is always possible.
+        Its snapshots stay until upkeep removes them; pushed texts are deleted at once, so that a
+        new collection of the same name starts empty. A deleted source can be registered again.
 
         Raises:
             SourceNotFound: as :meth:`get` does.
@@ -181,7 +177,7 @@ class Registry:
         registration = self.get(ref)
         kind = sources.kind_of(registration.kind)
         if kind.pushed:
-            # First, for once it is deleted it may be made again, and what is pushed then must stay.
+            # Before the record: once that is deleted, the source may be made anew, with new texts.
             for entry in self._store.list(collection.prefix(registration.id)):
                 self._store.delete(entry.key)
 
@@ -196,7 +192,7 @@ class Registry:
             return registration  # the snapshot stays: others may have asked for it
 
         def empty(head: Head | None) -> Head:
-            # A head is made where there is none: it fences off a sync that is under way.
+            # Where there is no head, a new one fences off a running sync.
             head = head or Head(registration.source, "", 0, datetime.now(UTC))
             return point_to(head, "", registration.keep + 1)
 
@@ -239,7 +235,7 @@ class Registry:
 
 
 def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> dict[str, Any]:
-    """The fields that a call gives, checked."""
+    """Return the given fields, checked."""
     given: dict[str, Any] = {}
     if title := " ".join(title.split()):
         if len(title) > LONGEST_TITLE:
@@ -251,7 +247,7 @@ def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> d
         given["keep"] = keep
     if headers is not None:
         for name, value in headers.items():
-            # The value is a secret, so that the message says nothing of it.
+            # The value is secret and must not be in the message.
             if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
                 raise InvalidParameter("headers", f"{name[:80]!r} is no header that can be sent")
         given["headers"] = dict(headers)
@@ -269,12 +265,12 @@ def _refresh(kind: SourceKind, hours: int) -> int:
 
 
 def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
-    """Those that the words may mean, by the strongest way in which any is meant."""
+    """Return the sources that a reference names, by the first of URI, title and id that matches."""
     wanted = ref.strip()
     spellings = {
         kind: sources.spelling(kind, wanted) for kind in {each.kind for each in registered}
     }
-    ways: list[Callable[[Registration], bool]] = [
+    tests: list[Callable[[Registration], bool]] = [
         lambda each: each.uri in (wanted, spellings[each.kind]),
         lambda each: each.title.casefold() == wanted.casefold(),
         lambda each: (
@@ -283,13 +279,13 @@ def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
             and each.id.startswith(wanted)
         ),
     ]
-    for way in ways:
-        if found := [each for each in registered if way(each)]:
+    for test in tests:
+        if found := [each for each in registered if test(each)]:
             return found
     return []
 
 
-def _near(ref: str, registered: list[Registration]) -> list[dict[str, Any]]:
+def _similar(ref: str, registered: list[Registration]) -> list[dict[str, Any]]:
     def score(each: Registration) -> float:
         names = (each.title.casefold(), each.uri.casefold())
         return max(difflib.SequenceMatcher(None, ref.casefold(), name).ratio() for name in names)
@@ -320,7 +316,7 @@ def _encode(record: Record) -> bytes:
         "deleted_at": record.deleted_at and record.deleted_at.isoformat(),
     }
     if not fields["refresh_hours"]:
-        del fields["refresh_hours"]  # older releases can read what they can do
+        del fields["refresh_hours"]  # readable for older releases
     return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 

@@ -19,7 +19,7 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.library import Library
-    from docstow.sources.crates.dependencies import Need, Node
+    from docstow.sources.crates.dependencies import Node, ResolvedDependency
 
 KINDS = ("normal", "build", "dev")
 TREE_KINDS = ("normal", "build")
@@ -69,7 +69,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
         depth=arguments["depth"],
         lock=lock,
     )
-    needs = tree.grow(name, version)
+    needs = tree.build(name, version)
     if not tree.known:
         if lock is None or not lock.named(name):
             raise CrateNotFound(f"The index has no {name} {version}.")
@@ -115,7 +115,7 @@ def _root(
     return spelling, locked.version, asked, lock, [notice] if notice else []
 
 
-def _need(need: Need) -> dict[str, Any]:
+def _need(need: ResolvedDependency) -> dict[str, Any]:
     row: dict[str, Any] = {"crate": need.name, "resolved": need.version, "active": need.active}
     each = need.dependency
     if each is None:

@@ -1,8 +1,7 @@
-"""What a crate needs: its direct dependencies, and the tree that they resolve to.
+"""Dependencies of a crate: the direct ones, and the tree that they resolve to.
 
-This room knows which version Cargo would take for a requirement, which optional dependencies a
-set of features turns on, and how a lock file overrules both. It does not know where the index's
-entries come from. A tree holds each release once and is bounded in depth and size.
+A tree holds each release once and is bounded in depth and size. A lock file overrides the versions
+and features of the index.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from docstow.languages.rust.cargo_lock import Lock, Package
 if TYPE_CHECKING:
     from docstow.sources.crates.index import Dependency, Release
 
-#: How lock files name packages of crates.io; others are not in the index.
+#: Prefixes of crates.io in lock files; other packages are not in the index.
 REGISTRIES = (
     "registry+https://github.com/rust-lang/crates.io-index",
     "sparse+https://index.crates.io/",
 )
 
-#: A tree has at most this many releases; what hangs below them is cut.
+#: The largest number of releases in a tree.
 MOST_NODES = 300
 
-#: Gives the releases of crates by name; a name that the index does not have is left out.
+#: Returns the releases of crates by name, without names that the index does not have.
 LookUp = Callable[[Sequence[str]], Mapping[str, Sequence["Release"]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """One dependency of a release, and what it resolves to.
+class ResolvedDependency:
+    """A dependency of a release, and what it resolves to.
 
     Attributes:
         name: the package.
-        dependency: as the index states it; None where a lock file alone knows.
+        dependency: of the index; None where only a lock file has it.
         version: the release that it resolves to; empty if there is none.
-        active: whether it is part of a build with the features at hand, for some platform.
-        enabled_by: of an optional one, the features of the crate that turn it on.
+        active: whether it is built with the enabled features, on some platform.
+        enabled_by: the features of the crate that enable an optional dependency.
     """
 
     name: str
@@ -51,15 +50,15 @@ class Need:
 
 @dataclass(slots=True)
 class Node:
-    """One release in a tree.
+    """A release in a tree.
 
     Attributes:
         name: the package.
-        version: its version; empty if no release fits.
-        depth: how far it is from the root, by the shortest way.
-        features: those that are on, by all that depend on it.
-        children: what it needs, as ``name version``; each stands in the tree once.
-        cut: it needs more, which the bounds leave out.
+        version: its version; empty if no release matches.
+        depth: its shortest distance from the root.
+        features: those that its dependents enable.
+        children: kinds of its dependencies by ``name version``; each node is in the tree once.
+        cut: whether it has further dependencies beyond the bounds.
     """
 
     name: str
@@ -71,36 +70,36 @@ class Node:
 
     @property
     def key(self) -> str:
-        """``name version``, which names the node."""
+        """The key of the node: ``name version``."""
         return f"{self.name} {self.version}".strip()
 
 
 def highest(requirement: str, versions: Iterable[str]) -> str:
-    """The version that Cargo takes for a requirement: the highest that matches, or empty."""
+    """Return the version that Cargo selects: the highest that matches, or empty."""
     try:
         wanted = Requirement.parse(requirement)
-    except ValueError:  # some of the index's oldest lines have requirements that Cargo refuses too
+    except ValueError:  # Cargo refuses requirements of some of the index's oldest entries too
         return ""
-    fitting = [each for text in versions if wanted.matches(each := Version.parse(text))]
-    return str(max(fitting)) if fitting else ""
+    matching = [each for text in versions if wanted.matches(each := Version.parse(text))]
+    return str(max(matching)) if matching else ""
 
 
-def activated(release: Release, features: Collection[str]) -> dict[str, set[str]]:
-    """What a set of features turns on in a release.
+def enabled_dependencies(release: Release, features: Collection[str]) -> dict[str, set[str]]:
+    """Return what a set of features enables in a release.
 
     The rules are those of the Cargo book, "Features": ``dep:x``, ``x/feature``, ``x?/feature``, and
-    the feature that an optional dependency is of itself.
+    the implicit feature of an optional dependency.
 
     Args:
-        release: as the index has it.
-        features: those asked for; unknown ones are left aside.
+        release: of the index.
+        features: the requested ones; unknown ones are ignored.
 
     Returns:
-        The optional dependencies that are on, and the features that are asked of dependencies, by
-        the name that the manifest gives them.
+        By name in the manifest the features that are enabled in a dependency; an optional one
+        that is not among them is not enabled.
     """
     optional = {_alias(each) for each in release.dependencies if each.optional}
-    on: set[str] = set()  # so that features that turn each other on come to an end
+    on: set[str] = set()  # features may enable each other in a circle
     asked: dict[str, set[str]] = {}
     weak: list[tuple[str, str]] = []
     queue = sorted(features)
@@ -127,21 +126,21 @@ def activated(release: Release, features: Collection[str]) -> dict[str, set[str]
     return asked
 
 
-def direct(
+def direct_dependencies(
     release: Release,
     kinds: Collection[str],
     releases: Mapping[str, Sequence[Release]],
     locked: Mapping[str, Sequence[str]] | None = None,
-) -> list[Need]:
-    """The direct dependencies of a release, in the index's order.
+) -> list[ResolvedDependency]:
+    """Return the direct dependencies of a release, in the order of the index.
 
     Args:
         release: the crate's.
         kinds: of ``normal``, ``build`` and ``dev``.
         releases: of all crates that it depends on.
-        locked: package to locked versions, where a lock file is the judge.
+        locked: the locked versions by package, if there is a lock file.
     """
-    asked, enabling = activated(release, {"default"}), _enabling(release)
+    asked, enabling = enabled_dependencies(release, {"default"}), _enabling(release)
     needs = []
     for each in release.dependencies:
         if each.kind not in kinds:
@@ -152,19 +151,23 @@ def direct(
         else:
             version = highest(each.requirement, locked.get(each.name, ()))
             active = bool(version)
-        needs.append(Need(each.name, each, version, active, tuple(enabling.get(_alias(each), ()))))
+        needs.append(
+            ResolvedDependency(
+                each.name, each, version, active, tuple(enabling.get(_alias(each), ()))
+            )
+        )
     return needs
 
 
 def _enabling(release: Release) -> dict[str, list[str]]:
-    """The features of a crate that turn each of its optional dependencies on."""
+    """Return, for each optional dependency, the features that enable it."""
     found: dict[str, list[str]] = {_alias(e): [] for e in release.dependencies if e.optional}
     named = {word for enabled in release.features.values() for word in enabled}
     for alias, features in found.items():
         if alias not in release.features and f"dep:{alias}" not in named:
             features.append(alias)
     for feature in release.features if found else ():
-        for alias in activated(release, {feature}):
+        for alias in enabled_dependencies(release, {feature}):
             if alias in found:
                 found[alias].append(feature)
     return found
@@ -179,17 +182,17 @@ def _alias(dependency: Dependency) -> str:
 
 
 class Tree:
-    """The resolved tree below a release, each release once.
+    """The resolved tree below a release.
 
-    It is what ``cargo tree --target all`` shows for default features, with one difference: each
-    requirement is resolved by itself, where Cargo may take a lower version that suits two.
+    It equals ``cargo tree --target all`` for default features, except that each requirement is
+    resolved by itself, where Cargo may select a lower version that satisfies two.
 
     Args:
         look_up: the index.
-        kinds: kinds of the root's dependencies in the tree; below it development ones never count.
-        listed: kinds of those in the list of direct ones.
+        kinds: of the root's dependencies in the tree; below it there are no dev dependencies.
+        listed: kinds in the list of direct dependencies.
         depth: levels below the root.
-        lock: overrules the index's versions and features.
+        lock: overrides the versions and features of the index.
     """
 
     def __init__(
@@ -214,37 +217,41 @@ class Tree:
         """Whether the index has the root."""
         return self._release(next(iter(self.nodes.values()))) is not None
 
-    def grow(self, name: str, version: str) -> list[Need]:
-        """Resolve level by level; the root's own needs are returned.
+    def build(self, name: str, version: str) -> list[ResolvedDependency]:
+        """Build the tree level by level; return the direct dependencies of the root.
 
-        Features come from all that depend on a release, so one that is met again with further
-        features is gone through again.
+        A release that gets further features from another dependent is expanded again.
         """
         root = Node(name, version, 0, {"default"})
         self.nodes[root.key] = root
-        self._learn([name])
+        self._load([name])
         level = [root]
         while level:
             inner = [node for node in level if node.depth < self._depth]
-            self._learn([each.name for node in inner for each in self._stated(node)])
+            self._load([each.name for node in inner for each in self._indexed(node)])
             changed: dict[str, Node] = {}
             for node in level:
                 changed |= self._expand(node)
             level = list(changed.values())
         release = self._release(root)
         if release is None:
-            return [Need(each.name, None, each.version, active=True) for each in self._locked(root)]
-        self._learn([each.name for each in release.dependencies if each.kind in self._listed])
-        return direct(release, self._listed, self.releases, self._versions(root))
+            return [
+                ResolvedDependency(each.name, None, each.version, active=True)
+                for each in self._locked(root)
+            ]
+        self._load([each.name for each in release.dependencies if each.kind in self._listed])
+        return direct_dependencies(release, self._listed, self.releases, self._versions(root))
 
-    def _learn(self, names: Iterable[str]) -> None:
-        """Look up the crates that are not known yet; the project's own are nobody's business."""
-        unknown = sorted(each for each in set(names) - self.releases.keys() if self._public(each))
+    def _load(self, names: Iterable[str]) -> None:
+        """Look up crates that are not loaded yet; names of private packages are not sent."""
+        unknown = sorted(
+            each for each in set(names) - self.releases.keys() if self._is_public(each)
+        )
         if unknown:
             found = self._look_up(unknown)
             self.releases |= {name: found.get(name, ()) for name in unknown}
 
-    def _public(self, name: str) -> bool:
+    def _is_public(self, name: str) -> bool:
         packages = self._lock.named(name) if self._lock is not None else ()
         return all(each.source.startswith(REGISTRIES) for each in packages)
 
@@ -252,22 +259,22 @@ class Tree:
         known = self.releases.get(node.name, ())
         return next((each for each in known if each.version == node.version), None)
 
-    def _stated(self, node: Node) -> list[Dependency]:
-        """What the index says that a release needs, of the kinds that count there."""
+    def _indexed(self, node: Node) -> list[Dependency]:
+        """Return the dependencies of a release in the index, of the kinds in the tree."""
         release = self._release(node)
         kinds = self._kinds if node.depth == 0 else {"normal", "build"}
         needs = release.dependencies if release is not None else ()
         return [each for each in needs if each.kind in kinds]
 
     def _locked(self, node: Node) -> list[Package]:
-        """What the lock file has below a release."""
+        """Return the dependencies of a release in the lock file."""
         if self._lock is None:
             return []
         own = [each for each in self._lock.named(node.name) if each.version == node.version]
         return [each for package in own[:1] for each in self._lock.needs(package)]
 
     def _versions(self, node: Node) -> dict[str, list[str]] | None:
-        """The same, versions by name; None where no lock file is the judge."""
+        """Return the locked versions by name; None without a lock file."""
         if self._lock is None:
             return None
         versions: dict[str, list[str]] = {}
@@ -276,7 +283,7 @@ class Tree:
         return versions
 
     def _expand(self, node: Node) -> dict[str, Node]:
-        """Add what one release needs; the nodes that are new, or have new features."""
+        """Add the dependencies of a release; return the nodes that are new or have new features."""
         if node.depth >= self._depth:
             node.cut = next(self._edges(node), None) is not None
             return {}
@@ -293,21 +300,21 @@ class Tree:
             elif not features <= child.features:
                 changed[key] = child
             child.features |= features
-            # A dependency that is both a normal and another one is a normal one.
+            # A dependency that is normal and of another kind counts as normal.
             if node.children.get(key) != "normal":
                 node.children[key] = kind
         return changed
 
     def _edges(self, node: Node) -> Iterator[tuple[str, str, str, set[str]]]:
-        """Name, version, kind and features of what a release needs, as far as it is on."""
+        """Yield name, version, kind and features of the enabled dependencies of a release."""
         release = self._release(node)
         if release is None:
             for package in self._locked(node):
                 yield package.name, package.version, "", set()
             return
-        asked = activated(release, node.features)
+        asked = enabled_dependencies(release, node.features)
         locked = self._versions(node)
-        for each in self._stated(node):
+        for each in self._indexed(node):
             if locked is not None:
                 version = highest(each.requirement, locked.get(each.name, ()))
                 if not version:
@@ -324,9 +331,9 @@ class Tree:
 
 
 def mermaid(nodes: Mapping[str, Node], *, most: int = 120) -> str:
-    """The tree as a Mermaid flowchart of at most ``most`` edges; the rest is left out and counted.
+    """Return the tree as a Mermaid flowchart of at most ``most`` edges; the rest is counted.
 
-    Edges to build and development dependencies are dotted and say so.
+    Edges to build and dev dependencies are dotted and labelled.
     """
     numbers = {key: number for number, key in enumerate(nodes)}
     edges = [

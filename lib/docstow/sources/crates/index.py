@@ -1,8 +1,4 @@
-"""The sparse index of crates.io: which versions a crate has, and what each of them needs.
-
-This room knows the index's paths, lines and lifetimes. It does not know docs.rs, nor which
-version a requirement means.
-"""
+"""The sparse index of crates.io: the versions of a crate and their dependencies."""
 
 from __future__ import annotations
 
@@ -23,26 +19,26 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
 
-# What Cargo takes for "no such crate": https://doc.rust-lang.org/cargo/reference/registry-index.html
+# Statuses that mean "no such crate" to Cargo: https://doc.rust-lang.org/cargo/reference/registry-index.html
 _ABSENT = frozenset({404, 410, 451})
 _NEWEST_LINE_FORMAT = 2
-# The entries of crates with many versions weigh a megabyte each.
-_REMEMBERED_CRATES = 64
+# The entry of a crate with many versions takes a megabyte.
+_CACHED_CRATES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One dependency of a release.
+    """A dependency of a release.
 
     Attributes:
         name: the package's own name on the registry.
         requirement: a Cargo requirement.
         kind: ``normal``, ``build`` or ``dev``.
-        optional: whether a feature turns it on.
-        features: features that are asked of it.
-        default_features: whether its default features are on.
-        target: the platform it is limited to (a triple or ``cfg(...)``); empty for all.
-        alias: the name it has in the manifest where that differs; else empty.
+        optional: whether a feature enables it.
+        features: the features that are enabled in it.
+        default_features: whether its default features are enabled.
+        target: the platform that it is limited to (a triple or ``cfg(...)``); empty for all.
+        alias: its name in the manifest if that differs, else empty.
     """
 
     name: str
@@ -57,15 +53,15 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One published version of a crate.
+    """A published version of a crate.
 
     Attributes:
         version: as the index spells it, build metadata included.
         yanked: whether its publisher has withdrawn it.
-        features: feature to what it turns on.
+        features: by name, what the feature enables.
         dependencies: in the index's order.
-        rust_version: the oldest Rust it says it needs; empty where it does not say.
-        published: ISO 8601 time of publishing; empty where the index does not say.
+        rust_version: the minimal version of Rust; empty if not stated.
+        published: ISO 8601 time of publishing; empty if not stated.
     """
 
     version: str
@@ -76,7 +72,7 @@ class Release:
     published: str = ""
 
     def facts(self) -> dict[str, Any]:
-        """What never changes about the release, as JSON values: all but ``yanked``."""
+        """Return the immutable fields, all but ``yanked``, as JSON values."""
         facts: dict[str, Any] = {
             "features": {name: list(enabled) for name, enabled in self.features.items()},
             "dependencies": [
@@ -84,35 +80,35 @@ class Release:
                 for each in self.dependencies
             ],
         }
-        told = {"rust_version": self.rust_version, "published": self.published}
-        return facts | {name: value for name, value in told.items() if value}
+        optional = {"rust_version": self.rust_version, "published": self.published}
+        return facts | {name: value for name, value in optional.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A crate as the index has it: its name as it spells itself, releases in ascending order."""
+    """A crate in the index: its own spelling of its name, and releases in ascending order."""
 
     name: str
     releases: tuple[Release, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
+class _Cached:
     listing: Listing | None
     etag: str
     until: float
 
 
 class SparseIndex:
-    """Reads the sparse index, remembering what it said for as long as that is good.
+    """A client of the sparse index that caches its entries.
 
     Args:
-        fetcher: asks over HTTP.
+        fetcher: the HTTP client.
         url: the index's root, without a trailing slash.
         limits: caps on one crate's entry.
-        ttl_s: how long an entry answers unasked; afterwards it is revalidated by its ETag. The
-            index itself says ten minutes.
-        retry_s: how long "no such crate" and "unreachable" are taken for granted.
+        ttl_s: how long an entry is cached, after which it is revalidated by its ETag. The index
+            itself sends ten minutes.
+        retry_s: how long "no such crate" and "unreachable" are cached.
         monotonic: seconds on a clock that never goes back.
     """
 
@@ -133,16 +129,16 @@ class SparseIndex:
         self._retry_s = retry_s
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
-        self._fault: UpstreamError | UpstreamTimeout | None = None
-        self._fault_until = 0.0
+        self._cache: OrderedDict[str, _Cached] = OrderedDict()
+        self._error: UpstreamError | UpstreamTimeout | None = None
+        self._error_until = 0.0
 
     def listing(self, name: str) -> Listing:
-        """All releases of a crate; ``-`` and ``_`` may be mixed up, and letters' cases too.
+        """Return all releases of a crate; case, and ``-`` or ``_`` in its name, do not matter.
 
         Raises:
             CrateNotFound: the index has no crate of that name.
-            UpstreamError, UpstreamTimeout: the index cannot be asked and nothing is remembered.
+            UpstreamError, UpstreamTimeout: the index does not answer and nothing is cached.
         """
         asked = name.lower()
         for spelling in dict.fromkeys((asked, asked.replace("_", "-"), asked.replace("-", "_"))):
@@ -155,37 +151,37 @@ class SparseIndex:
 
     def _look_up(self, key: str) -> Listing | None:
         with self._lock:
-            known = self._remembered.get(key)
+            known = self._cache.get(key)
         if known is not None and self._monotonic() < known.until:
             return known.listing
         try:
-            fresh = self._ask(key, known)
+            fresh = self._request_unless_down(key, known)
         except (UpstreamError, UpstreamTimeout):
-            # An old list of versions is better than none while the index is away.
+            # A stale list of versions is better than none while the index does not answer.
             if known is not None and known.listing is not None:
                 return known.listing
             raise
         with self._lock:
-            self._remembered[key] = fresh
-            self._remembered.move_to_end(key)
-            if len(self._remembered) > _REMEMBERED_CRATES:
-                self._remembered.popitem(last=False)
+            self._cache[key] = fresh
+            self._cache.move_to_end(key)
+            if len(self._cache) > _CACHED_CRATES:
+                self._cache.popitem(last=False)
         return fresh.listing
 
-    def _ask(self, key: str, known: _Remembered | None) -> _Remembered:
-        """Ask the index, unless it was unreachable a moment ago: waiting again helps nobody."""
+    def _request_unless_down(self, key: str, known: _Cached | None) -> _Cached:
+        """Request an entry, unless the index was unreachable a moment ago."""
         with self._lock:
-            fault = self._fault if self._monotonic() < self._fault_until else None
-        if fault is not None:
-            raise type(fault)(fault.message, **fault.details)
+            error = self._error if self._monotonic() < self._error_until else None
+        if error is not None:
+            raise type(error)(error.message, **error.details)
         try:
             return self._request(key, known)
         except (UpstreamError, UpstreamTimeout) as error:
             with self._lock:
-                self._fault, self._fault_until = error, self._monotonic() + self._retry_s
+                self._error, self._error_until = error, self._monotonic() + self._retry_s
             raise
 
-    def _request(self, key: str, known: _Remembered | None) -> _Remembered:
+    def _request(self, key: str, known: _Cached | None) -> _Cached:
         etag = known.etag if known is not None else ""
         answer = self._fetcher.get(
             f"{self._url}/{entry_path(key)}",
@@ -195,15 +191,15 @@ class SparseIndex:
         )
         now = self._monotonic()
         if answer.status in _ABSENT:
-            return _Remembered(None, "", now + self._retry_s)
+            return _Cached(None, "", now + self._retry_s)
         if known is not None and answer.status == 304:
-            return _Remembered(known.listing, etag, now + self._ttl_s)
+            return _Cached(known.listing, etag, now + self._ttl_s)
         listing = read_entry(answer.body, url=answer.url)
-        return _Remembered(listing, answer.headers.get("etag", ""), now + self._ttl_s)
+        return _Cached(listing, answer.headers.get("etag", ""), now + self._ttl_s)
 
 
 def entry_path(name: str) -> str:
-    """Where the index keeps a crate, as the Cargo book has it under "Index files"."""
+    """Return the path of a crate's entry, see the Cargo book, "Index files"."""
     lowered = name.lower()
     match len(lowered):
         case 1 | 2 as length:
@@ -241,13 +237,12 @@ _LINES = msgspec.json.Decoder(_Line)
 
 
 def read_entry(body: bytes, *, url: str) -> Listing | None:
-    """Read an entry of the index, one JSON object a line; None when it lists no version.
+    """Parse an entry of the index, one JSON object per line; None when it lists no version.
 
-    As Cargo does, lines of a later format and lines that cannot be read are left out: they are
-    for newer clients and must not hide the others.
+    Like Cargo, ignore lines of a later format and invalid lines: they are for newer clients.
 
     Raises:
-        UpstreamError: there are lines, but none is of an index.
+        UpstreamError: there are lines, but none is valid.
     """
     lines = [line for line in body.splitlines() if line.strip()]
     read = [line for line in map(_read_line, lines) if line is not None]
@@ -289,7 +284,7 @@ def _release(line: _Line) -> Release:
 def _dependencies(lines: Sequence[_DependencyLine]) -> tuple[Dependency, ...]:
     return tuple(
         Dependency(
-            # Where a dependency is renamed, ``package`` is its real name.
+            # If a dependency is renamed, ``package`` is its real name.
             name=line.package or line.name,
             requirement=line.req,
             kind=line.kind or "normal",

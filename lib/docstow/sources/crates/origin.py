@@ -1,8 +1,4 @@
-"""Rust crates: versions from the sparse index, rustdoc JSON from docs.rs or a file.
-
-This room knows the two sites' addresses and which version a caller means. It does not know
-HTTP's faults, nor what is inside the JSON.
-"""
+"""Rust crates: versions from the sparse index, rustdoc JSON from docs.rs or a file."""
 
 from __future__ import annotations
 
@@ -51,16 +47,16 @@ class CrateOrigin:
     """Resolves and fetches crates.
 
     docs.rs is asked for exact versions only: its robots.txt bars requirements, and the sparse
-    index, which has no rate limit, knows more.
+    index has more versions and no rate limit.
 
     Args:
-        fetcher: asks over HTTP.
+        fetcher: the HTTP client.
         docs_rs_url: root of docs.rs, without a trailing slash.
         index_url: root of the sparse index, without a trailing slash.
         limits: caps on one download.
-        interval_s: the least time between two requests to docs.rs, whose crawler policy is one
-            request a second.
-        monotonic: seconds on a clock that never goes back; ages what the index said.
+        interval_s: the shortest time between two requests to docs.rs, whose crawler policy is one
+            request per second.
+        monotonic: seconds on a clock that never goes back; ages cached entries of the index.
     """
 
     def __init__(
@@ -82,19 +78,19 @@ class CrateOrigin:
         )
 
     def releases(self, name: str) -> tuple[str, Sequence[Release]]:
-        """The crate's name as it spells itself, and its releases in ascending order.
+        """Return the crate's own spelling of its name, and its releases in ascending order.
 
         Raises:
-            InvalidParameter: that cannot be a crate's name.
+            InvalidParameter: the name cannot be a crate's.
             CrateNotDocumented: it is a crate of the standard library.
             CrateNotFound: the index has no such crate.
-            UpstreamError, UpstreamTimeout: the index cannot be asked.
+            UpstreamError, UpstreamTimeout: the index does not answer.
         """
         listing = self._listing(name)
         return listing.name, listing.releases
 
     def release(self, revision: Revision) -> Release | None:
-        """What the index says of a revision; None where it does not, or cannot be asked."""
+        """Return the release of a revision; None where the index lacks it or does not answer."""
         try:
             listing = self._listing(revision.source.name)
         except (CrateNotFound, UpstreamError, UpstreamTimeout):
@@ -102,20 +98,20 @@ class CrateOrigin:
         return next((each for each in listing.releases if each.version == revision.version), None)
 
     def resolve(self, name: str, requirement: str = "", *, target: str = "") -> Revision:
-        """Find the exact version that is meant, without asking docs.rs.
+        """Return the newest version that matches a requirement, by the index alone.
 
         Args:
-            name: the crate; ``-`` and ``_`` may be mixed up.
+            name: the crate; ``-`` and ``_`` are interchangeable.
             requirement: an exact version, a Cargo requirement, or empty, ``latest`` or ``*`` for
                 the highest that is not yanked, stable ones first.
             target: a compilation target; empty for the crate's default.
 
         Raises:
-            InvalidParameter: name, requirement or target cannot be read.
+            InvalidParameter: name, requirement or target is invalid.
             CrateNotFound: no such crate, or no version that matches.
-            VersionYanked: asked for by number, and yanked.
+            VersionYanked: the exact version is yanked.
             CrateNotDocumented: it is a crate of the standard library.
-            UpstreamError, UpstreamTimeout: the index cannot be asked.
+            UpstreamError, UpstreamTimeout: the index does not answer.
         """
         if target and not _TARGET.fullmatch(target):
             raise InvalidParameter("target", "must be a target such as x86_64-unknown-linux-gnu")
@@ -138,8 +134,8 @@ class CrateOrigin:
             CrateNotDocumented: docs.rs has no JSON of it.
             CrateNotFound: docs.rs has no JSON, and the index no such version.
             TooLarge: it exceeds a limit; the download was stopped there.
-            UnreadableInput: what came is damaged, or no JSON object.
-            UpstreamError, UpstreamTimeout: docs.rs cannot be asked.
+            UnreadableInput: the body is damaged, or not a JSON object.
+            UpstreamError, UpstreamTimeout: docs.rs does not answer.
         """
         answer = self._fetcher.get(
             revision.url, expected={200, 404}, limits=self._limits, interval_s=self._interval_s
@@ -168,7 +164,7 @@ class CrateOrigin:
         return "/".join([self._docs_rs_url, *(quote(part, safe="") for part in parts)])
 
     def _undocumented(self, revision: Revision) -> DocstowError:
-        """Why docs.rs said 404: it says so itself only in prose, and the index knows better."""
+        """Return the error for a 404 of docs.rs, whose reason only the index shows."""
         source = revision.source
         try:
             listing = self._index.listing(source.name)
@@ -194,10 +190,10 @@ class CrateOrigin:
 
 
 def read_file(path: Path, limits: Limits = _DEFAULT_LIMITS) -> File:
-    """Read rustdoc JSON from a file: plain, ``.zst`` or ``.gz``, told by its first bytes.
+    """Read rustdoc JSON from a file: plain, ``.zst`` or ``.gz``, recognised by its first bytes.
 
     Raises:
-        UnreadableInput: it cannot be opened, is damaged, or is no JSON object.
+        UnreadableInput: it cannot be opened, is damaged, or is not a JSON object.
         TooLarge: it exceeds a limit.
     """
     try:
@@ -224,7 +220,7 @@ def _file(url: str, body: bytes) -> File:
 
 
 def _no_match(listing: Listing, asked: str, offered: Sequence[str]) -> DocstowError:
-    """The error for a request that no version on offer answers."""
+    """Return the error for a requirement that no offered version matches."""
     name = listing.name
     named = exact(asked)
     if named is not None:
@@ -248,10 +244,10 @@ def _no_match(listing: Listing, asked: str, offered: Sequence[str]) -> DocstowEr
 
 
 def _nearest(wanted: Version, offered: Sequence[str]) -> list[str]:
-    """Versions to use instead, best first.
+    """Return versions to use instead, best first.
 
-    Those that Cargo holds compatible come first and prereleases last; within these, the next
-    above, the next below, and so on outwards.
+    Versions compatible by Cargo's rules come first, prereleases last; among equals the nearest
+    above, the nearest below, and so on outwards.
     """
     versions = [Version.parse(text) for text in offered]
     place = bisect_left(versions, wanted)
@@ -266,12 +262,12 @@ def _nearest(wanted: Version, offered: Sequence[str]) -> list[str]:
 
 
 def _line(version: Version) -> tuple[int, ...]:
-    """The numbers that compatible versions share, by Cargo's reading of SemVer."""
+    """Return the numbers that compatible versions share, by Cargo's reading of SemVer."""
     return (version.major,) if version.major else (version.major, version.minor)
 
 
 def _scored(versions: Sequence[str]) -> list[dict[str, Any]]:
-    """Suggestions in order; the score says only how near to the front one stands."""
+    """Return suggestions whose scores express their order."""
     return [
         {"version": version, "score": round(1 / place, 2)}
         for place, version in enumerate(versions, 1)

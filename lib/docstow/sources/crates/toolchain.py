@@ -1,8 +1,4 @@
-"""The standard library's rustdoc JSON as it lies in an installed toolchain.
-
-This room knows how to ask ``rustc`` where it lives and where rustup puts the component
-``rust-docs-json``. It does not know what is in the files.
-"""
+"""The rustdoc JSON of the standard library in an installed toolchain, by rustup's component."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from pathlib import Path
 from docstow.core.errors import CrateNotDocumented
 
 NAMES = ("std", "core", "alloc")
-#: Further ones that the component may have.
+#: Further crates that the component may have.
 _EXTRA = ("proc_macro",)
 _FOLDER = Path("share", "doc", "rust", "json")
 _NIGHTLY = "nightly"
@@ -26,15 +22,14 @@ _INSTALL = (
 
 
 def standard_library(toolchain: str = "") -> list[Path]:
-    """The files of ``std``, ``core`` and ``alloc``, and those that come with them.
+    """Return the files of ``std``, ``core``, ``alloc`` and further crates of the component.
 
     Args:
-        toolchain: as rustup names it; empty for the one in use and, where that has no such files
-            (only nightly toolchains have), for ``nightly``.
+        toolchain: rustup's name of it; empty for the current one, or ``nightly`` where that has no
+            such files (only nightly toolchains have).
 
     Raises:
-        CrateNotDocumented: there is no Rust, none that answers, no such toolchain, or it lacks
-            the component.
+        CrateNotDocumented: there is no working Rust, no such toolchain, or it lacks the component.
     """
     if (rustc := shutil.which("rustc")) is None:
         raise CrateNotDocumented(f"There is no rustc in PATH. {_INSTALL}")
@@ -55,16 +50,16 @@ def standard_library(toolchain: str = "") -> list[Path]:
 
 
 def _sysroot(rustc: str, toolchain: str) -> Path | None:
-    """The folder of a toolchain; None where rustc says that it does not know it."""
-    words = [rustc, *([f"+{toolchain}"] if toolchain else []), "--print", "sysroot"]
+    """Return the folder of a toolchain; None where rustc does not know it."""
+    command = [rustc, *([f"+{toolchain}"] if toolchain else []), "--print", "sysroot"]
     try:
         done = subprocess.run(  # noqa: S603 - the operator's own rustc, no shell
-            words,
+            command,
             capture_output=True,
             text=True,
             timeout=_TIMEOUT_S,
             check=False,
-            # A question must not install anything.
+            # A query must not install anything.
             env=os.environ | {"RUSTUP_AUTO_INSTALL": "0"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -37,15 +37,15 @@ _NEAR = 5
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How large an archive may be: as it arrives, and what is read of it."""
+    """Limits of an archive: in bytes as downloaded, and when unpacked."""
 
-    packed: int = 256 * _MIB
-    plain: tarball.Caps = field(default_factory=tarball.Caps)
+    compressed: int = 256 * _MIB
+    unpacked: tarball.Caps = field(default_factory=tarball.Caps)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A repository as it resolved: its commit, its archives, and where people read its files."""
+class _Resolved:
+    """A resolved repository: its commit, URLs of its archive, and the root URL of its files."""
 
     commit: str
     archives: tuple[str, ...]
@@ -59,12 +59,12 @@ class GitOrigin:
     """One repository, for one sync.
 
     Args:
-        registration: its URI says which repository and ref.
-        fetcher: asks over HTTP.
-        api_url: GitHub's API; or the root of another host, that serves ``owner/repo`` by git's
-            own protocol.
+        registration: its URI names repository and ref.
+        fetcher: the HTTP client.
+        api_url: GitHub's API, or the root of another host that serves ``owner/repo`` by git's
+            protocol.
         token: for the API.
-        caps: bounds on the archive.
+        caps: limits of the archive.
     """
 
     def __init__(
@@ -78,44 +78,44 @@ class GitOrigin:
     ) -> None:
         self._registration = registration
         self._address: Address = parse(registration.uri)
-        self._selection = globs.Selection.of(registration.options)
+        self._selection = globs.Selection.from_options(registration.options)
         self._fetcher = fetcher
         self._home = (self._address.root or api_url).rstrip("/")
         self._headers = dict(registration.headers)
         if token and not self._address.root:
             self._headers.setdefault("Authorization", f"Bearer {token}")
         self._caps = caps
-        self._place: _Place | None = None
+        self._resolved: _Resolved | None = None
 
     def resolve(self) -> Revision:
         """Return the commit that the ref names now.
 
         Raises:
             SourceNotFound: there is no such repository, or no such ref in it.
-            UpstreamError, UpstreamTimeout: the host cannot be asked.
+            UpstreamError, UpstreamTimeout: the host does not answer.
         """
-        if self._place is None:
+        if self._resolved is None:
             known = None if self._address.root else self._by_api()
-            self._place = known or self._by_git()
-        return self._registration.revision(self._place.commit)
+            self._resolved = known or self._by_git()
+        return self._registration.revision(self._resolved.commit)
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
-        """The wanted files at the commit; validators are digests of their bytes.
+        """Yield the selected files at the commit; validators are digests of their bytes.
 
         Raises:
             UnreadableInput: the archive is damaged or ends early.
             TooLarge: it exceeds a cap.
-            SourceNotFound, UpstreamError, UpstreamTimeout: it cannot be had.
+            SourceNotFound, UpstreamError, UpstreamTimeout: it cannot be downloaded.
         """
         self.resolve()
-        assert self._place is not None
+        assert self._resolved is not None
         with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
             path = Path(folder) / "archive.tar.gz"
-            name, pages = self._download(self._place, path)
+            name, pages = self._download(self._resolved, path)
             budget = globs.Budget(self._selection)
             met: set[str] = set()
             with path.open("rb") as stream:
-                for entry in tarball.entries(stream, name=name, caps=self._caps.plain):
+                for entry in tarball.entries(stream, name=name, caps=self._caps.unpacked):
                     if entry.path in met:
                         yield Skipped(entry.path, "named twice")
                         continue
@@ -125,28 +125,28 @@ class GitOrigin:
     def _event(
         self, entry: tarball.Entry, pages: str, budget: globs.Budget, known: Mapping[str, Known]
     ) -> Iterator[Event]:
-        """What there is to say of an entry; nothing of the many that are no documentation."""
+        """Yield the event of an entry; none if it is not documentation."""
         path = entry.path
         if entry.refusal == "unsafe path":
             yield Skipped(path, entry.refusal)
             return
-        if not self._selection.takes(path, globs.TEXT_SUFFIXES):
+        if not self._selection.includes(path, globs.TEXT_SUFFIXES):
             return
-        if reason := entry.refusal or budget.refusal(path, entry.size):
+        if reason := entry.refusal or budget.take(path, entry.size):
             yield Skipped(path, reason)
             return
         body = entry.read()
         validator = hashlib.sha256(body).hexdigest()
         if path in known and known[path].validator == validator:
             yield Same(path)
-        elif globs.binary(path, body):
+        elif globs.is_binary(path, body):
             yield Skipped(path, "not text")
         else:
             url = f"{pages}/{quoted(path)}"
             yield Found(File(path, url, globs.media_type(path), body), validator)
 
-    def _by_api(self) -> _Place | None:
-        """The repository as GitHub's API has it; None where there is no such API or repository."""
+    def _by_api(self) -> _Resolved | None:
+        """Resolve by GitHub's API; None where there is no such API or repository."""
         base = f"{self._home}/repos/{self._address.path}"
         answer = self._ask(base, _JSON)
         if answer.status in _MISSING:
@@ -165,15 +165,15 @@ class GitOrigin:
         pages = str(described.get("html_url") or "")
         if urlsplit(pages).scheme not in {"http", "https"}:
             pages = f"https://github.com/{self._address.path}"
-        return _Place(commit, (f"{base}/tarball/{commit}",), f"{pages}/blob/{commit}")
+        return _Resolved(commit, (f"{base}/tarball/{commit}",), f"{pages}/blob/{commit}")
 
-    def _by_git(self) -> _Place:
-        """The repository as git's own protocol has it, which every forge speaks."""
+    def _by_git(self) -> _Resolved:
+        """Resolve by git's own protocol, which every forge speaks."""
         base = f"{self._home}/{self._address.path}"
         answer = self._ask(f"{base}.git/info/refs?service={git_refs.SERVICE}", "*/*")
         if answer.status in _MISSING or answer.status == 401:
             raise self._unknown()
-        refs = git_refs.read(answer.body)
+        refs = git_refs.parse_refs(answer.body)
         commit = refs.find(self._address.ref)
         if not commit:
             raise _no_ref(self._address, refs)
@@ -183,26 +183,28 @@ class GitOrigin:
             f"{base}/-/archive/{commit}/{name}-{commit}.tar.gz",
         )
         view = f"src/commit/{commit}" if self._address.root else f"blob/{commit}"
-        return _Place(commit, archives, f"{base}/{view}")
+        return _Resolved(commit, archives, f"{base}/{view}")
 
-    def _download(self, place: _Place, path: Path) -> tuple[str, str]:
-        """Fetch the first archive that there is; gives its address and that of its pages."""
-        for url in place.archives:
+    def _download(self, resolved: _Resolved, path: Path) -> tuple[str, str]:
+        """Download the first archive that exists; return its URL and that of its pages."""
+        for url in resolved.archives:
             answer = self._ask(url, "*/*", path)
             if answer.status == 200:
                 # GitLab alone has its archives below /-/, and its pages.
                 gitlab = "/-/archive/" in url
-                pages = place.pages.replace("/src/commit/", "/-/blob/") if gitlab else place.pages
+                pages = (
+                    resolved.pages.replace("/src/commit/", "/-/blob/") if gitlab else resolved.pages
+                )
                 return url, pages
         raise SourceNotFound(
-            f"{self._address} has no archive of commit {place.commit} at {place.archives[0]};"
+            f"{self._address} has no archive of commit {resolved.commit} at {resolved.archives[0]};"
             " the host may not offer archives, or needs a token."
         )
 
     def _ask(self, url: str, accept: str, path: Path | None = None) -> Answer:
-        """Ask, following redirects with the secrets left behind at the first other host."""
+        """Request a URL; redirects to other hosts get no secret headers."""
 
-        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - as it is called back
+        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - the signature of a callback
             headers = {"Accept": accept, **(self._headers if own else {})}
             return self._once(here, headers, path)
 
@@ -214,11 +216,11 @@ class GitOrigin:
         if path is None:
             return self._fetcher.get(url, expected=expected, headers=headers)
         return self._fetcher.download(
-            url, path, most=self._caps.packed, expected=expected, headers=headers
+            url, path, most=self._caps.compressed, expected=expected, headers=headers
         )
 
     def _refused(self, answer: Answer, url: str) -> Answer:
-        """What a refusal means: out of requests, a wrong token, or nothing to see here."""
+        """Raise the error of a refusal: rate limit, invalid token or forbidden; else return it."""
         host, headers = redirects.host(url), answer.headers
         limited = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
         if limited or answer.status == 429:
@@ -259,7 +261,7 @@ def _object(answer: Answer) -> dict[str, Any] | None:
 
 
 def _commit(answer: Answer) -> str:
-    """The commit in an answer: alone, as GitHub's media type has it, or in JSON."""
+    """Return the commit of an answer: as plain text, GitHub's media type, or in JSON."""
     text = answer.body.decode("ascii", "replace").strip()
     if text.startswith("{"):
         try:

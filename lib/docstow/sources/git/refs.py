@@ -1,8 +1,4 @@
-"""How people name a Git repository, and the one spelling that stands for all of them.
-
-This room knows the forms of addresses: ``owner/repo@ref``, and a forge's URLs with or without
-a ref and a folder. It asks nobody whether there is such a repository.
-"""
+"""Addresses of Git repositories, and the refs of one as git's smart HTTP protocol lists them."""
 
 from __future__ import annotations
 
@@ -13,18 +9,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, UnreadableInput
 
-# What a Git server says of its refs, by git's smart HTTP protocol.
-
-
 SERVICE = "git-upload-pack"
-
-
 MEDIA_TYPE = f"application/x-{SERVICE}-advertisement"
-
-
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
 _PEELED = "^{}"
 
 
@@ -33,17 +20,17 @@ class Refs:
     """The refs of a repository.
 
     Attributes:
-        commits: by full name; tags that have an object of their own point to its commit.
-        head: the full name of the default branch; empty if the server does not say.
+        commits: by full name; annotated tags stand for their commit.
+        head: the full name of the default branch; empty if the server does not name it.
     """
 
     commits: Mapping[str, str]
     head: str = ""
 
     def find(self, ref: str) -> str:
-        """The commit of a branch, tag, full ref name or commit; empty if there is none.
+        """Return the commit of a branch, tag, full ref name or commit; empty if there is none.
 
-        A tag goes before a branch of its name, as in git itself.
+        A tag takes precedence over a branch of its name, as in git itself.
         """
         if not ref:
             return self.commits.get("HEAD", "") or self.commits.get(self.head, "")
@@ -53,7 +40,7 @@ class Refs:
         return ref if COMMIT.fullmatch(ref) else ""
 
     def names(self) -> list[str]:
-        """Branches and tags as people write them."""
+        """Return the short names of branches and tags."""
         return [
             name.removeprefix("refs/heads/").removeprefix("refs/tags/")
             for name in self.commits
@@ -61,11 +48,11 @@ class Refs:
         ]
 
 
-def read(body: bytes) -> Refs:
-    """Read the answer to ``info/refs?service=git-upload-pack``.
+def parse_refs(body: bytes) -> Refs:
+    """Parse the answer to ``info/refs?service=git-upload-pack``.
 
     Raises:
-        UnreadableInput: it is not such an answer, or ends early.
+        UnreadableInput: the body is not such an answer, or ends early.
     """
     commits: dict[str, str] = {}
     head = ""
@@ -80,13 +67,13 @@ def read(body: bytes) -> Refs:
             if capability.startswith("symref=HEAD:"):
                 head = capability.removeprefix("symref=HEAD:")
         if name != f"capabilities{_PEELED}":
-            # A tag's own object comes first, its commit right after it under the same name.
+            # The object of an annotated tag comes first, then its commit under the same name.
             commits[name.removesuffix(_PEELED)] = commit
     return Refs(commits, head)
 
 
 def _lines(body: bytes) -> Iterator[str]:
-    """The pkt-lines: four hex digits of length, themselves included; 0000 only separates."""
+    """Yield the pkt-lines: four hex digits of length, including themselves; 0000 separates."""
     place = 0
     while place < len(body):
         try:
@@ -103,43 +90,29 @@ def _lines(body: bytes) -> Iterator[str]:
 
 
 GITHUB = "github.com"
-
-
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-
-
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
-
-
-#: What git itself refuses in a ref's name, see git-check-ref-format(1).
+#: Invalid in the name of a ref, see git-check-ref-format(1).
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\%#]|\.\.|@\{|//|^[-/.]|[/.]$|\.lock$|/\.")
-
-
 _LONGEST_REF = 200
-
-
-#: GitHub's, GitLab's, and Gitea's and Forgejo's ways to name a ref and a folder.
+#: URLs of a ref and a folder on GitHub, GitLab, Gitea and Forgejo.
 _VIEWS = re.compile(
     r"(?P<repo>.+?)/(?:tree|blob|-/tree|-/blob|src/branch|src/tag|src/commit)/(?P<ref>[^/]+)"
     r"(?:/(?P<folder>.+))?"
 )
-
-
 _SSH = re.compile(r"(?:ssh://)?git@(?P<host>[^:/]+)[:/](?P<path>.+)")
-
-
 _FORMS = "must be owner/repo, owner/repo@ref or the repository's https address"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A repository, and what of it is meant.
+    """A repository, with ref and folder.
 
     Attributes:
-        root: scheme and host of a forge; empty: GitHub.
-        path: ``owner/repo``; of forges there may be more names.
-        ref: branch, tag or commit; empty: the default branch.
-        folder: the part of the tree that the address named; empty: all of it.
+        root: scheme and host of a forge; empty for GitHub.
+        path: ``owner/repo``; on forges there may be more names.
+        ref: branch, tag or commit; empty for the default branch.
+        folder: the part of the tree that the address names; empty for all of it.
     """
 
     root: str
@@ -148,19 +121,19 @@ class Address:
     folder: str = ""
 
     def __str__(self) -> str:
-        """The canonical spelling; the folder is not part of it."""
+        """Return the canonical spelling, which has no folder."""
         where = f"{self.root}/{self.path}" if self.root else self.path
         return f"{where}@{self.ref}" if self.ref else where
 
 
 def parse(text: str) -> Address:
-    """Read any of the forms.
+    """Parse ``owner/repo@ref``, or a URL of a repository with or without ref and folder.
 
-    GitHub takes owners and repositories in any case, so they are lower case here; other forges'
-    stay as they are.
+    GitHub ignores the case of owners and repositories, so they become lower case; those of other
+    forges stay as they are.
 
     Raises:
-        InvalidParameter: it is none of them.
+        InvalidParameter: the text is none of these.
     """
     text = text.strip()
     if ssh := _SSH.fullmatch(text):
@@ -188,7 +161,7 @@ def parse(text: str) -> Address:
 
 
 def canonical(uri: str) -> str:
-    """The one spelling of an address; see :func:`parse`.
+    """Return the one spelling of an address; see :func:`parse`.
 
     Raises:
         InvalidParameter: it names no repository.
@@ -197,12 +170,12 @@ def canonical(uri: str) -> str:
 
 
 def quoted(path: str) -> str:
-    """A path or ref as part of a URL."""
+    """Escape a path or ref for a URL."""
     return quote(path, safe="/")
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Root and path; the root is empty for GitHub."""
+    """Return root and path; the root is empty for GitHub."""
     if "://" not in text:
         return "", text
     try:

@@ -1,7 +1,7 @@
-"""The regular files of a ``.tar.gz``, one after the other, without unpacking it anywhere.
+"""The regular files of a ``.tar.gz``, read as a stream.
 
-This room knows the format and what hostile archives do: nothing is written, links and devices
-are named and left alone, and what is read is bounded. It does not know which files are wanted.
+Hostile archives do no harm: nothing is written, links and devices are reported but not read, and
+sizes are bounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MIB = 1024 * 1024
 _STEP = 128 * 1024
 _GZIP = b"\x1f\x8b"
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
-#: A header of headers: names and attributes of the next entry. Git's are a few hundred bytes.
+#: Largest extended header in bytes; Git's are a few hundred bytes long.
 _MOST_HEADER = _MIB
 _HEADERS = {
     tarfile.XHDTYPE,
@@ -35,9 +35,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How much is read: bytes after decompression, entries, and how far bytes may expand.
+    """Limits: bytes after decompression, entries, and the ratio of decompressed to packed bytes.
 
-    The ratio holds once ``free`` bytes have come: short runs of blanks compress without bound.
+    The ratio applies beyond ``free`` bytes, as short runs of blanks compress without bound.
     """
 
     plain: int = 1024 * _MIB
@@ -47,22 +47,22 @@ class Caps:
 
 
 class Readable(Protocol):
-    """What gives the archive's bytes."""
+    """A stream of the archive's bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Return at most ``size`` bytes; none at the end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry that is no directory.
+    """An entry of an archive, other than a directory.
 
     Attributes:
         path: below the archive's single top directory.
-        size: in bytes, as its header says.
-        refusal: why it is not to be read: a short phrase; empty for a regular file.
-        read: gives its bytes; only until the next entry is asked for.
+        size: in bytes, by its header.
+        refusal: why it must not be read: a short phrase; empty for a regular file.
+        read: returns its bytes; only valid until the next entry.
     """
 
     path: str
@@ -75,20 +75,20 @@ _DEFAULT_CAPS = Caps()
 
 
 def entries(stream: Readable, *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iterator[Entry]:
-    """Read an archive to its very end.
+    """Yield the entries of an archive, which is read to its end.
 
     Args:
         stream: the compressed bytes.
-        name: what the archive is, for messages.
-        caps: bounds on what is read.
+        name: names the archive in messages.
+        caps: limits.
 
     Raises:
-        UnreadableInput: it is no such archive, damaged, or ends early.
+        UnreadableInput: it is not such an archive, is damaged or ends early.
         TooLarge: it exceeds a cap.
     """
-    plain = _Plain(stream, name, caps)
+    plain = _Decompressed(stream, name, caps)
     count = 0
-    with _told(name):
+    with _archive_errors(name):
         with tarfile.open(fileobj=cast("IO[bytes]", plain), mode="r|", tarinfo=_Member) as archive:
             for member in archive:
                 count += 1
@@ -103,8 +103,7 @@ def entries(stream: Readable, *, name: str, caps: Caps = _DEFAULT_CAPS) -> Itera
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Whatever the libraries say of a damaged archive becomes one error."""
+def _archive_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, zlib.error) as error:
@@ -112,7 +111,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> Entry:
-    path, refusal = _below(member.name)
+    path, refusal = _safe_path(member.name)
     if not refusal and (member.issym() or member.islnk()):
         refusal = "link"
     if not refusal and (not member.isreg() or member.issparse()):
@@ -122,14 +121,14 @@ def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> Entr
         body = None if refusal else archive.extractfile(member)
         if body is None:
             raise UnreadableInput(f"{path} is no regular file.")
-        with _told(name):
+        with _archive_errors(name):
             return body.read()
 
     return Entry(path, member.size, refusal, read)
 
 
-def _below(name: str) -> tuple[str, str]:
-    """A name without the archive's top directory, and why it is unsafe if it is."""
+def _safe_path(name: str) -> tuple[str, str]:
+    """Return a name without the top directory, and why it must not be read, if so."""
     shown = name.encode("utf-8", "backslashreplace").decode()
     parts = name.split("/")
     unsafe = (
@@ -149,11 +148,11 @@ def _below(name: str) -> tuple[str, str]:
 
 
 class _Member(tarfile.TarInfo):
-    """An entry whose faults are faults: the library takes a damaged header for the end."""
+    """An entry that reports a damaged header, which tarfile takes for the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Read a header, with a bound on headers of headers: these are read as a whole."""
+        """Parse a header; bound extended headers, which tarfile reads as a whole."""
         member = super().frombuf(buf, encoding, errors)
         if member.type in _HEADERS and member.size > _MOST_HEADER:
             raise UnreadableInput("The archive has an extended header of more than 1 MiB.")
@@ -163,10 +162,10 @@ class _Member(tarfile.TarInfo):
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
-        """The next entry; only blocks of zeros end an archive."""
+        """Return the next entry; only blocks of zeros end an archive."""
         try:
             return super().fromtarfile(archive)
-        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # the stubs leave it out
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # missing in the stubs
             raise
         except tarfile.HeaderError as error:
             raise UnreadableInput(
@@ -174,7 +173,7 @@ class _Member(tarfile.TarInfo):
             ) from error
 
 
-class _Plain:
+class _Decompressed:
     """The decompressed bytes of a gzip stream, under caps."""
 
     def __init__(self, stream: Readable, name: str, caps: Caps) -> None:
@@ -187,17 +186,17 @@ class _Plain:
         self._rest = b""
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Return at most ``size`` bytes; none at the end."""
         while len(self._rest) < size and (piece := next(self._pieces, b"")):
             self._rest += piece
         body, self._rest = self._rest[:size], self._rest[size:]
         return body
 
     def drain(self) -> None:
-        """Read what follows the last entry: zeros alone, and a whole end of the stream.
+        """Read the rest of the stream, which must be zeros.
 
         Raises:
-            UnreadableInput: there is something else.
+            UnreadableInput: there is other data, or the stream ends early.
         """
         while piece := self.read(_STEP):
             if piece.strip(b"\0"):

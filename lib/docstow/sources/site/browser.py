@@ -1,8 +1,7 @@
-"""The HTML of a page after its scripts have run, by a Chromium of the system through Playwright.
+"""The HTML of a page after its scripts have run, by the system's Chromium through Playwright.
 
-This room knows the browser. It does not know which pages are wanted. The browser is given no
-network: every request that a page makes is answered by the fetcher, which refuses private
-addresses, or not at all, so a script can reach nothing that a crawl could not.
+The browser has no network: the HTTP client answers the requests of pages or refuses them, so that a
+script reaches nothing that a crawl could not.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from docstow.net import Answer, Fetcher
 
-#: Names of the browsers that will do, as their packages install them.
+#: Names of supported browsers on PATH.
 _NAMES = (
     "chromium",
     "chromium-browser",
@@ -55,11 +54,11 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # What is not answered by the fetcher (sockets, look-ups ahead of time) meets no network.
+    # Connections that are not routed to the client (sockets, prefetching) get no network.
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-#: A proxy on the port that is for discarding, so that addresses without a name lead nowhere too.
+#: A proxy on the discard port, so that numeric addresses are unreachable too.
 _NOWHERE = "http://127.0.0.1:9"
 _WANTED = {"document", "script", "stylesheet", "xhr", "fetch"}
 _MOST_REQUESTS = 300
@@ -69,8 +68,8 @@ _HTML = "() => document.documentElement ? document.documentElement.outerHTML : '
 _PASSED_ON = ("content-type", "access-control-allow-origin", "access-control-allow-credentials")
 
 
-def find(chosen: str = "") -> str:
-    """The path of a Chromium.
+def find_browser(chosen: str = "") -> str:
+    """Return the path of a Chromium.
 
     Args:
         chosen: its path or name; empty for one of the usual names on PATH.
@@ -101,17 +100,17 @@ _Task = tuple[str, Mapping[str, str], "Future[bytes]"]
 
 
 class Browser:
-    """One browser for one sync; a context manager. It starts with the first page.
+    """A browser for one sync; a context manager. It starts with the first page.
 
-    It lives in a thread of its own, as Playwright's objects must stay in one: pages may be asked
-    for from any thread and are rendered one at a time.
+    It runs in a thread of its own, as Playwright's objects must stay in one. Any thread may call
+    :meth:`render`; pages are rendered one at a time.
 
     Args:
         fetcher: answers the requests of pages.
-        chromium: path or name of the browser; empty: found on PATH.
-        may_open: whether a frame or a redirect by script may lead to this address.
-        timeouts: bounds on waiting.
-        sandboxed: whether Chromium's sandbox is used; it refuses to, as root.
+        chromium: path or name of the browser; empty to find it on PATH.
+        may_open: whether a frame or a redirect by script may open a URL.
+        timeouts: of a page.
+        sandboxed: whether Chromium's sandbox is used; by default except as root, where it fails.
 
     Raises:
         ConfigurationError: Playwright or a browser is missing.
@@ -127,13 +126,13 @@ class Browser:
         sandboxed: bool | None = None,
     ) -> None:
         _require_playwright()
-        self._chromium = find(chromium)
+        self._chromium = find_browser(chromium)
         self._fetcher = fetcher
         self._may_open = may_open
         self._timeouts = timeouts
         self._sandboxed = not _root() if sandboxed is None else sandboxed
         self._tasks: queue.Queue[_Task | None] = queue.Queue()
-        # Nothing waits for a page that hangs, the end of the process neither.
+        # A daemon, so that a page that hangs does not keep the process alive.
         self._thread = threading.Thread(target=self._work, name="browser", daemon=True)
         self._starting = threading.Lock()
 
@@ -149,22 +148,22 @@ class Browser:
         self.close()
 
     def close(self) -> None:
-        """End the browser, if it runs."""
+        """Stop the browser, if it runs."""
         if self._thread.ident is not None:
             self._tasks.put(None)
             self._thread.join(self._longest())
 
     def render(self, url: str, headers: Mapping[str, str]) -> bytes:
-        """The HTML of a page once its scripts have run and its requests have ended.
+        """Return the HTML of a page after its scripts have run and its requests have ended.
 
         Args:
             url: the page's address.
-            headers: sent with every request to the page's own host, and to no other.
+            headers: sent with every request to the page's own host only.
 
         Raises:
             UpstreamTimeout: it does not load in time.
-            UpstreamError: it cannot be loaded, or the browser has ended.
-            DocstowError: whatever the fetcher says of the page's address.
+            UpstreamError: it cannot be loaded, or the browser has stopped.
+            DocstowError: the client cannot fetch the page.
         """
         with self._starting:
             if self._thread.ident is None:
@@ -180,7 +179,7 @@ class Browser:
         return 2 * (self._timeouts.load_s + self._timeouts.settle_s) + 30
 
     def _work(self) -> None:
-        """The browser's thread: from its start to its end."""
+        """Run the browser; the body of its thread."""
         from playwright.sync_api import Error, sync_playwright
 
         failure: Exception | None = None
@@ -210,7 +209,7 @@ class Browser:
         self._refuse(failure)
 
     def _refuse(self, failure: Exception | None) -> None:
-        """Answer what is still asked for, if the browser has ended before it was told to."""
+        """Fail all further tasks, if the browser has stopped by itself."""
         while failure is not None and (task := self._tasks.get()) is not None:
             reason = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
             task[2].set_exception(
@@ -244,15 +243,15 @@ class Browser:
         page.on("dialog", lambda dialog: dialog.dismiss())
         page.goto(url, wait_until="domcontentloaded", timeout=1000 * self._timeouts.load_s)
         settle = 1000 * self._timeouts.settle_s
-        # Some pages are never quiet; what is there by then is the page.
+        # Some pages are never idle; their HTML at the timeout counts.
         with suppress(Timeout):
             page.wait_for_load_state("networkidle", timeout=settle)
-        # Asked for in this way, a page whose scripts never end is given up.
+        # Unlike content(), this times out when a script never ends.
         return str(page.wait_for_function(_HTML, timeout=settle).json_value()).encode()
 
 
 class _Visit:
-    """Answers the requests of one page."""
+    """Answers the requests of a page."""
 
     def __init__(
         self,
@@ -273,7 +272,7 @@ class _Visit:
         self.failure: DocstowError | None = None
 
     def answer(self, route: Route) -> None:
-        """Fetch what the page asks for, or refuse."""
+        """Answer a request of the page by the HTTP client, or abort it."""
         request = route.request
         self._left -= 1
         if not self._wanted(request.url, request.method, request.resource_type):
@@ -306,7 +305,7 @@ class _Visit:
         return kind != "document" or url == self._url or self._may_open(url)
 
     def _fetch(self, url: str, accept: str, kind: str) -> Answer:
-        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - as it is called back
+        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - the signature of a callback
             if here != url and not self._wanted(here, "GET", kind):
                 raise Forbidden(f"{url} redirects to {here}, which is out of this source's scope.")
             secrets = self._headers if own and redirects.origin(url) == self._home else {}
@@ -317,17 +316,17 @@ class _Visit:
 
 
 def _settle(task: _Task, render: Callable[[str, Mapping[str, str]], bytes]) -> None:
-    """Do a task, and hand over what comes of it, whatever that is."""
+    """Run a task and set its result or exception."""
     url, headers, answer = task
     try:
         answer.set_result(render(url, headers))
-    except Exception as error:  # noqa: BLE001 - raised again where the page was asked for
+    except Exception as error:  # noqa: BLE001 - raised again in the calling thread
         answer.set_exception(error)
 
 
 def _require_playwright() -> None:
     try:
-        import playwright.sync_api  # noqa: F401 - only whether it is there
+        import playwright.sync_api  # noqa: F401 - only to check that it exists
     except ImportError as error:
         raise ConfigurationError(
             "render_js needs Playwright: install docstow with its extra `js`, as in"

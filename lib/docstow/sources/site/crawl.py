@@ -1,8 +1,4 @@
-"""One crawl of a site: what is visited next, what is a page of its own, what is the same again.
-
-This room knows the order of visits, redirects between pages and pages that occur under several
-addresses. It does not know HTTP, nor where the first addresses come from.
-"""
+"""One crawl of a site: the order of visits, redirects, and pages under several URLs."""
 
 from __future__ import annotations
 
@@ -31,32 +27,28 @@ from docstow.sources.site.fetch import (
 )
 from docstow.sources.site.robots import Robots
 
-# The addresses that a crawl still has to visit, each page once, the nearest first.
-
-
-#: How many queries of one path are asked for: calendars and filters have no end.
+#: How many queries of one path are visited: calendars and filters have no end.
 _MOST_QUERIES = 20
-
-
-#: Wikis have all pages under one path; their names are words, those of calendars are numbers.
-_NAMES_A_PAGE = re.compile(
+#: Queries with the name of a wiki's page, which is a word; those of calendars are numbers.
+_PAGE_QUERY = re.compile(
     r"(?:id|title|page|name|topic|article|doc|path|p)=[a-z%][^&=]*", re.IGNORECASE
 )
-
-
-#: How many addresses are remembered, so that a hostile site cannot fill the memory.
-_MOST_ADDRESSES = 200_000
+#: How many URLs a crawl remembers, so that a hostile site cannot fill the memory.
+_MOST_URLS = 200_000
+_MOST_REDIRECTS = 5
+ANOTHER = "same as another page"
+FORBIDDEN = "forbidden by robots.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An address that is to be asked for.
+    """A URL to visit.
 
     Attributes:
-        url: as it is asked for.
-        depth: links between it and where the crawl began.
-        start: whether the crawl begins here.
-        chain: the addresses that redirected to it.
+        url: clean.
+        depth: the number of links from a start URL.
+        start: whether it is a start URL.
+        chain: the URLs that redirected to it.
     """
 
     url: str
@@ -66,11 +58,11 @@ class Visit:
 
 
 class Frontier:
-    """First in, first out: breadth first, as long as seeds are offered before links.
+    """The URLs that are still to be visited, each page once, in the order of offers.
 
     Args:
         scope: the site.
-        max_depth: how many links a page may lie away from where the crawl began.
+        max_depth: the largest number of links from a start URL.
     """
 
     def __init__(self, scope: Scope, max_depth: int) -> None:
@@ -83,25 +75,25 @@ class Frontier:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def start(self, url: str) -> None:
-        """Take an address that the source names itself, whatever its globs say."""
-        if self.first(url):
+    def add_start(self, url: str) -> None:
+        """Add a start URL, whatever the globs."""
+        if self.mark_seen(url):
             self._queue.append(Visit(url, start=True))
 
     def offer(self, url: str, depth: int = 0) -> Skipped | None:
-        """Take an address that was found; says why if it is left out, once for each."""
+        """Add a found URL; if it is left out, return why, once for each URL."""
         try:
             url = clean_url(url)
         except InvalidParameter:
             return None
-        if len(self._seen) >= _MOST_ADDRESSES or not self.first(url):
+        if len(self._seen) >= _MOST_URLS or not self.mark_seen(url):
             return None
         reason = exclusion_reason(url, self._scope)
         parts = urlsplit(url)
         if not reason and depth > self._max_depth:
             reason = "deeper than max_depth"
-        # What the site itself lists is no trap, nor what has a page's name.
-        if not reason and parts.query and depth and not _NAMES_A_PAGE.fullmatch(parts.query):
+        # Pages that the site lists, and pages of wikis, are not traps.
+        if not reason and parts.query and depth and not _PAGE_QUERY.fullmatch(parts.query):
             self._queries[parts.netloc + parts.path] += 1
             if self._queries[parts.netloc + parts.path] > _MOST_QUERIES:
                 reason = "endless address"
@@ -110,52 +102,43 @@ class Frontier:
         self._queue.append(Visit(url, depth))
         return None
 
-    def first(self, url: str) -> bool:
-        """Whether a clean address is met for the first time; it is not the next time."""
+    def mark_seen(self, url: str) -> bool:
+        """Mark a clean URL as seen; return whether it was new."""
         canonical = canonical_url(url)
         if canonical in self._seen:
             return False
         self._seen.add(canonical)
         return True
 
-    def next_is(self, visit: Visit) -> None:
-        """Put a visit before all others: where a redirect leads."""
+    def push_front(self, visit: Visit) -> None:
+        """Add a visit before all others."""
         self._queue.appendleft(visit)
 
     def pop(self) -> Visit:
-        """The next visit."""
+        """Remove and return the next visit."""
         return self._queue.popleft()
 
-    def rest(self) -> Iterator[Skipped]:
-        """What there is no room for any more."""
+    def drain(self) -> Iterator[Skipped]:
+        """Yield the rest as skipped for the limit of pages."""
         while self._queue:
             yield Skipped(canonical_url(self._queue.popleft().url), MORE_PAGES)
-
-
-_MOST_REDIRECTS = 5
-
-
-ANOTHER = "same as another page"
-
-
-FORBIDDEN = "forbidden by robots.txt"
 
 
 _Window = deque[tuple[Visit, "Future[Outcome]"]]
 
 
 class Crawl:
-    """Visits pages side by side and judges them in order, so that its events have one order.
+    """Visits pages concurrently and evaluates them in order, so that the events have one order.
 
     Args:
-        pages: asks for one page.
-        robots: what may be asked for.
-        scope: the site.
-        frontier: what to visit, seeds included.
+        pages: fetches a page.
+        robots: the rules of robots.txt.
+        scope: of the site.
+        frontier: the URLs to visit, seeds included.
         known: what the last sync learned, by path.
-        starts: the clean addresses that it begins with.
+        starts: the clean start URLs.
         most: how many pages are kept.
-        at_once: how many are asked for at the same time.
+        at_once: the number of concurrent requests.
     """
 
     def __init__(
@@ -178,49 +161,49 @@ class Crawl:
         self._starts = frozenset(map(canonical_url, starts))
         self._most = most
         self._at_once = at_once
-        # Pages that are not kept cost requests too; a site made of them alone must end as well.
+        # Pages that are not kept cost requests too; a site of such pages must end as well.
         self._requests_left = 3 * most + 100
         self._paths: set[str] = set()
         self._digests: set[str] = set()
-        #: Pages that have only been met under another address than their own.
-        self._borrowed: set[str] = set()
-        #: Which page names which other one as the canonical one; how it was met, what it said.
-        self._names: dict[str, str] = {}
+        #: Paths of pages that were only found at another URL than their canonical one.
+        self._at_other_url: set[str] = set()
+        #: The canonical URL that a page states; the visit and digest of pages under another path.
+        self._canonicals: dict[str, str] = {}
         self._aliases: dict[str, tuple[Visit, str]] = {}
-        #: Which address redirected to which.
-        self._moves: dict[str, str] = {}
-        #: Why a start address gave no page; the first such reason.
+        #: Redirects by URL.
+        self._redirects: dict[str, str] = {}
+        #: The first error of a start URL.
         self.trouble: DocstowError | None = None
 
     @property
     def kept(self) -> int:
-        """How many pages there are so far."""
+        """The number of pages so far."""
         return len(self._paths)
 
     def keep(self, found: Found) -> Event | None:
-        """Take a page that came by another way than a visit; None if there is no room for it."""
-        if self.kept >= self._most or not self._frontier.first(clean_url(found.file.url)):
+        """Add a page that was not visited; return None if there is no room or it is known."""
+        if self.kept >= self._most or not self._frontier.mark_seen(clean_url(found.file.url)):
             return None
         self._paths.add(found.file.path)
         return found
 
     def run(self) -> Iterator[Event]:
-        """Visit everything that the frontier has and gets."""
+        """Visit everything in the frontier, which grows meanwhile; yield the events."""
         window: _Window = deque()
         pool = ThreadPoolExecutor(self._at_once, thread_name_prefix="crawl")
         try:
             while True:
-                yield from self._fill(window, pool)
+                yield from self._start_visits(window, pool)
                 if not window:
                     break
                 visit, outcome = window.popleft()
-                yield from self._judge(visit, outcome.result())
+                yield from self._evaluate(visit, outcome.result())
         finally:
             pool.shutdown(cancel_futures=True)
-        yield from self._frontier.rest()
+        yield from self._frontier.drain()
 
-    def _fill(self, window: _Window, pool: ThreadPoolExecutor) -> Iterator[Event]:
-        """Begin visits, as many as may run at once and could still be kept."""
+    def _start_visits(self, window: _Window, pool: ThreadPoolExecutor) -> Iterator[Event]:
+        """Start as many visits as may run at once and could be kept."""
         while (
             self._frontier
             and len(window) < self._at_once
@@ -239,9 +222,9 @@ class Crawl:
                 continue
             self._requests_left -= 1
             known = None if self._pages.render else self._known.get(visit.url)
-            window.append((visit, pool.submit(self._pages.ask, visit.url, delay_s, known)))
+            window.append((visit, pool.submit(self._pages.fetch, visit.url, delay_s, known)))
 
-    def _judge(self, visit: Visit, outcome: Outcome) -> Iterator[Event]:
+    def _evaluate(self, visit: Visit, outcome: Outcome) -> Iterator[Event]:
         match outcome:
             case Moved(url):
                 yield from self._moved(visit, url)
@@ -255,12 +238,12 @@ class Crawl:
                 yield from self._taken(visit, outcome)
 
     def _moved(self, visit: Visit, url: str) -> Iterator[Event]:
-        """Follow a redirect to where a link could lead as well."""
+        """Follow a redirect within the scope."""
         try:
             there = clean_url(url)
         except InvalidParameter:
             there = ""
-        out = not there or downgrades(visit.url, there) or self._left_out(there, visit)
+        out = not there or downgrades(visit.url, there) or self._exclusion_reason(there, visit)
         chain = (*visit.chain, visit.url)
         if out:
             host = urlsplit(there).netloc or "an address that is none"
@@ -272,25 +255,27 @@ class Crawl:
         elif (
             there in chain
             or len(chain) > _MOST_REDIRECTS
-            or _circles(self._moves, visit.url, there)
+            or _closes_circle(self._redirects, visit.url, there)
         ):
             host = urlsplit(visit.url).netloc
             circle = UpstreamError(f"{host} redirects in a circle, or too often.", host=host)
             yield from self._broken(visit, circle)
-        elif canonical_url(there) in map(canonical_url, chain) or self._frontier.first(there):
-            self._frontier.next_is(replace(visit, url=there, chain=chain))
+        elif canonical_url(there) in map(canonical_url, chain) or self._frontier.mark_seen(there):
+            self._frontier.push_front(replace(visit, url=there, chain=chain))
         else:
             yield self._skipped(visit, ANOTHER)
 
-    def _left_out(self, url: str, visit: Visit) -> str:
-        """As for any link, but where a crawl begins its globs do not matter."""
+    def _exclusion_reason(self, url: str, visit: Visit) -> str:
+        """Return why a URL is left out; the globs do not apply to start URLs."""
         scope = replace(self._scope, include=(), exclude=()) if visit.start else self._scope
         return exclusion_reason(url, scope)
 
     def _unchanged(self, visit: Visit) -> Iterator[Event]:
         known = self._known[visit.url]
-        self._believed(canonical_url(visit.url), canonical_of(known.validator))
-        yield from self._once(visit, known.path, digest_of(known.validator), Same(known.path))
+        self._is_credible(canonical_url(visit.url), canonical_of(known.validator))
+        yield from self._deduplicated(
+            visit, known.path, digest_of(known.validator), Same(known.path)
+        )
         yield from self._offer(known.links, visit.depth + 1)
 
     def _taken(self, visit: Visit, taken: Taken) -> Iterator[Event]:
@@ -302,34 +287,34 @@ class Crawl:
             path = self._path(visit, taken)
             if path != (own := canonical_url(visit.url)):
                 self._aliases[own] = (visit, taken.digest)
-            links = tuple(dict.fromkeys(self._own(taken.links)))
+            links = tuple(dict.fromkeys(self._on_site(taken.links)))
             found = Found(replace(taken.file, path=path), taken.validator, links)
-            yield from self._once(visit, path, taken.digest, found)
+            yield from self._deduplicated(visit, path, taken.digest, found)
         yield from self._offer(taken.links, visit.depth + 1)
 
-    def _once(self, visit: Visit, path: str, digest: str, event: Event) -> Iterator[Event]:
-        """The event of a page, unless there is that page already, or one that says the same.
+    def _deduplicated(self, visit: Visit, path: str, digest: str, event: Event) -> Iterator[Event]:
+        """Yield the event of a page, unless its path or its content is known already.
 
-        A page that was met under another address first gives way to the one at its own.
+        A page that was first found at another URL gives way to the one at its canonical URL.
         """
         own = canonical_url(visit.url) == path
-        if own and path in self._borrowed:
-            self._borrowed.remove(path)
+        if own and path in self._at_other_url:
+            self._at_other_url.remove(path)
         elif path in self._paths or (digest and digest in self._digests):
             yield self._skipped(visit, ANOTHER)
             return
         elif not own:
-            self._borrowed.add(path)
+            self._at_other_url.add(path)
         self._paths.add(path)
         self._digests.add(digest)
         yield event
 
     def _path(self, visit: Visit, taken: Taken) -> str:
-        """What identifies a page: the address that it names as its own, if that can be believed.
+        """Return the path of a page: the canonical URL that it states, if it is credible.
 
-        It can where it lies in the source. Many a site names its start page on every page by
-        mistake; such a one is believed only of the start page itself. Where pages name each
-        other, none is believed.
+        It is where it belongs to the source. Many sites state their start page on every page by
+        mistake, so that one is credible only on the start page itself. Where pages state each
+        other, none is credible.
         """
         own = canonical_url(visit.url)
         try:
@@ -339,35 +324,35 @@ class Crawl:
             return own
         path = canonical_url(named)
         general = path in self._starts or urlsplit(path).path == "/"
-        believed = not general or urlsplit(path).path == urlsplit(own).path
-        return path if allowed and believed and self._believed(own, path) else own
+        plausible = not general or urlsplit(path).path == urlsplit(own).path
+        return path if allowed and plausible and self._is_credible(own, path) else own
 
-    def _believed(self, own: str, named: str) -> bool:
-        """Whether the page that is named does not lead back to the one that names it.
+    def _is_credible(self, own: str, named: str) -> bool:
+        """Return whether a canonical URL does not lead back to the page that states it.
 
-        Those of the circle that were taken for others before it closed are visited once more.
+        Pages of such a circle that were kept under another path are visited again.
         """
-        if not named or named == own or not _circles(self._names, own, named):
+        if not named or named == own or not _closes_circle(self._canonicals, own, named):
             return True
         while named != own:
             if named in self._aliases:
                 alias, digest = self._aliases.pop(named)
                 self._digests.discard(digest)
-                self._frontier.next_is(alias)
-            named = self._names[named]
+                self._frontier.push_front(alias)
+            named = self._canonicals[named]
         return False
 
     def _refused(self, visit: Visit, reason: str) -> Iterator[Event]:
         if reason == "not found" and visit.start and not visit.url.endswith("/"):
-            # The canonical address of a directory has no slash; some servers insist on it.
+            # The canonical URL of a directory has no slash; some servers require it.
             parts = urlsplit(visit.url)
             slashed = parts._replace(path=f"{parts.path}/").geturl()
-            self._frontier.next_is(replace(visit, url=slashed))
+            self._frontier.push_front(replace(visit, url=slashed))
             return
         yield self._skipped(visit, reason)
 
     def _broken(self, visit: Visit, error: DocstowError) -> Iterator[Event]:
-        """A page that could not be had: what is known below it stays within reach."""
+        """Report a page that could not be fetched; its known links are still visited."""
         if visit.start:
             self.trouble = self.trouble or error
         known = self._known.get(visit.chain[0] if visit.chain else visit.url)
@@ -389,8 +374,8 @@ class Crawl:
         offered = (self._frontier.offer(link, depth) for link in links)
         yield from (skipped for skipped in offered if skipped)
 
-    def _own(self, links: Iterable[str]) -> Iterator[str]:
-        """The links to the source's own hosts, the only ones that a crawl can go on with."""
+    def _on_site(self, links: Iterable[str]) -> Iterator[str]:
+        """Yield the links to the source's own hosts."""
         for link in links:
             try:
                 url = clean_url(link)
@@ -400,11 +385,11 @@ class Crawl:
                 yield url
 
 
-def _circles(ways: dict[str, str], here: str, there: str) -> bool:
-    """Whether ways that were met before lead back; remembers this one."""
-    ways[here] = there
-    met = {here}
-    while there in ways and there not in met:
-        met.add(there)
-        there = ways[there]
-    return there == here
+def _closes_circle(edges: dict[str, str], start: str, target: str) -> bool:
+    """Add an edge; return whether the edges lead back to its start."""
+    edges[start] = target
+    seen = {start}
+    while target in edges and target not in seen:
+        seen.add(target)
+        target = edges[target]
+    return target == start

@@ -1,7 +1,6 @@
-"""Sitemaps: the pages and further sitemaps that one names, in XML, as text, or gzipped.
+"""Pages that a site lists itself: sitemaps (sitemaps.org), ``llms.txt`` and ``llms-full.txt``.
 
-This room knows the format (sitemaps.org) and what hostile XML looks like: a document type, with
-which entities come, is refused. It does not fetch.
+Sitemaps with a document type are refused, as it could define entities.
 """
 
 from __future__ import annotations
@@ -15,45 +14,37 @@ from xml.parsers import expat
 from docstow.core.errors import UnreadableInput
 from docstow.net.decompress import GZIP, Limits, decompress
 
-# ``llms.txt`` and ``llms-full.txt``
-
-
-# Possessive, and no part goes past a "[": no part of a hostile text is read twice.
+# Possessive, and no part matches beyond a "[", so that hostile texts take linear time.
 _LINK = re.compile(r"\[[^\[\]\n]*+\]\(\s*+<?([^\[)\s>]++)>?[^\[)\n]*+\)")
-
-
-#: How the generators in use name a page's address: a line of its own, behind its title.
+#: The line with a page's URL after its title, as common generators write it.
 _NAMED = re.compile(
     r"^(?:[-*>]\s+)?\**(?:source|url|permalink)(?: url)?\**:\**\s*<?(https?://[^\s>]+)>?\s*$",
     re.IGNORECASE,
 )
-
-
 _TITLE = re.compile(r"^#{1,2}\s+\S")
-
-
 _FENCE = re.compile(r"^\s*(```|~~~)")
-
-
-#: How many lines may lie between a page's title and its address, blank ones included.
+#: The largest distance in lines of a page's title and its URL.
 _NEAR = 4
+#: The largest sitemap in bytes, and in pages, by sitemaps.org.
+MOST_BYTES = 50 * 1024 * 1024
+MOST_PAGES = 50_000
 
 
 def is_text(body: bytes, media_type: str) -> bool:
-    """Whether an answer is such a file; many sites answer everything with a page of HTML."""
+    """Return whether an answer is plain text; many sites answer any request with HTML."""
     return "html" not in media_type.lower() and body.lstrip()[:1] != b"<"
 
 
 def links(text: str, url: str) -> list[str]:
-    """The addresses that an ``llms.txt`` links to, absolute, in its order."""
+    """Return the absolute URLs that an ``llms.txt`` links to, in its order."""
     found = (urljoin(url, match[1]) for match in _LINK.finditer(text))
     return [each for each in dict.fromkeys(found) if each.startswith(("http://", "https://"))]
 
 
 def sections(text: str) -> dict[str, str]:
-    """The pages of an ``llms-full.txt``: Markdown by address; empty if it does not name them.
+    """Return the pages of an ``llms-full.txt`` as Markdown by URL; empty if it names no URLs.
 
-    A page begins with its title, which a line such as ``Source: https://…`` follows.
+    A page begins with its title, followed by a line such as ``Source: https://…``.
     """
     lines = text.splitlines()
     marks = _marks(lines)
@@ -66,7 +57,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def _marks(lines: list[str]) -> list[tuple[int, int, str]]:
-    """Where pages begin, where their addresses stand, and these."""
+    """Return the lines of titles and of URLs, and the URLs."""
     marks: list[tuple[int, int, str]] = []
     title, fence = -_NEAR - 1, ""
     for number, line in enumerate(lines):
@@ -82,38 +73,31 @@ def _marks(lines: list[str]) -> list[tuple[int, int, str]]:
     return marks
 
 
-#: As large as sitemaps.org lets one be.
-MOST_BYTES = 50 * 1024 * 1024
-
-
-MOST_PAGES = 50_000
-
-
 @dataclass(slots=True)
 class Sitemap:
-    """What one sitemap names, in its order."""
+    """The URLs of a sitemap, in its order."""
 
     pages: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
 
 
-def parse(body: bytes, url: str) -> Sitemap:
-    """Read a sitemap, an index of sitemaps, or a list of addresses, one a line.
+def parse_sitemap(body: bytes, url: str) -> Sitemap:
+    """Parse a sitemap, an index of sitemaps, or a list of URLs, one per line.
 
     Args:
-        body: maybe gzipped.
-        url: where it is from, for messages.
+        body: the bytes, which may be gzipped.
+        url: of the sitemap, for messages.
 
     Raises:
         UnreadableInput: it is none of these, or declares a document type.
-        TooLarge: it unpacks to more than a sitemap may have.
+        TooLarge: it is larger than :data:`MOST_BYTES` when decompressed.
     """
     if body.startswith(GZIP):
         body = decompress([body], Limits(MOST_BYTES, MOST_BYTES), name=url)
     start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"http://", b"https://")):
         return Sitemap(pages=_lines(body.decode("utf-8", "replace").splitlines()))
-    return _Reading(url).read(body)
+    return _Parser(url).parse(body)
 
 
 def _lines(lines: Iterable[str]) -> list[str]:
@@ -121,12 +105,12 @@ def _lines(lines: Iterable[str]) -> list[str]:
     return [line for line in found if line.startswith(("http://", "https://"))][:MOST_PAGES]
 
 
-class _Enough(Exception):
-    """As many pages as are taken have been read."""
+class _Full(Exception):
+    """The largest number of pages is reached."""
 
 
-class _Reading:
-    """One pass over the XML; only the text of ``<loc>`` is kept."""
+class _Parser:
+    """A pass over the XML that keeps the text of ``<loc>``."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -134,7 +118,7 @@ class _Reading:
         self._open: list[str] = []
         self._loc: list[str] = []
 
-    def read(self, body: bytes) -> Sitemap:
+    def parse(self, body: bytes) -> Sitemap:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartDoctypeDeclHandler = self._refuse
         parser.StartElementHandler = self._begin
@@ -142,7 +126,7 @@ class _Reading:
         parser.EndElementHandler = self._end
         try:
             parser.Parse(body, True)  # noqa: FBT003 - expat's own parameter has no name
-        except _Enough:
+        except _Full:
             pass
         except expat.ExpatError as error:
             raise UnreadableInput(f"{self._url} is no sitemap: {error}.") from None
@@ -164,11 +148,11 @@ class _Reading:
             self._loc.append(text)
 
     def _end(self, _: str) -> None:
-        # <image:loc> stands deeper, and below <image:image>.
+        # <image:loc> is deeper, in <image:image>.
         if self._open[1:] in (["url", "loc"], ["sitemap", "loc"]):
             kept = self._found.pages if self._open[1] == "url" else self._found.sitemaps
             kept.append("".join(self._loc).strip())
             if len(kept) >= MOST_PAGES:
-                raise _Enough
+                raise _Full
         self._open.pop()
         self._loc = []

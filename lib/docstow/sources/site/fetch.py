@@ -1,7 +1,6 @@
-"""One request for a page of a site, and what its answer means.
+"""One request for a page of a site, and the outcome of its answer.
 
-This room knows statuses, headers and who may see the source's secret ones. It does not know which
-page comes next.
+Secret headers of the source are sent to its own hosts only.
 """
 
 from __future__ import annotations
@@ -33,52 +32,52 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Gives a page's HTML after its scripts have run; is given the headers to send.
+#: Returns a page's HTML after its scripts have run; takes its URL and the headers to send.
 Render = Callable[[str, Mapping[str, str]], bytes]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410})
-# A 429 is a wait, which is the fetcher's matter; any other 4xx is an answer.
+# The client retries a 429; any other 4xx is an outcome.
 _EXPECTED = frozenset({200, 304, *_REDIRECTS, *range(400, 500)}) - {429}
 _MOST_REDIRECTS = 5
 _ACCEPT = "text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0.8, */*;q=0.1"
 _HTML = ("text/html", "application/xhtml+xml")
 _MARKDOWN = ("text/markdown", "text/x-markdown")
 _META_ROBOTS = re.compile(
-    # "<" ends an unclosed tag, so that no part of a hostile page is read twice.
+    # "<" ends an unclosed tag, so that hostile pages take linear time.
     rb"<meta\b(?=[^<>]*\bname\s*=\s*[\"']?(?:robots|docstow)\b)"
     rb"[^<>]*\bcontent\s*=\s*[\"']?([^\"'<>]*)",
     re.IGNORECASE,
 )
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
-_OURS = {"user-agent", "host", "accept", "accept-encoding", "connection", "content-length"}
-#: Directives of X-Robots-Tag that have a value behind a colon; any other such word is an agent.
+_RESERVED = {"user-agent", "host", "accept", "accept-encoding", "connection", "content-length"}
+#: Directives of X-Robots-Tag with a value after a colon; any other word there is an agent.
 _VALUED = {"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"}
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A redirect; ``url`` is absolute, and may be anything."""
+    """A redirect; ``url`` is absolute but not checked."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The page is as it was when it was last asked for."""
+    """The page is unchanged since the last request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The page is there or not, but is left out: why."""
+    """The page is left out for a reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The page could not be had."""
+    """The page could not be fetched."""
 
     error: DocstowError
 
@@ -88,12 +87,12 @@ class Taken:
     """A page.
 
     Attributes:
-        file: its ``path`` is still empty.
-        validator: ETag, Last-Modified, the named address and the digest, one a line.
-        digest: of what the page says, however it is wrapped.
-        canonical: the address that it names as its own; may be empty.
-        links: absolute; none where the page asks that they are not followed.
-        indexable: whether it may be kept.
+        file: with an empty ``path``.
+        validator: ETag, Last-Modified, canonical URL and digest, one per line.
+        digest: of the page's title and text.
+        canonical: the canonical URL that the page states; may be empty.
+        links: absolute; none where the page forbids following them.
+        indexable: whether the page allows indexing.
     """
 
     file: File
@@ -109,16 +108,16 @@ Outcome = Moved | Unchanged | Refused | Broken | Taken
 
 @dataclass(frozen=True, slots=True)
 class SitePages:
-    """Requests to one site.
+    """A client for the pages of one site.
 
     Attributes:
-        fetcher: retries, waits and keeps the distance.
-        domains: hosts that see the secret headers.
+        fetcher: the HTTP client.
+        domains: hosts that get the secret headers.
         headers: the source's own, secret.
-        plain: whether these may go over plain http.
+        plain: whether these may be sent over plain http.
         max_bytes: the largest page.
-        delay_s: the least time between two requests.
-        render: runs a page's scripts; None where that is not wanted.
+        delay_s: the shortest time between two requests.
+        render: runs a page's scripts, if set.
     """
 
     fetcher: Fetcher
@@ -129,13 +128,13 @@ class SitePages:
     delay_s: float
     render: Render | None = None
 
-    def ask(self, url: str, delay_s: float, known: Known | None) -> Outcome:
-        """Ask for a page once; its failure is an outcome, never an exception.
+    def fetch(self, url: str, delay_s: float, known: Known | None) -> Outcome:
+        """Request a page once; a failure is an outcome, not an exception.
 
         Args:
             url: clean.
-            delay_s: what the host asks for between two requests.
-            known: what was learned from this very address before.
+            delay_s: the host's crawl delay.
+            known: what the last sync learned from this URL.
         """
         try:
             answer = self._get(
@@ -151,7 +150,7 @@ class SitePages:
             return Broken(InternalError("The page could not be read."))
 
     def text(self, url: str, most: int, *, anywhere: bool = False) -> Answer | None:
-        """A file beside the pages, redirects followed; None where there is none.
+        """Fetch a file beside the pages, following redirects; None where there is none.
 
         Args:
             url: clean.
@@ -159,7 +158,7 @@ class SitePages:
             anywhere: follow redirects to hosts that are not the source's.
 
         Raises:
-            DocstowError: it could not be had; whether there is one is unknown.
+            DocstowError: it cannot be fetched.
         """
         for _ in range(1 + _MOST_REDIRECTS):
             answer = self._get(url, most)
@@ -182,14 +181,14 @@ class SitePages:
         return self.fetcher.get(
             url,
             expected=_EXPECTED,
-            headers={**self._secret(url), "Accept": _ACCEPT, **conditions},
+            headers={**self._secret_headers(url), "Accept": _ACCEPT, **conditions},
             limits=Limits(most, most),
             interval_s=max(delay_s, self.delay_s),
             wanted=wanted,
         )
 
-    def _secret(self, url: str) -> Mapping[str, str]:
-        """The source's headers, for its own hosts alone."""
+    def _secret_headers(self, url: str) -> Mapping[str, str]:
+        """Return the source's headers for its own hosts, none for others."""
         safe = self.plain or url.startswith("https:")
         return self.headers if safe and on_site(url, self.domains) else NO_ATTRIBUTES
 
@@ -214,7 +213,10 @@ class SitePages:
         body = answer.body
         essence = media_type.partition(";")[0].strip().lower()
         if self.render and essence in _HTML:
-            body, media_type = self.render(url, self._secret(url)), "text/html; charset=utf-8"
+            body, media_type = (
+                self.render(url, self._secret_headers(url)),
+                "text/html; charset=utf-8",
+            )
         if not body.strip():
             return Refused("empty")
         file = File("", url, media_type, body)
@@ -226,8 +228,8 @@ class SitePages:
             return Refused("not found")
         if essence in _HTML and (match := _META_ROBOTS.search(body)):
             rules = rules | directives(match[1].decode("ascii", "replace"))
-        said = f"{page.title}\n{page.text}".encode()
-        digest = hashlib.sha256(said).hexdigest() if page.text.strip() else raw
+        content = f"{page.title}\n{page.text}".encode()
+        digest = hashlib.sha256(content).hexdigest() if page.text.strip() else raw
         return Taken(
             file,
             _validator(answer, digest, page.canonical),
@@ -239,31 +241,31 @@ class SitePages:
 
 
 def sendable(headers: Mapping[str, str]) -> dict[str, str]:
-    """A source's own headers, but those that are docstow's to say: who asks, and for what.
+    """Return a source's headers without those that the client sets itself.
 
     Raises:
-        InvalidParameter: one cannot be sent; its value is not repeated.
+        InvalidParameter: one is invalid; the message has no value.
     """
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise InvalidParameter(
                 "headers", "must have names of letters, digits and -, and values of one plain line"
             )
-    return {name: value for name, value in headers.items() if name.lower() not in _OURS}
+    return {name: value for name, value in headers.items() if name.lower() not in _RESERVED}
 
 
 def downgrades(here: str, there: str) -> bool:
-    """Whether a redirect leaves https for plain http."""
+    """Return whether a redirect leaves https for plain http."""
     return here.startswith("https:") and not there.startswith("https:")
 
 
 def digest_of(validator: str) -> str:
-    """The digest in a validator of :class:`Taken`."""
+    """Return the digest in a validator of :class:`Taken`."""
     return validator.rpartition("\n")[2]
 
 
 def canonical_of(validator: str) -> str:
-    """The address that a page named as its own, from a validator of :class:`Taken`."""
+    """Return the canonical URL in a validator of :class:`Taken`; empty if there is none."""
     lines = validator.split("\n")
     try:
         return canonical_url(lines[2]) if len(lines) > 3 and lines[2] else ""
@@ -272,7 +274,7 @@ def canonical_of(validator: str) -> str:
 
 
 def directives(text: str) -> set[str]:
-    """The directives of a robots tag that are meant for everybody, or for docstow."""
+    """Return the directives of a robots tag for all agents or for docstow."""
     found: set[str] = set()
     agent = ""
     for part in text.lower().split(","):

@@ -1,7 +1,4 @@
-"""What a registered website may say of how it is crawled, checked and with its defaults.
-
-This room knows the options' names, types and ranges. It does not crawl.
-"""
+"""The options of a website: names, types, ranges and defaults."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from typing import Any
 from docstow.core.errors import InvalidParameter
 from docstow.core.urls import clean_url
 
-#: A request for each of so many pages is the most that one sync may be asked for.
+#: The largest ``max_pages``.
 MOST_PAGES = 100_000
-#: Requests to one host at the same time.
+#: The largest number of concurrent requests to one host.
 MOST_AT_ONCE = 5
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -42,7 +39,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 
 
 def options(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a site, those that are not given by their defaults.
+    """Return all options of a site, checked and completed by defaults.
 
     Args:
         raw: ``start_urls``, ``allowed_domains``, ``path_prefixes``, ``include``, ``exclude``
@@ -51,7 +48,7 @@ def options(raw: Mapping[str, Any]) -> dict[str, Any]:
             (``auto`` or ``off``).
 
     Raises:
-        InvalidParameter: with the name of the option and what would be right.
+        InvalidParameter: an option is unknown or invalid.
     """
     for name in raw:
         if name not in _DEFAULTS:
@@ -73,7 +70,7 @@ def _copy(default: object) -> object:
 
 
 def _checked(name: str, value: object, default: object) -> object:
-    """A value of the default's type, within its range."""
+    """Return a value if it has the type of the default and is in range."""
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise InvalidParameter(name, "must be true or false")
@@ -110,7 +107,7 @@ def _address(url: str) -> str:
 
 
 def _domain(name: str) -> str:
-    """A host, maybe with ``*.`` before and a port behind it."""
+    """Return a host, optionally with a ``*.`` prefix and a port."""
     host = name.lower()
     try:
         clean_url(f"http://{host.removeprefix('*.')}/")

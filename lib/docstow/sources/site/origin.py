@@ -38,13 +38,13 @@ class SiteOrigin:
     """The pages of one registered site.
 
     Args:
-        registration: ``uri`` is where it begins; ``options`` as :func:`options` checks them;
-            ``headers`` are sent to its own hosts alone.
-        fetcher: asks; its sleeping and its clock are what waits are measured by.
-        render: gives a page's HTML after its scripts have run, for ``render_js``.
+        registration: ``uri`` is the start URL; ``options`` are checked; ``headers`` are sent to
+            its own hosts only.
+        fetcher: the HTTP client.
+        render: returns a page's HTML after its scripts have run, for ``render_js``.
 
     Raises:
-        InvalidParameter: an option or a header is wrong.
+        InvalidParameter: an option or a header is invalid.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class SiteOrigin:
         """Yield every page; see :class:`docstow.sources.protocol.Origin`.
 
         Raises:
-            UpstreamError: a start address's robots.txt cannot be had.
-            DocstowError: not one page was found, and no start address gave one.
+            UpstreamError: the robots.txt of a start URL cannot be fetched.
+            DocstowError: there is no page, and a start URL failed with this error.
         """
         for url in self._starts:
             self._robots.allows(url)
@@ -107,9 +107,9 @@ class SiteOrigin:
     def _seeds(
         self, frontier: Frontier, crawl: Crawl, known: Mapping[str, Known]
     ) -> Iterator[Event]:
-        """Fill the frontier: start addresses, then what the site itself lists."""
+        """Fill the frontier with the start URLs, then the pages that the site lists."""
         for url in self._starts:
-            frontier.start(url)
+            frontier.add_start(url)
         if self._options["llms"] == "auto":
             yield from self._full_texts(crawl)
         whole = True
@@ -123,12 +123,12 @@ class SiteOrigin:
             offered = (frontier.offer(url) for url in self._listed())
             yield from (skipped for skipped in offered if skipped)
         if not whole:
-            # A sitemap that fails once must not make pages vanish that only it leads to.
+            # A failing sitemap must not remove the pages that only it lists.
             for page in known.values():
                 frontier.offer(page.url)
 
     def _sitemap_pages(self) -> Iterator[str | Failed]:
-        """The addresses of all sitemaps, and the failures of some."""
+        """Yield the URLs of all sitemaps, and a failure for each that cannot be read."""
         queue = deque((url, 0, sure) for url, sure in self._sitemaps().items())
         seen: set[str] = set()
         while queue and len(seen) < _MOST_SITEMAPS:
@@ -137,11 +137,11 @@ class SiteOrigin:
                 continue
             seen.add(url)
             try:
-                answer = self._beside(url, discovery.MOST_BYTES)
-                # Sites that have none may answer with a page that says so, or with the start page.
+                answer = self._auxiliary(url, discovery.MOST_BYTES)
+                # Sites without a sitemap may answer with an error page or their start page.
                 if answer is None or (not sure and b"<html" in answer.body[:2000].lower()):
                     continue
-                found = discovery.parse(answer.body, url)
+                found = discovery.parse_sitemap(answer.body, url)
             except DocstowError as error:
                 yield Failed(url, error.code, error.message)
                 continue
@@ -151,39 +151,39 @@ class SiteOrigin:
                 queue.extend((each, depth + 1, True) for each in further if each)
 
     def _sitemaps(self) -> dict[str, bool]:
-        """Where sitemaps are: surely, as robots.txt says so, or where they usually are."""
+        """Return URLs of sitemaps; True for those of robots.txt, False for guesses."""
         named: dict[str, bool] = {}
         for start in self._starts:
             for each in self._robots.sitemaps(start):
                 if url := _joined(start, each):
                     named[url] = True
-        return named or dict.fromkeys(self._usual("sitemap.xml"), False)
+        return named or dict.fromkeys(self._candidates("sitemap.xml"), False)
 
-    def _usual(self, name: str) -> list[str]:
-        """Where a file of that name may be: beside the start addresses and at the roots."""
+    def _candidates(self, name: str) -> list[str]:
+        """Return where a file may be: beside the start URLs, and at the roots."""
         sites = [(site_of(url), directory_of(url)) for url in self._starts]
         near = [f"{site}{directory}/{name}" for site, directory in sites]
         return list(dict.fromkeys([*near, *(f"{site}/{name}" for site, _ in sites)]))
 
     def _text_of(self, name: str) -> tuple[str, str] | None:
-        """Address and text of the nearest file of that name; None if the site has none."""
-        for url in self._usual(name):
+        """Return URL and text of the nearest file of a name; None if the site has none."""
+        for url in self._candidates(name):
             try:
-                answer = self._beside(url, _MOST_LLMS_BYTES)
+                answer = self._auxiliary(url, _MOST_LLMS_BYTES)
             except DocstowError:
-                # It is an offer, not a duty: the pages themselves are still there.
+                # The file is optional: the pages are found without it.
                 continue
             if answer and discovery.is_text(answer.body, answer.headers.get("content-type", "")):
                 return answer.url, answer.body.decode("utf-8", "replace")
         return None
 
     def _listed(self) -> list[str]:
-        """The links of ``llms.txt``."""
+        """Return the links of ``llms.txt``."""
         found = self._text_of("llms.txt")
         return discovery.links(found[1], found[0]) if found else []
 
     def _full_texts(self, crawl: Crawl) -> Iterator[Event]:
-        """The pages that ``llms-full.txt`` has whole, if it says where each is from."""
+        """Yield the pages of ``llms-full.txt``, if it names their URLs."""
         found = self._text_of("llms-full.txt")
         for address, text in discovery.sections(found[1]).items() if found else ():
             url = _joined(address, "")
@@ -194,14 +194,14 @@ class SiteOrigin:
                     yield event
 
     def _allows(self, url: str) -> bool:
-        """Whether robots.txt allows a page; not where that cannot be known."""
+        """Return whether robots.txt allows a page; False where it cannot be fetched."""
         try:
             return self._robots.allows(url)
         except DocstowError:
             return False
 
-    def _beside(self, url: str, most: int) -> Answer | None:
-        """A file that is no page, where robots.txt allows it."""
+    def _auxiliary(self, url: str, most: int) -> Answer | None:
+        """Fetch a file beside the pages, if robots.txt allows it."""
         return self._pages.text(url, most) if self._robots.allows(url) else None
 
     def _robots_text(self, url: str) -> bytes | None:
@@ -210,7 +210,7 @@ class SiteOrigin:
 
 
 def scope(registration: Registration) -> Scope:
-    """Which addresses belong to a registered site: by its options, else by where it begins."""
+    """Return the scope of a registered site: of its options, else of its start URLs."""
     chosen, starts = options(registration.options), _starts(registration)
     hosts = [site_of(url).partition("://")[2] for url in starts]
     return Scope(
@@ -222,12 +222,12 @@ def scope(registration: Registration) -> Scope:
 
 
 def _starts(registration: Registration) -> list[str]:
-    """The clean addresses that a crawl begins with."""
+    """Return the clean URLs that a crawl begins with."""
     return options(registration.options)["start_urls"] or [clean_url(registration.uri)]
 
 
 def _joined(base: str, reference: str) -> str:
-    """A clean address; empty where that is none."""
+    """Return the clean absolute URL; empty where there is none."""
     try:
         return clean_url(urljoin(base, reference))
     except (InvalidParameter, ValueError):

@@ -1,7 +1,4 @@
-"""What robots.txt allows (RFC 9309), host by host.
-
-This room knows robots.txt and what its absence or failure means. It does not know pages.
-"""
+"""robots.txt (RFC 9309), host by host."""
 
 from __future__ import annotations
 
@@ -15,53 +12,53 @@ from docstow.core.urls import site_of
 if TYPE_CHECKING:
     from protego import Protego
 
-#: How docstow calls itself in its User-Agent, and is called in robots.txt.
+#: The name of docstow in its User-Agent and in robots.txt.
 AGENT = "docstow"
-#: What is read of a robots.txt; RFC 9309 asks for at least this much.
+#: Bytes that are read of a robots.txt; the minimum of RFC 9309.
 _READ = 500 * 1024
 
-#: Gives the text at an address; None where the host says that there is none.
+#: Returns the text at a URL; None where there is none.
 Text = Callable[[str], bytes | None]
 
 
 @dataclass(slots=True)
 class Robots:
-    """The robots.txt of each host that is met, asked for once.
+    """The robots.txt of each host, fetched once.
 
     Attributes:
-        text: fetches it, redirects and retries included.
+        text: fetches one, redirects and retries included.
     """
 
     text: Text
     _rules: dict[str, Protego | UpstreamError] = field(default_factory=dict)
 
     def allows(self, url: str) -> bool:
-        """Whether a page may be fetched.
+        """Return whether a page may be fetched.
 
         Raises:
-            UpstreamError: the host's robots.txt cannot be had, which forbids everything.
+            UpstreamError: the host's robots.txt cannot be fetched, which forbids everything.
             Forbidden: the host is on a private address.
         """
-        return self._of(url).can_fetch(url, AGENT)
+        return self._rules_of(url).can_fetch(url, AGENT)
 
     def delay_s(self, url: str) -> float:
-        """Seconds between two requests that the host asks for; raises as :meth:`allows`."""
-        return float(self._of(url).crawl_delay(AGENT) or 0.0)
+        """Return the host's crawl delay in seconds; raise as :meth:`allows`."""
+        return float(self._rules_of(url).crawl_delay(AGENT) or 0.0)
 
     def sitemaps(self, url: str) -> list[str]:
-        """The sitemaps that the host names; raises as :meth:`allows`."""
-        return list(self._of(url).sitemaps)
+        """Return the sitemaps that the host names; raise as :meth:`allows`."""
+        return list(self._rules_of(url).sitemaps)
 
-    def _of(self, url: str) -> Protego:
+    def _rules_of(self, url: str) -> Protego:
         site = site_of(url)
         if site not in self._rules:
-            self._rules[site] = self._asked(site)
+            self._rules[site] = self._fetch(site)
         rules = self._rules[site]
         if isinstance(rules, UpstreamError):
             raise rules
         return rules
 
-    def _asked(self, site: str) -> Protego | UpstreamError:
+    def _fetch(self, site: str) -> Protego | UpstreamError:
         from protego import Protego
 
         try:
@@ -74,5 +71,5 @@ class Robots:
                 f" (RFC 9309): {error.message}",
                 **{"host": site.partition("://")[2], **error.details},
             )
-        # A byte order mark would hide the first line.
+        # Protego takes a byte order mark for part of the first line.
         return Protego.parse(body[:_READ].decode("utf-8", "replace").removeprefix("\ufeff"))

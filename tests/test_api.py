@@ -34,7 +34,7 @@ def test_a_crate_is_searched_and_read(settings: docstow.Settings) -> None:
         crate = docs.crate("stowage")
         assert (crate.name, crate.version, crate.notice) == ("stowage", "0.1.0", "")
         hits = crate.search("put all pieces into the hold", k=2)
-        assert [hit.path for hit in hits][0] == "stowage::Hold::stow"
+        assert hits[0].path == "stowage::Hold::stow"
         assert len(hits) == 2
         page = crate.item("stowage::Hold")
         assert (page.kind, page.path, page.parent) == ("struct", "stowage::Hold", "stowage")
@@ -114,4 +114,5 @@ def test_the_readmes_example_runs(
     monkeypatch.setenv("DOCSTOW_CACHE", str(tmp_path / "cache"))
     namespace: dict[str, object] = {}
     exec(example, namespace)
-    assert namespace["hits"] and namespace["page"]
+    assert namespace["hits"]
+    assert namespace["page"]

@@ -221,11 +221,11 @@ class Package:
             query: what the item does, or its name.
             k: the largest number of hits.
         """
-        from docstow.index.search import search
+        from docstow.index.search import search_items
 
         stowed, embedder = self._runtime.library.current(self._stowed)
         index = self._runtime.library.index(stowed.snapshot)
-        return list(search(index, embedder, query, limit=k))
+        return search_items(index, embedder, query, limit=k)
 
     def item(self, path: str) -> Document:
         """Return an item with its documentation.
@@ -236,15 +236,15 @@ class Package:
         Raises:
             ItemNotFound: there is none of that path; the error suggests those that come near.
         """
-        from docstow.index.lookup import find
+        from docstow.index.lookup import find_items
 
         index = self._runtime.library.index(self._stowed.snapshot)
-        return index.document(find(index, path)[0])
+        return index.document(find_items(index, path)[0])
 
     def items(self) -> list[Document]:
         """Return every item, sorted by path."""
         index = self._runtime.library.index(self._stowed.snapshot)
-        return index.documents(range(len(index)))
+        return index.documents()
 
 
 class Sources:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import minilm
-from docstow.index import ranking as rank
-from docstow.index.search import Filters, candidates, search
+from docstow.index.filters import ItemFilters
+from docstow.index.ranking import reciprocal_rank_fusion
+from docstow.index.search import find_candidates, search_items
 from evaluation.crates import Crates
 from evaluation.fit import CACHE, HERE, REPOSITORY
 from evaluation.measures import Score, score, table
@@ -37,13 +38,13 @@ def ask(crates: Crates, question: Question) -> Outcome:
     index = crates[question.crate]
     embedder = crates.runtime.embedder
     answers = [{str(row) for row in rows} for rows in question.rows(index)]
-    lists = candidates(index, embedder, question.text, Filters()).lists
+    lists = find_candidates(index, embedder, question.text, ItemFilters()).lists
     pair = [lists["keyword"], lists["vector"]]
-    hits = search(index, embedder, question.text, limit=10)
+    hits = search_items(index, embedder, question.text, limit=10)
     rankings = {
         "keyword (BM25F)": pair[0].tolist(),
         "vector": pair[1].tolist(),
-        "fusion (RRF, k = 60)": [row for row, _ in rank.reciprocal_rank_fusion(pair)],
+        "fusion (RRF, k = 60)": [row for row, _ in reciprocal_rank_fusion(pair)],
         "whole search": [index.row(hit.path, hit.kind) for hit in hits],
     }
     scores = {

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from docstow.core.model import Hit
-from docstow.index import cross_crate as federate
+from docstow.index.cross_crate import SearchedCrate, search_crates
+from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import Filters, search
+from docstow.index.search import search_items
 from evaluation.crates import Crates
 from evaluation.fit import CACHE
 from evaluation.measures import Score, score, table
@@ -24,17 +25,17 @@ NOWHERE = 1000
 def ask(crates: Crates, question: Question) -> tuple[int, Score, Score]:
     """The place of the question's crate, and what the lists in it and over all are worth."""
     library, embedder = crates.runtime.library, crates.runtime.embedder
-    chosen = library.across(question.text, Filters())
+    chosen = library.across(question.text, ItemFilters())
     names = [stowed.name for stowed, _ in chosen]
     parts = [
-        federate.Part(library.index(stowed.snapshot), embedder, worth) for stowed, worth in chosen
+        SearchedCrate(library.index(stowed.snapshot), embedder, worth) for stowed, worth in chosen
     ]
     hits = [
-        (names[each.part], parts[each.part].index, each.hit)
-        for each in federate.across(parts, question.text, limit=10, filters=Filters())
+        (names[each.crate], parts[each.crate].index, each.hit)
+        for each in search_crates(parts, question.text, limit=10, filters=ItemFilters())
     ]
     own = crates[question.crate]
-    hits_alone = search(own, embedder, question.text, limit=10)
+    hits_alone = search_items(own, embedder, question.text, limit=10)
     answers = [{f"{question.crate} {row}" for row in rows} for rows in question.rows(own)]
 
     def judged(found: Iterable[tuple[str, Index, Hit]]) -> Score:

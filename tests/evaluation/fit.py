@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.index.filters import ItemFilters
 from docstow.index.ranking import ITEM_FEATURES, WEIGHTS
-from docstow.index.search import Filters, candidates
+from docstow.index.search import find_candidates
 from docstow_training.questions import is_held_out
 from evaluation.crates import Crates
 from evaluation.measures import Score, score, table
@@ -68,7 +69,8 @@ def cases(questions: Sequence[Question], crates: Crates) -> tuple[list[str], lis
     found = []
     for question in questions:
         index = crates[question.crate]
-        brought = candidates(index, crates.runtime.embedder, question.text, Filters()).features
+        candidates = find_candidates(index, crates.runtime.embedder, question.text, ItemFilters())
+        brought = candidates.features
         rows = list(brought)
         names = list(brought[rows[0]])
         values = np.array([list(brought[row].values()) for row in rows])

@@ -21,9 +21,10 @@ import numpy as np
 
 from docstow.core.errors import PackageNotFound
 from docstow.core.settings import load
+from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
 from docstow.index.ranking import WEIGHTS
-from docstow.index.search import Filters, candidates
+from docstow.index.search import find_candidates
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.runtime import Runtime
 from evaluation.fit import AGAINST, Case, fit, judge
@@ -63,7 +64,9 @@ def asked(runtime: Runtime, questions: Sequence[Mapping[str, Any]]) -> Iterator[
         ]
         if not any(answers):
             continue
-        brought = candidates(index, runtime.embedder, str(each["query"]), Filters()).features
+        brought = find_candidates(
+            index, runtime.embedder, str(each["query"]), ItemFilters()
+        ).features
         values = np.array([list(brought[row].values()) for row in brought])
         case = Case(package, list(brought), values, [rows for rows in answers if rows])
         yield Asked(language, bool(each["held_out"]), case)
@@ -98,7 +101,7 @@ def main(roots: Sequence[str], *, fitted: bool) -> None:
 
 def _names(runtime: Runtime, index: Index) -> list[str]:
     """The names of the features, in their order."""
-    brought = candidates(index, runtime.embedder, "set", Filters()).features
+    brought = find_candidates(index, runtime.embedder, "set", ItemFilters()).features
     return list(next(iter(brought.values())))
 
 

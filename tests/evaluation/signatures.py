@@ -65,7 +65,7 @@ def ask(crates: Crates, query: Query) -> Outcome:
     """Search the query's crate, whose shapes are made before the time is taken."""
     index = crates[query.crate]
     missing = sorted(path for path in query.relevant if path not in index.rows_by_path)
-    if missing or not len(index.shapes.catalogue):
+    if missing or not len(index.signatures.index):
         raise LookupError(f"{query.crate} has no {', '.join(missing) or 'function'}")
     begin = time.process_time()
     found = search_by_signature(index, None, query.signature, limit=DEPTH)

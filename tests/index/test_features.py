@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from docstow.index.ranking import Item, Match, features, twin_word, weights, worth
+from docstow.index.ranking import (
+    Item,
+    Match,
+    describe_candidate,
+    feature_weights,
+    score_candidate,
+    twin_word,
+)
 
 ITEM = Item(
     kind="method",
@@ -46,7 +53,7 @@ def test_a_twin_has_a_plainer_neighbour(title: str, neighbours: set[str], word: 
 
 
 def test_features_say_how_an_item_meets_a_query() -> None:
-    values = features(ITEM, MATCH, ["stow", "cargo"])
+    values = describe_candidate(ITEM, MATCH, ["stow", "cargo"])
     assert values["keyword_share"] == 0.5
     assert values["fusion"] == pytest.approx(60 / 62)
     assert values["keyword_place"] == pytest.approx(10 / 12)
@@ -57,15 +64,18 @@ def test_features_say_how_an_item_meets_a_query() -> None:
 
 
 def test_a_query_that_asks_for_the_variant_does_not_count_against_it() -> None:
-    assert features(ITEM, MATCH, ["try", "stow"])["twin"] == 0
+    assert describe_candidate(ITEM, MATCH, ["try", "stow"])["twin"] == 0
 
 
 def test_weights_are_of_features_that_exist() -> None:
-    assert set(weights()) <= set(features(ITEM, MATCH, []))
+    assert set(feature_weights()) <= set(describe_candidate(ITEM, MATCH, []))
 
 
 def test_what_is_deprecated_or_a_twin_comes_after_its_like() -> None:
     asked = ["stow"]
-    plain = worth(features(replace(ITEM, twin=""), MATCH, asked))
-    assert worth(features(ITEM, MATCH, asked)) < plain
-    assert worth(features(replace(ITEM, twin="", deprecated=True), MATCH, asked)) < plain
+    plain = score_candidate(describe_candidate(replace(ITEM, twin=""), MATCH, asked))
+    assert score_candidate(describe_candidate(ITEM, MATCH, asked)) < plain
+    assert (
+        score_candidate(describe_candidate(replace(ITEM, twin="", deprecated=True), MATCH, asked))
+        < plain
+    )

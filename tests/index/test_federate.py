@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.model import Hit
-from docstow.index.cross_crate import DEPTH, Found, fuse
+from docstow.index.cross_crate import DEPTH, CrateHit, fuse
 
 # Whole numbers and halves: scaling them by powers of two loses nothing.
 values = st.integers(-100, 100).map(float)
@@ -14,11 +14,11 @@ entries = st.tuples(values, st.integers(-8, 8).map(lambda n: n / 8))
 lists = st.lists(st.lists(entries, max_size=DEPTH + 10), min_size=1, max_size=5)
 
 
-def found(part: int, place: int, score: float, cosine: float) -> Found:
-    return Found(Hit(f"c{part}::i{place}", "function", "", "", "", "", score, ""), cosine, part)
+def found(part: int, place: int, score: float, cosine: float) -> CrateHit:
+    return CrateHit(Hit(f"c{part}::i{place}", "function", "", "", "", "", score, ""), cosine, part)
 
 
-def made(rows: list[list[tuple[float, float]]]) -> list[list[Found]]:
+def made(rows: list[list[tuple[float, float]]]) -> list[list[CrateHit]]:
     """Each list best first, as a search gives it."""
     return [
         [found(part, place, *entry) for place, entry in enumerate(sorted(row, reverse=True))]
@@ -26,7 +26,7 @@ def made(rows: list[list[tuple[float, float]]]) -> list[list[Found]]:
     ]
 
 
-def paths(fused: list[Found]) -> list[str]:
+def paths(fused: list[CrateHit]) -> list[str]:
     return [each.hit.path for each in fused]
 
 
@@ -46,7 +46,7 @@ def test_equal_cosines_keep_the_order_of_a_list(rows: list[list[tuple[float, flo
     level = [[(score, 0.5) for score, _ in row] for row in rows]
     fused = fuse(made(level), [0.0] * len(rows))
     for part, each in enumerate(made(level)):
-        assert [one.hit.path for one in fused if one.part == part] == paths(each)
+        assert [one.hit.path for one in fused if one.crate == part] == paths(each)
 
 
 @given(lists)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import ItemNotFound
+from docstow.core.language_names import RUST
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
 from docstow.index.loaded import Index
-from docstow.index.lookup import find, normalise
+from docstow.index.lookup import find_items
 from docstow.runtime import Runtime
 
 
@@ -44,7 +45,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     ],
 )
 def test_what_surrounds_a_path_is_taken_off(written: str, meant: str) -> None:
-    assert normalise(written) == meant
+    assert RUST.normalise(written) == meant
 
 
 @pytest.mark.parametrize(
@@ -60,12 +61,14 @@ def test_what_surrounds_a_path_is_taken_off(written: str, meant: str) -> None:
     ],
 )
 def test_every_way_to_write_it_finds_the_method(index: Index, written: str) -> None:
-    assert {index.columns["path"][row] for row in find(index, written)} == {"stowage::Hold::stow"}
+    assert {index.columns["path"][row] for row in find_items(index, written)} == {
+        "stowage::Hold::stow"
+    }
 
 
 def test_a_miss_suggests_what_comes_near_best_first(index: Index) -> None:
     with pytest.raises(ItemNotFound) as caught:
-        find(index, "stowage::Hodl")
+        find_items(index, "stowage::Hodl")
     suggestions = caught.value.suggestions
     assert suggestions[0]["item_path"] == "stowage::Hold"
     scores = [each["score"] for each in suggestions]
@@ -76,7 +79,7 @@ def test_a_miss_suggests_what_comes_near_best_first(index: Index) -> None:
 @given(st.text(max_size=40))
 def test_anything_finds_something_or_says_so(index: Index, path: str) -> None:
     try:
-        rows = find(index, path)
+        rows = find_items(index, path)
     except ItemNotFound as error:
         assert error.body()["error"] == "item_not_found"
     else:
@@ -87,13 +90,13 @@ def test_anything_finds_something_or_says_so(index: Index, path: str) -> None:
 def test_every_path_and_alias_finds_its_item(index: Index, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(index.names())))
     canonical = index.aliases.get(name, name)
-    assert {index.columns["path"][row] for row in find(index, name)} == {canonical}
+    assert {index.columns["path"][row] for row in find_items(index, name)} == {canonical}
 
 
 def test_one_of_several_of_a_name_is_not_guessed(index: Index) -> None:
     """`weight` is a method of four types: all of them are suggested, before what is spelt alike."""
     with pytest.raises(ItemNotFound) as caught:
-        find(index, "weight")
+        find_items(index, "weight")
     suggested = [each["item_path"] for each in caught.value.suggestions]
     assert len(suggested) >= 3
     assert all(path.endswith("::weight") for path in suggested[:3])
@@ -101,5 +104,5 @@ def test_one_of_several_of_a_name_is_not_guessed(index: Index) -> None:
 
 def test_the_very_name_comes_before_the_same_in_another_case(index: Index) -> None:
     """`Result` is a type alias; no slip of case leads elsewhere."""
-    (row,) = find(index, "Result")
+    (row,) = find_items(index, "Result")
     assert index.columns["path"][row] == "stowage::Result"

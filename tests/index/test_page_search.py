@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document
 from docstow.embedding import bundled
-from docstow.index.loaded import PageIndex
-from docstow.index.search import ChunkHit, Mode, PageFilters
-from docstow.index.search import search_page_examples as search_examples
-from docstow.index.search import search_pages as search
+from docstow.index.filters import PageFilters
+from docstow.index.loaded import Index
+from docstow.index.search import ChunkHit, Mode, search_examples, search_pages
 from fictional_docs import PAGES, QUESTIONS
 from prose_store import ProseStore, indexed, page
 
@@ -29,25 +28,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ProseStore:
 
 
 @pytest.fixture(scope="module")
-def index(store: ProseStore) -> PageIndex:
+def index(store: ProseStore) -> Index:
     _, snapshot = store.stow("quayside", [page(path, text) for path, text in PAGES.items()])
     return store.prose.index(snapshot)
 
 
-def stowed(*documents: Document) -> PageIndex:
+def stowed(*documents: Document) -> Index:
     """A source of its own, loaded before its files go."""
     with tempfile.TemporaryDirectory() as folder:
         index = indexed(Path(folder), documents)
-        _ = index.columns, index.chunks, index.matrix, index.postings("")
+        _ = index.columns, index.passages, index.matrix, index.postings("")
         _ = index.examples, index.example_matrix, index.example_postings("")
         return index
 
 
-def measured(index: PageIndex, mode: Mode) -> dict[str, float]:
+def measured(index: Index, mode: Mode) -> dict[str, float]:
     """Shares of questions whose page is first and among five, and nDCG@10 of the sections."""
     sums = {"first": 0.0, "among five": 0.0, "ndcg": 0.0}
     for question, path, heading in QUESTIONS:
-        hits = search([index], bundled(), question, limit=10, mode=mode)
+        hits = search_pages([index], bundled(), question, limit=10, mode=mode)
         pages = [hit.path for hit in hits]
         sums["first"] += pages[:1] == [path]
         sums["among five"] += path in pages[:5]
@@ -57,7 +56,7 @@ def measured(index: PageIndex, mode: Mode) -> dict[str, float]:
     return {name: total / len(QUESTIONS) for name, total in sums.items()}
 
 
-def test_questions_find_their_pages_and_both_lists_help(index: PageIndex) -> None:
+def test_questions_find_their_pages_and_both_lists_help(index: Index) -> None:
     found = {mode: measured(index, mode) for mode in MODES}
     assert found["hybrid"]["first"] >= 0.8
     assert found["hybrid"]["among five"] >= 0.95
@@ -65,10 +64,10 @@ def test_questions_find_their_pages_and_both_lists_help(index: PageIndex) -> Non
     assert found["hybrid"]["ndcg"] > max(found["vector"]["ndcg"], found["keyword"]["ndcg"])
 
 
-def test_every_page_is_found_by_its_title(index: PageIndex) -> None:
+def test_every_page_is_found_by_its_title(index: Index) -> None:
     for mode in ("hybrid", "keyword"):
         for row, title in enumerate(index.columns["title"]):
-            hits = search([index], bundled(), title, limit=3, mode=mode)
+            hits = search_pages([index], bundled(), title, limit=3, mode=mode)
             assert index.columns["path"][row] in [hit.path for hit in hits], (mode, title)
 
 
@@ -100,15 +99,15 @@ def test_words_are_found_in_any_spelling(query: str, path: str) -> None:
         page("c", "# 使用Python配置文件\n\n도커를 설치한다.\n"),
         page("d", "# Конфигурация\n\nSet `maxOpenFiles` or `max_open_files` of `HTTPServer`.\n"),
     )
-    hits = search([index], bundled(), query, limit=5, mode="keyword")
+    hits = search_pages([index], bundled(), query, limit=5, mode="keyword")
     assert [hit.path for hit in hits] == [path]
 
 
-def test_a_hit_says_all_there_is(index: PageIndex) -> None:
-    (hit,) = search([index], bundled(), "QS-1042", limit=1, mode="keyword")
-    row = index.row_of("troubleshooting")
+def test_a_hit_says_all_there_is(index: Index) -> None:
+    (hit,) = search_pages([index], bundled(), "QS-1042", limit=1, mode="keyword")
+    row = index.page_row("troubleshooting")
     assert row is not None
-    chunk = index.chunk(index.chunk_rows(row)[1])
+    chunk = index.passage(index.passage_rows(row)[1])
     assert hit == ChunkHit(
         chunk_id=chunk.id,
         document_id=str(index.columns["id"][row]),
@@ -127,18 +126,18 @@ def test_a_snippet_shows_what_matched_even_far_down_in_code() -> None:
     filler = "Nothing of interest is said here at all. " * 20
     text = f"# Page\n\n{filler}\n\n```py\ncall_the_harbour_master()\n```\n"
     index = stowed(page("a", text))
-    (hit,) = search([index], bundled(), "call_the_harbour_master", limit=1)
+    (hit,) = search_pages([index], bundled(), "call_the_harbour_master", limit=1)
     assert "call_the_harbour_master()" in hit.snippet
     assert len(hit.snippet) <= 300
 
 
-def paths(index: PageIndex, query: str, **filters: object) -> set[str]:
+def paths(index: Index, query: str, **filters: object) -> set[str]:
     chosen = PageFilters(**filters)  # type: ignore[arg-type]
-    hits = search([index], bundled(), query, limit=100, filters=chosen)
+    hits = search_pages([index], bundled(), query, limit=100, filters=chosen)
     return {hit.path for hit in hits}
 
 
-def test_filters_hold_for_every_hit(index: PageIndex) -> None:
+def test_filters_hold_for_every_hit(index: Index) -> None:
     everything = set(PAGES)
     guides = {path for path in everything if path.startswith("guides/")}
     assert paths(index, "run a job") == everything
@@ -181,7 +180,7 @@ def test_a_small_source_is_not_favoured_over_a_large_one(tmp_path: Path) -> None
         for name, documents in (("small", small), ("large", large))
     ]
     for mode in ("keyword", "hybrid"):
-        hits = search(indexes, bundled(), "anchor", limit=10, mode=mode)
+        hits = search_pages(indexes, bundled(), "anchor", limit=10, mode=mode)
         assert hits[0].path == "best"
         assert {"s0", "s1", "s2"} <= {hit.path for hit in hits}
 
@@ -194,7 +193,7 @@ def test_sources_in_another_order_give_the_same_scores(store: ProseStore) -> Non
     ]
     for question, _, _ in QUESTIONS[::7]:
         there, back = (
-            {hit.chunk_id: hit.score for hit in search(order, bundled(), question, limit=5)}
+            {hit.chunk_id: hit.score for hit in search_pages(order, bundled(), question, limit=5)}
             for order in (indexes, indexes[::-1])
         )
         assert sorted(there.values()) == pytest.approx(sorted(back.values()), rel=0.02)
@@ -212,15 +211,17 @@ def test_pages_of_another_model_are_searched_by_words(tmp_path: Path) -> None:
     store = ProseStore(tmp_path)
     registration, snapshot = store.stow("q", [page(path, text) for path, text in PAGES.items()])
     index = store.prose.index(snapshot)
-    by_words = search([index], None, "leader election", limit=5, mode="keyword")
+    by_words = search_pages([index], None, "leader election", limit=5, mode="keyword")
     assert by_words
     store.embedder = Renamed(store)
     for mode in MODES:
-        assert search([index], store.embedder, "leader election", limit=5, mode=mode) == by_words
+        assert (
+            search_pages([index], store.embedder, "leader election", limit=5, mode=mode) == by_words
+        )
     assert "words alone" in store.prose.notice([(registration, snapshot)])
 
 
-def test_examples_are_whole_and_of_the_language_asked_for(index: PageIndex) -> None:
+def test_examples_are_whole_and_of_the_language_asked_for(index: Index) -> None:
     hits = search_examples([index], bundled(), "submit a job and wait", limit=5)
     best = next(hit for hit in hits if hit.path == "reference/python")
     assert best.language == "python"
@@ -237,18 +238,18 @@ def test_a_page_does_not_fill_the_answer_alone() -> None:
     )
     others = [page(f"o{number}", f"# O{number}\n\nA rope of hemp.") for number in range(4)]
     index = stowed(page("long", long), *others)
-    hits = search([index], bundled(), "ropes of hemp", limit=8)
+    hits = search_pages([index], bundled(), "ropes of hemp", limit=8)
     assert len({hit.path for hit in hits}) >= 3
 
 
-def test_nothing_is_found_in_nothing(index: PageIndex) -> None:
+def test_nothing_is_found_in_nothing(index: Index) -> None:
     empty = stowed()
-    assert search([], bundled(), "job", limit=5) == []
-    assert search([empty], bundled(), "job", limit=5) == []
+    assert search_pages([], bundled(), "job", limit=5) == []
+    assert search_pages([empty], bundled(), "job", limit=5) == []
     assert search_examples([empty], bundled(), "job", limit=5) == []
-    assert search([index], bundled(), "job", limit=0) == []
-    assert search([index], bundled(), "...", limit=5) == []
-    assert search([empty, index], bundled(), "job", limit=5) == search(
+    assert search_pages([index], bundled(), "job", limit=0) == []
+    assert search_pages([index], bundled(), "...", limit=5) == []
+    assert search_pages([empty, index], bundled(), "job", limit=5) == search_pages(
         [index], bundled(), "job", limit=5
     )
 
@@ -266,10 +267,12 @@ def test_a_longer_answer_begins_as_a_shorter_one() -> None:
             for n in range(400)
         )
     )
-    hits = search([index], bundled(), "anchor rope tide note", limit=100)
+    hits = search_pages([index], bundled(), "anchor rope tide note", limit=100)
     assert len(hits) == 100
     for limit in (1, 10, 60):
-        assert search([index], bundled(), "anchor rope tide note", limit=limit) == hits[:limit]
+        assert (
+            search_pages([index], bundled(), "anchor rope tide note", limit=limit) == hits[:limit]
+        )
 
 
 queries = st.lists(
@@ -280,17 +283,17 @@ queries = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(query=queries, mode=st.sampled_from(MODES), limit=st.integers(1, 30))
 def test_answers_are_complete_sorted_and_within_the_limit(
-    index: PageIndex, query: str, mode: Mode, limit: int
+    index: Index, query: str, mode: Mode, limit: int
 ) -> None:
-    hits = search([index], bundled(), query, limit=limit, mode=mode)
+    hits = search_pages([index], bundled(), query, limit=limit, mode=mode)
     assert len(hits) <= limit
     assert len({hit.chunk_id for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
-        row = index.chunk_row_of(hit.chunk_id)
+        row = index.find_passage(hit.chunk_id)
         assert row is not None
-        assert hit.heading_path == index.chunks["heading_path"][row]
-        assert hit.document_id == index.columns["id"][index.row_of(hit.path)]
+        assert hit.heading_path == index.passages["heading_path"][row]
+        assert hit.document_id == index.columns["id"][index.page_row(hit.path)]
         assert hit.score > 0
         assert hit.title
         assert hit.snippet
@@ -299,11 +302,11 @@ def test_answers_are_complete_sorted_and_within_the_limit(
 
 @settings(max_examples=100, deadline=None)
 @given(query=queries, mode=st.sampled_from(MODES), case=st.sampled_from([str.upper, str.lower]))
-def test_case_makes_no_difference(index: PageIndex, query: str, mode: Mode, case: object) -> None:
+def test_case_makes_no_difference(index: Index, query: str, mode: Mode, case: object) -> None:
     if query.casefold() != case(query).casefold():  # type: ignore[operator]
         return  # a letter that has no partner, such as the Turkish dotless i
-    asked = search([index], bundled(), query, limit=10, mode=mode)
-    assert search([index], bundled(), case(query), limit=10, mode=mode) == asked  # type: ignore[operator]
+    asked = search_pages([index], bundled(), query, limit=10, mode=mode)
+    assert search_pages([index], bundled(), case(query), limit=10, mode=mode) == asked  # type: ignore[operator]
 
 
 TITLE = st.lists(
@@ -324,5 +327,5 @@ def test_every_page_is_found_by_the_words_of_its_title(
         index = indexed(Path(folder), documents, ("documents", "chunks", "chunk_postings"))
         for document in documents:
             for mode in ("keyword", "hybrid"):
-                hits = search([index], bundled(), document.title, limit=10, mode=mode)
+                hits = search_pages([index], bundled(), document.title, limit=10, mode=mode)
                 assert document.path in [hit.path for hit in hits]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.model import Document
-from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Package, Traits, bounded, page
+from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Package, Traits, cut, page
 
 DOCUMENT = Document(
     path="stowage::Hold",
@@ -90,7 +90,7 @@ def test_a_page_has_header_facts_docs_and_members() -> None:
 
 
 def test_a_page_that_fits_is_left_alone() -> None:
-    assert bounded(PAGE, 1000) == PAGE
+    assert cut(PAGE, 1000) == PAGE
 
 
 BLOCKS = st.lists(
@@ -105,11 +105,11 @@ BLOCKS = st.lists(
 @given(BLOCKS, st.integers(20, 200))
 def test_a_cut_is_between_blocks_and_says_so(blocks: list[str], tokens: int) -> None:
     text = "\n\n".join(blocks)
-    cut = bounded(text, tokens)
-    if cut == text:
+    shown = cut(text, tokens)
+    if shown == text:
         assert len(text) <= tokens * CHARACTERS_PER_TOKEN
         return
-    kept, _, note = cut.rpartition("\n\n*Cut here: ")
+    kept, _, note = shown.rpartition("\n\n*Cut here: ")
     assert "max_tokens=" in note
     assert text.startswith(kept)
     assert kept.count("```") % 2 == 0

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from docstow.core.model import CRATE, Document, Known, Relation, Source, document_id
 from docstow.embedding import Embedder, bundled
-from docstow.index.loaded import Index, PageIndex
-from docstow.index.schema import ITEMS, PAGES, Tables, profile_of, tabulate
+from docstow.index.loaded import Index
+from docstow.index.profiles import ITEMS, PAGES, profile_of
+from docstow.index.schema import Tables, tabulate
 from fictional_docs import PAGES as FICTIONAL_PAGES
 from prose_store import indexed, page, written
 
@@ -106,16 +107,10 @@ def test_everything_is_read_back(tmp_path: Path) -> None:
     made = tabulate(PAGES, ALL, relations, bundled(), source_id=SOURCE, visits=visits)
     (tmp_path / "other").mkdir()
     snapshot = indexed(tmp_path / "other", []).snapshot
-    index = PageIndex(snapshot, written(made.columns, tmp_path).__getitem__)
+    index = Index(snapshot, written(made.columns, tmp_path).__getitem__)
     assert index.documents() == ALL
     assert index.visits() == visits
     assert index.vectors_by_digest() == vectors(made)
-    assert index.headings(index.row_of("billing") or 0) == [
-        "Quayside Cloud billing",
-        "Quayside Cloud billing > What is metered",
-        "Quayside Cloud billing > Spending limits",
-        "Quayside Cloud billing > Invoices",
-    ]
 
 
 ITEM_DOCUMENTS = [
@@ -162,22 +157,22 @@ def test_a_new_kind_of_source_has_pages() -> None:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> PageIndex:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return indexed(tmp_path_factory.mktemp("tables"), ALL)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(ALL))
-def test_every_page_and_chunk_is_read_back_whole(index: PageIndex, document: Document) -> None:
+def test_every_page_and_chunk_is_read_back_whole(index: Index, document: Document) -> None:
     identity = document_id(index.snapshot.revision.source.name, document.path)
-    row = index.row_of(identity)
+    row = index.page_row(identity)
     assert row is not None
-    assert row == index.row_of(document.path)
+    assert row == index.page_row(document.path)
     assert index.document(row) == document
-    for number, chunk_row in enumerate(index.chunk_rows(row)):
-        chunk = index.chunk(chunk_row)
+    for number, chunk_row in enumerate(index.passage_rows(row)):
+        chunk = index.passage(chunk_row)
         assert chunk.ordinal == number
         assert chunk.id.startswith(identity + ".")
-        assert index.chunk_row_of(chunk.id) == chunk_row
+        assert index.find_passage(chunk.id) == chunk_row
         assert chunk.text in document.text
         assert chunk.tokens == bundled().count(chunk.text)

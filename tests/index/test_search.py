@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from docstow.core.model import LOCAL, Hit, Source
 from docstow.core.settings import load
+from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import OF_ONE_OWNER, Filters, search
+from docstow.index.search import MEMBERS_TOGETHER, search_items
 from docstow.runtime import Runtime
 
 
@@ -37,8 +38,8 @@ def index(runtime: Runtime) -> Index:
 def ask(
     runtime: Runtime, index: Index, query: str, limit: int = 10, **filters: object
 ) -> list[Hit]:
-    chosen = Filters(**filters)  # type: ignore[arg-type]
-    return search(index, runtime.embedder, query, limit=limit, filters=chosen)
+    chosen = ItemFilters(**filters)  # type: ignore[arg-type]
+    return search_items(index, runtime.embedder, query, limit=limit, filters=chosen)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_filters_hold_for_every_hit(runtime: Runtime, index: Index) -> None:
 def test_one_type_does_not_fill_the_list(runtime: Runtime, index: Index) -> None:
     hits = ask(runtime, index, "hold", limit=10)
     owners = [hit.path.rpartition("::")[0] for hit in hits if hit.kind == "method"]
-    assert max(owners.count(owner) for owner in owners) <= OF_ONE_OWNER
+    assert max(owners.count(owner) for owner in owners) <= MEMBERS_TOGETHER
 
 
 def test_an_explanation_adds_up_to_the_score(runtime: Runtime, index: Index) -> None:

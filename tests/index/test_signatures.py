@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
+from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import Filters
 from docstow.index.signatures import BadSignature, query
 from docstow.index.signatures.search import search_by_signature
 from docstow.runtime import Runtime
@@ -166,6 +166,6 @@ def test_every_function_is_found_by_its_own_signature(
     except BadSignature:  # several impl blocks declare it, so that no single one is its own
         assert signature.startswith("impl")
         return
-    found = search_by_signature(index, None, signature, limit=5, filters=Filters(module=owner))
+    found = search_by_signature(index, None, signature, limit=5, filters=ItemFilters(module=owner))
     assert columns["path"][row] in [hit.path for hit in found.hits]
     assert found.hits[0].details["distance"] == 0

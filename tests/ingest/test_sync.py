@@ -16,9 +16,9 @@ from docstow.core.errors import SourceNotFound, UpstreamError
 from docstow.core.model import CRATE, File, Known, Registration, Revision, Snapshot
 from docstow.core.settings import load
 from docstow.embedding import bundled
-from docstow.index import schema
+from docstow.index import profiles
 from docstow.index.catalog import Catalog
-from docstow.index.loaded import PageIndex
+from docstow.index.loaded import Index
 from docstow.ingest.crates import CrateTask
 from docstow.ingest.jobs.enqueue import Enqueuer
 from docstow.ingest.jobs.model import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, lease_key
@@ -159,9 +159,9 @@ class Bench:
         return snapshot
 
     @property
-    def index(self) -> PageIndex:
+    def index(self) -> Index:
         snapshot = self.snapshot
-        return PageIndex(snapshot, lambda name: self.snapshots.fetch(snapshot, [name])[name])
+        return Index(snapshot, lambda name: self.snapshots.fetch(snapshot, [name])[name])
 
     @property
     def pages(self) -> dict[str, str]:
@@ -324,8 +324,8 @@ def test_another_recipe_makes_the_same_pages_anew(
     elif part == "reader":
         monkeypatch.setattr("docstow.formats.PROSE_READER", "another/9")
     else:
-        changed = replace(schema.PAGES, **{part: "another/9"})  # type: ignore[arg-type]
-        monkeypatch.setattr(schema, "PAGES", changed)
+        changed = replace(profiles.PAGES, **{part: "another/9"})  # type: ignore[arg-type]
+        monkeypatch.setattr(profiles, "PAGES", changed)
     prose = Prose(bench.snapshots, bench.registry, bundled, 1 << 28)
     hits, ((_, answered),) = prose.search("all about b")
     assert (answered.id, hits[0].title) == (old.snapshot_id, "Page b")

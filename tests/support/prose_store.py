@@ -9,9 +9,10 @@ from pathlib import Path
 
 from docstow.core.model import Document, Recipe, Registration, Revision, Snapshot, Source
 from docstow.embedding import Embedder, bundled
-from docstow.index.loaded import PageIndex
+from docstow.index.loaded import Index
 from docstow.index.parquet import write_table
-from docstow.index.schema import PAGES, Columns, tabulate
+from docstow.index.profiles import PAGES
+from docstow.index.schema import Columns, tabulate
 from docstow.library.prose import Prose
 from docstow.sources.registry import Registry
 from docstow.store.objects import DirectoryStore
@@ -74,14 +75,14 @@ class ProseStore:
         return registration, snapshot
 
 
-def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = ()) -> PageIndex:
+def indexed(folder: Path, documents: Sequence[Document], names: Sequence[str] = ()) -> Index:
     """The tables of pages in a folder, without a store; those that are named, or all."""
     documents = sorted(documents, key=lambda each: each.path)
     source = Source("collection", "f" * 64)
     columns = tabulate(PAGES, documents, [], bundled(), source_id=source.name).columns
     files = written({name: columns[name] for name in names or columns}, folder)
     snapshot = Snapshot("0" * 64, Revision(source, ""), recipe(bundled()), {}, {}, {}, {}, NOW)
-    return PageIndex(snapshot, files.__getitem__)
+    return Index(snapshot, files.__getitem__)
 
 
 def recipe(embedder: Embedder) -> Recipe:

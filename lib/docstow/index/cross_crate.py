@@ -1,8 +1,4 @@
-"""One list out of several crates' lists.
-
-This room knows what makes hits of different crates comparable. It does not know how crates are
-chosen, nor how one crate is searched.
-"""
+"""Search over several crates: which are worth searching, and one list out of their lists."""
 
 from __future__ import annotations
 
@@ -16,36 +12,38 @@ import numpy as np
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
-from docstow.index import search as search
 from docstow.index.cards import card_key
+from docstow.index.search import search_items
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
     from docstow.embedding import Embedder
     from docstow.index.cards import Card
     from docstow.index.catalog import Catalog
+    from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
-    from docstow.index.search import Filters
     from docstow.store.snapshots import Snapshots
-
-
-# Which of the stowed crates are worth searching for a query.
-
 
 #: How many crates are chosen at most.
 CRATES = 5
 
-
 #: A crate whose score is so far below the best one's is not searched.
 MARGIN = 4.0
+
+#: So many hits each crate gives; they also set the scale.
+DEPTH = 20
+
+#: What a hit's cosine and its crate's score count beside its own score within the crate.
+COSINE = 0.5
+CRATE = 0.4
 
 
 class Shortlist:
     """The stowed crates in the order in which they suit one query.
 
     Args:
-        catalog: has a card of each.
-        snapshots: has the heads, which are right where the two differ.
+        catalog: the cards of crates.
+        snapshots: published snapshots; their heads are right where a card differs.
         embedder: embeds the query.
         target: only crates that were stowed for this compilation target.
         query: what is looked for.
@@ -65,8 +63,8 @@ class Shortlist:
         self._target = target
         self._query = query
 
-    def across(self, filters: Filters) -> list[tuple[Snapshot, float]]:
-        """The best :data:`CRATES` crates that can pass the filters, best first, with scores.
+    def choose(self, filters: ItemFilters) -> list[tuple[Snapshot, float]]:
+        """Return the best :data:`CRATES` crates that can pass the filters, with their scores.
 
         Raises:
             CrateNotFound: nothing is stowed yet.
@@ -81,15 +79,15 @@ class Shortlist:
         chosen: list[tuple[Snapshot, float]] = []
         while left and len(chosen) < CRATES:
             count = CRATES - len(chosen)
-            followed = in_parallel(lambda pair: self._followed(pair[0]), left[:count])
+            loaded = in_parallel(lambda pair: self._load(pair[0]), left[:count])
             scores = [score for _, score in left[:count]]
-            pairs = zip(followed, scores, strict=True)
+            pairs = zip(loaded, scores, strict=True)
             chosen += [(snapshot, score) for snapshot, score in pairs if snapshot is not None]
             left = left[count:]
         return chosen
 
     def score(self, snapshot: Snapshot) -> float:
-        """How well a crate suits the query; that of the worst card for one that has none."""
+        """Return how well a crate suits the query: as the worst card if it has none."""
         source = snapshot.revision.source
         key = card_key(source.name, source.target)
         scores = {card.key: score for card, score in self._ranked}
@@ -101,8 +99,8 @@ class Shortlist:
         ranked = self._catalog.deck().ranked(self._query, self._embedder.id, vector)
         return [pair for pair in ranked if pair[0].source.target == self._target]
 
-    def _followed(self, card: Card) -> Snapshot | None:
-        """The snapshot that answers for a card; one that the heads belie is corrected first."""
+    def _load(self, card: Card) -> Snapshot | None:
+        """Return the snapshot that answers for a card; a card that is out of date is corrected."""
         head = self._snapshots.head(card.source)
         if head is None or head.snapshot_id != card.snapshot:
             corrected = self._catalog.correct(card)
@@ -113,26 +111,15 @@ class Shortlist:
         return self._snapshots.load(head, card.snapshot) if head is not None else None
 
 
-def _can_pass(card: Card, filters: Filters) -> bool:
-    """Whether the crate has items of those kinds, and its name is that of the module's root."""
+def _can_pass(card: Card, filters: ItemFilters) -> bool:
+    """Return whether the crate has items of those kinds, and the name of the module's root."""
     root = filters.module.split("::")[0]
     named = not root or root == card_key(card.source.name)
     return named and (not filters.kinds or bool(set(filters.kinds) & set(card.kinds)))
 
 
-#: So many hits each crate gives; they also set the scale.
-DEPTH = 20
-
-
-#: What a hit's cosine and its crate's score count beside its own score within the crate.
-COSINE = 0.5
-
-
-CRATE = 0.4
-
-
 @dataclass(frozen=True, slots=True)
-class Part:
+class SearchedCrate:
     """One crate to search.
 
     Attributes:
@@ -147,35 +134,35 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A hit, the cosine of its best passage, and the number of the part that it is from."""
+class CrateHit:
+    """A hit, the cosine of its best passage, and the number of the crate that it is from."""
 
     hit: Hit
     cosine: float
-    part: int
+    crate: int
 
 
-def across(
-    parts: Sequence[Part], query: str, *, limit: int, filters: search.Filters
-) -> list[Found]:
-    """The best hits of several crates, best first.
+def search_crates(
+    crates: Sequence[SearchedCrate], query: str, *, limit: int, filters: ItemFilters
+) -> list[CrateHit]:
+    """Return the best hits of several crates, best first.
 
     Args:
-        parts: the crates.
+        crates: to search.
         query: what is looked for.
         limit: the largest number of hits.
         filters: what may be in the list.
     """
     lists = []
-    for number, part in enumerate(parts):
+    for number, crate in enumerate(crates):
         # The same depth for every page: a deeper list would change the order of the first pages.
-        hits = search.search(part.index, part.embedder, query, limit=DEPTH, filters=filters)
-        cosines = _cosines(part, query, hits)
-        lists.append([Found(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
-    return fuse(lists, [part.score for part in parts])[:limit]
+        hits = search_items(crate.index, crate.embedder, query, limit=DEPTH, filters=filters)
+        cosines = _cosines(crate, query, hits)
+        lists.append([CrateHit(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
+    return fuse(lists, [crate.score for crate in crates])[:limit]
 
 
-def fuse(lists: Sequence[Sequence[Found]], scores: Sequence[float]) -> list[Found]:
+def fuse(lists: Sequence[Sequence[CrateHit]], scores: Sequence[float]) -> list[CrateHit]:
     """Merge ranked lists into one, best first.
 
     A hit's score becomes the weighted sum of three: its score within its list and its cosine,
@@ -188,12 +175,12 @@ def fuse(lists: Sequence[Sequence[Found]], scores: Sequence[float]) -> list[Foun
         scores: one for each list; larger is better.
     """
     first = [found for each in lists for found in each[:DEPTH]]
-    worth = _Scale([found.hit.score for found in first])
+    relevance = _Scale([found.hit.score for found in first])
     cosine = _Scale([found.cosine for found in first])
     merged = []
     for each, score in zip(lists, scores, strict=True):
         for place, found in enumerate(each, 1):
-            fused = worth(found.hit.score) + COSINE * cosine(found.cosine) + CRATE * score
+            fused = relevance(found.hit.score) + COSINE * cosine(found.cosine) + CRATE * score
             details = {
                 **found.hit.details,
                 "crate": {"score": round(score, 4), "place": place, "cosine": found.cosine},
@@ -214,12 +201,11 @@ class _Scale:
         return (value - self._mean) / self._spread if self._spread > 1e-9 else 0.0
 
 
-def _cosines(part: Part, query: str, hits: Sequence[Hit]) -> list[float]:
-    """The cosine of each hit's best passage; 0 where words alone were searched."""
-    if part.embedder is None:
+def _cosines(crate: SearchedCrate, query: str, hits: Sequence[Hit]) -> list[float]:
+    """Return the cosine of each hit's best passage; 0 where words alone were searched."""
+    if crate.embedder is None:
         return [0.0] * len(hits)
-    index, vector = part.index, part.embedder.embed_query(query)
-    rows = [index.row(hit.path, hit.kind) for hit in hits]
-    ends = [*index.first_passage[1:].tolist(), len(index.matrix)]
-    passages = [index.matrix[index.first_passage[row] : ends[row]] for row in rows]
-    return [round(float((each @ vector).max()), 4) for each in passages]
+    index, vector = crate.index, crate.embedder.embed_query(query)
+    passages = [index.passage_rows(index.row(hit.path, hit.kind)) for hit in hits]
+    matrices = [index.matrix[rows.start : rows.stop] for rows in passages]
+    return [round(float((each @ vector).max()), 4) for each in matrices]

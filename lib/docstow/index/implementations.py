@@ -1,7 +1,6 @@
-"""Who implements a trait, and what a type implements, out of a snapshot's relations.
+"""Implementations of a trait and of a type, found in a snapshot's relations.
 
-This room knows how people name traits and types, foreign ones and shapes such as ``[T; N]``
-included, and in which order implementations are of use. It does not know how they are answered.
+Traits and types are named as people write them, foreign ones and ``[T; N]`` included.
 """
 
 from __future__ import annotations
@@ -12,10 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.core.errors import ItemNotFound
-from docstow.core.relations import AUTO_TRAITS, BLANKET, BLANKET_TRAITS, DERIVED, PACKED, SINGLE
-from docstow.core.relations import unpack_implementations as unpacked
-from docstow.index import lookup as lookup
+from docstow.core.language_names import RUST
+from docstow.core.relations import (
+    AUTO_TRAITS,
+    BLANKET,
+    BLANKET_TRAITS,
+    DERIVED,
+    PACKED,
+    SINGLE,
+    unpack_implementations,
+)
 from docstow.index.loaded import Index
+from docstow.index.lookup import LEAST_ITEM_SCORE, MOST_SUGGESTIONS, find_items, find_similar
 
 WRITTEN_SORT, DERIVED_SORT, BLANKET_SORT, AUTO_SORT = "written", "derived", "blanket", "auto"
 #: Sorts of implementations in the order of their use.
@@ -34,7 +41,7 @@ _STANDARD = frozenset({"std", "core", "alloc"})
 _LIFETIME = re.compile(r"'\w+ ?")
 _REFERENCES = re.compile(r"^(?:&(?:mut )?)+")
 _PARAMETER = re.compile(r"\b[A-Z][0-9]?\b")
-_SHAPES = {"&": "reference", "*": "pointer", "!": "never"}
+_PREFIXES = {"&": "reference", "*": "pointer", "!": "never"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +65,19 @@ class Implementation:
     covers: tuple[str, ...] = ()
 
 
-def of_trait(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
-    """The paths that a trait's name means, and all implementations of it in the crate.
+def find_by_trait(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
+    """Return the paths that a trait's name means, and all implementations of it in the crate.
 
     A blanket implementation stands once, with the types that it covers.
 
     Raises:
         ItemNotFound: neither an item nor the trait of any implementation; names are suggested.
     """
-    known = _traits(index)
-    wanted = _meant(index, name, known, _TRAITS)
-    chosen = [each for each in _rows(index, {AUTO_TRAITS, *SINGLE}) if each.trait in wanted]
+    known = {each.trait for each in _read(index, SINGLE | PACKED)}
+    wanted = _resolve(index, name, known, _TRAITS)
+    chosen = [each for each in _read(index, {AUTO_TRAITS, *SINGLE}) if each.trait in wanted]
     covered: dict[tuple[str, str], list[str]] = {}
-    for each in _rows(index, {BLANKET_TRAITS}):
+    for each in _read(index, {BLANKET_TRAITS}):
         if each.trait in wanted:
             covered.setdefault((each.trait, each.header), []).append(each.type)
     found = []
@@ -83,8 +90,8 @@ def of_trait(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
     return sorted(wanted), sorted(found, key=_order)
 
 
-def of_type(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
-    """The paths or texts that a type's name means, and all that it implements.
+def find_by_type(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
+    """Return the paths or texts that a type's name means, and all that it implements.
 
     Raises:
         ItemNotFound: neither an item nor the type of any implementation; names are suggested.
@@ -96,8 +103,8 @@ def of_type(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
         for subject, predicate in zip(table["subject"], table["predicate"], strict=True)
         if predicate in concrete
     }
-    wanted = _shaped(name, known) or _meant(index, name, known, _TYPES)
-    found = [each for each in _rows(index, concrete) if each.type in wanted]
+    wanted = _find_unnamed(name, known) or _resolve(index, name, known, _TYPES)
+    found = [each for each in _read(index, concrete) if each.type in wanted]
     return sorted(wanted), sorted(found, key=_order)
 
 
@@ -110,14 +117,16 @@ def _order(each: Implementation) -> tuple[int, str, str, str]:
     return SORTS.index(each.sort), each.trait, each.type, each.header
 
 
-def _rows(index: Index, predicates: Collection[str]) -> Iterator[Implementation]:
-    """The implementations of these sorts, packed ones taken apart."""
+def _read(index: Index, predicates: Collection[str]) -> Iterator[Implementation]:
+    """Yield the implementations of these predicates; packed ones are taken apart."""
     table = index.relations
     columns = (table[name] for name in ("subject", "predicate", "object", "detail"))
     for subject, predicate, traits, headers in zip(*columns, strict=True):
         if predicate not in predicates:
             continue
-        pairs = unpacked(traits, headers) if predicate in PACKED else [(traits, headers)]
+        pairs = (
+            unpack_implementations(traits, headers) if predicate in PACKED else [(traits, headers)]
+        )
         for trait, header in pairs:
             yield Implementation(
                 type=subject,
@@ -128,32 +137,28 @@ def _rows(index: Index, predicates: Collection[str]) -> Iterator[Implementation]
             )
 
 
-def _traits(index: Index) -> set[str]:
-    return {each.trait for each in _rows(index, SINGLE | PACKED)}
-
-
-def _meant(index: Index, name: str, known: set[str], kinds: Collection[str]) -> set[str]:
-    """The paths of a name: the crate's own item, else whatever implementations name like it."""
-    written = lookup.normalise(name)
-    paths, missing = _items(index, written, kinds)
-    near = {each for each in known if _means(written, each)}
+def _resolve(index: Index, name: str, known: set[str], kinds: Collection[str]) -> set[str]:
+    """Return the paths of a name: the crate's own item, else what implementations name so."""
+    written = RUST.normalise(name)
+    paths, missing = _find_own(index, written, kinds)
+    named = {each for each in known if _abbreviates(written, each)}
     if paths:
-        foreign = near - index.rows_by_path.keys()
-        return paths | {each for each in foreign if any(_means(path, each) for path in paths)}
-    if near:
-        return near
-    slips = {each for each in known if _means(written.lower(), each.lower())}
-    if slips:
-        return slips
+        foreign = named - index.rows_by_path.keys()
+        return paths | {each for each in foreign if any(_abbreviates(path, each) for path in paths)}
+    if named:
+        return named
+    misspelt = {each for each in known if _abbreviates(written.lower(), each.lower())}
+    if misspelt:
+        return misspelt
     raise _not_found(index, written, known, kinds, missing)
 
 
-def _items(
+def _find_own(
     index: Index, written: str, kinds: Collection[str]
 ) -> tuple[set[str], ItemNotFound | None]:
-    """Paths of the items of these kinds that a path means, and where a re-export leads."""
+    """Return the paths of the crate's items of these kinds, and the targets of re-exports."""
     try:
-        rows = lookup.find(index, written)
+        rows = find_items(index, written)
     except ItemNotFound as error:
         return set(), error
     paths = set()
@@ -164,8 +169,8 @@ def _items(
     return paths, None
 
 
-def _means(written: str, path: str) -> bool:
-    """Whether a path, perhaps short, may mean a definition's: ``core::iter::Iterator``.
+def _abbreviates(written: str, path: str) -> bool:
+    """Return whether a path, perhaps short, may mean a definition's: ``core::iter::Iterator``.
 
     Definitions lie in private modules, so modules may be left out; crates of one family, such as
     ``std`` and ``core``, or ``serde`` and ``serde_core``, count as one.
@@ -185,36 +190,36 @@ def _family(lib: str) -> str:
     return "std" if lib in _STANDARD else lib.replace("-", "_").split("_")[0]
 
 
-def _shaped(name: str, known: set[str]) -> set[str]:
-    """The types without a path that a text means: ``&str``, ``[T; N]``, ``(A, B)``, ``slice``."""
+def _find_unnamed(name: str, known: set[str]) -> set[str]:
+    """Return the types without a path that a text means: ``&str``, ``[T; N]``, ``slice``."""
     text = _LIFETIME.sub("", name.strip().strip("`"))
     plain = {each: _LIFETIME.sub("", each) for each in known if "::" not in _head(each)}
     if text.startswith("&"):
         exact = {each for each, bare in plain.items() if bare == text}
-        return exact or _shaped(_REFERENCES.sub("", text), known)
+        return exact or _find_unnamed(_REFERENCES.sub("", text), known)
     bare = {each: _REFERENCES.sub("", each_plain) for each, each_plain in plain.items()}
     if found := {each for each, other in bare.items() if other == text}:
         return found
     skeleton = _PARAMETER.sub("_", text)
     if found := {each for each, other in bare.items() if _PARAMETER.sub("_", other) == skeleton}:
         return found
-    shapes = {text, _shape(text)} - {""}
-    return {each for each, other in plain.items() if _shape(other) in shapes}
+    primitives = {text, _primitive(text)} - {""}
+    return {each for each, other in plain.items() if _primitive(other) in primitives}
 
 
 def _head(text: str) -> str:
     return re.split(r"[<(\[]", text, maxsplit=1)[0]
 
 
-def _shape(text: str) -> str:
-    """The name of the primitive type that a text is an instance of; empty for a named type."""
+def _primitive(text: str) -> str:
+    """Return the name of the primitive type that a text is; empty for a named type."""
     if text.startswith("("):
         return "unit" if text == "()" else "tuple"
     if text.startswith("["):
         return "array" if ";" in text else "slice"
     if re.match(r"(?:for<.*?> )?(?:unsafe )?(?:extern \S+ )?fn\b", text):
         return "fn"
-    return _SHAPES.get(text[:1], "")
+    return _PREFIXES.get(text[:1], "")
 
 
 def _not_found(
@@ -224,9 +229,7 @@ def _not_found(
     kinds: Collection[str],
     missing: ItemNotFound | None,
 ) -> ItemNotFound:
-    """The names that come near: of implementations, and of items of the right kind."""
-    from rapidfuzz import fuzz, process
-
+    """Suggest similar names: of implementations, and of items of the right kind."""
     columns = index.columns
     own = {
         str(p) for p, kind in zip(columns["path"], columns["kind"], strict=True) if kind in kinds
@@ -236,18 +239,11 @@ def _not_found(
         (written, {each: each for each in known | own}),
         (written.rpartition("::")[2], {each: each.rpartition("::")[2] for each in known | own}),
     ):
-        for _, score, path in process.extract(
-            wanted,
-            names,
-            scorer=fuzz.ratio,
-            processor=str.lower,
-            score_cutoff=lookup.LEAST_SCORE * 100,
-            limit=lookup.MOST_SUGGESTIONS,
-        ):
+        for path, score in find_similar(wanted, names, LEAST_ITEM_SCORE):
             scores[path] = max(score, scores.get(path, 0.0))
-    best = sorted(scores, key=lambda path: (-scores[path], path))[: lookup.MOST_SUGGESTIONS]
+    best = sorted(scores, key=lambda path: (-scores[path], path))[:MOST_SUGGESTIONS]
     suggestions: list[dict[str, Any]] = [
-        {"item_path": path, "score": round(scores[path] / 100, 3)} for path in best
+        {"item_path": path, "score": round(scores[path], 3)} for path in best
     ]
     noun = "trait" if kinds is _TRAITS else "type"
     what = f"is no {noun} that {index.snapshot.revision.source.name} has or implements"

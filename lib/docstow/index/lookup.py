@@ -1,79 +1,37 @@
-"""From the path that a caller wrote to the rows that are meant, or to names that come near.
-
-This room knows the slips people and models make in paths. It does not know how items are shown.
-"""
+"""Lookup of items by path and of pages by reference, as people and models write them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
-from docstow.core.errors import ItemNotFound
-from docstow.core.language_names import RUST, depth
-from docstow.index.loaded import Index, PageIndex
-
-# Pages that come near what a caller wrote, for when there is none of that name.
-
-
-#: Suggestions below this similarity help nobody.
-LEAST_PAGE_SCORE = 0.5
-
-
-def near(indexes: Sequence[PageIndex], ref: str) -> list[dict[str, Any]]:
-    """The pages whose title, path or URL is most like what was written, best first."""
-    from rapidfuzz import fuzz, process
-
-    scores: dict[tuple[int, int], float] = {}
-    for number, index in enumerate(indexes):
-        for name in ("title", "path", "url"):
-            found = process.extract(
-                ref,
-                index.columns[name].tolist(),
-                scorer=fuzz.ratio,
-                processor=str.lower,
-                score_cutoff=LEAST_PAGE_SCORE * 100,
-                limit=MOST_SUGGESTIONS,
-            )
-            for _, score, row in found:
-                scores[number, row] = max(score, scores.get((number, row), 0.0))
-    best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_SUGGESTIONS]
-    return [suggestion(indexes[number], row, scores[number, row] / 100) for number, row in best]
-
-
-def suggestion(index: PageIndex, row: int, score: float) -> dict[str, Any]:
-    """A page that may be meant."""
-    return {
-        "document_id": str(index.columns["id"][row]),
-        "title": str(index.columns["title"][row]),
-        "path": str(index.columns["path"][row]),
-        "score": round(score, 3),
-    }
-
-
-#: Suggestions below this similarity help nobody.
-LEAST_SCORE = 0.6
-
+from docstow.core.errors import InvalidParameter, ItemNotFound
+from docstow.core.language_names import depth
+from docstow.core.urls import canonical_url
+from docstow.index.loaded import Index
 
 MOST_SUGGESTIONS = 5
 
+#: Items less similar than this to what was asked for are not suggested.
+LEAST_ITEM_SCORE = 0.6
+
+#: The same for pages.
+LEAST_PAGE_SCORE = 0.5
 
 #: What an item scores whose name is the one asked for, if it is one of several.
-SAME_NAME = 1.0
+SAME_NAME_SCORE = 1.0
 
 
-def normalise(path: str) -> str:
-    """A path as it is written in Rust, without what may surround it: ``Vec::<T>::new()``."""
-    return RUST.normalise(path)
-
-
-def find(index: Index, path: str) -> tuple[int, ...]:
-    """Rows of the items that a path means.
+def find_items(index: Index, path: str) -> tuple[int, ...]:
+    """Return the rows of the items that a path means.
 
     Tried in order: the path or an alias as written; the same below the crate's root; a tail that
     only one item has; any case, with ``-`` for ``_``.
 
     Raises:
-        ItemNotFound: none of these; near names are suggested.
+        ItemNotFound: none of these; similar names are suggested.
     """
     language = index.language
     wanted = language.normalise(path)
@@ -86,18 +44,71 @@ def find(index: Index, path: str) -> tuple[int, ...]:
     for candidate in candidates:
         if rows := index.find(candidate):
             return rows
-    tails = {index.find(name) for name in index.names() if name.endswith(f"{joint}{wanted}")} - {()}
-    if len(tails) == 1:
-        return tails.pop()
+    ends = {index.find(name) for name in index.names() if name.endswith(f"{joint}{wanted}")} - {()}
+    if len(ends) == 1:
+        return ends.pop()
     folded = {candidate.replace("-", "_").lower() for candidate in candidates}
-    slips = [name for name in index.names() if name.lower() in folded]
-    if slips and not tails:
-        return index.find(slips[0])
-    raise _not_found(index, wanted, root, {row for rows in tails for row in rows})
+    misspelt = [name for name in index.names() if name.lower() in folded]
+    if misspelt and not ends:
+        return index.find(misspelt[0])
+    raise _item_not_found(index, wanted, root, {row for rows in ends for row in rows})
+
+
+def find_page(index: Index, ref: str) -> int | None:
+    """Return the row of the page of an id, URL or path, in any spelling of it."""
+    bare = ref.strip().partition("#")[0]
+    spellings = [ref, bare, unquote(bare), bare.removeprefix("./").strip("/")]
+    if bare.startswith(("http://", "https://")):
+        with contextlib.suppress(InvalidParameter, ValueError):
+            spellings.append(canonical_url(bare))
+    return next((row for each in spellings if (row := index.page_row(each)) is not None), None)
+
+
+def suggest_pages(indexes: Sequence[Index], ref: str) -> list[dict[str, Any]]:
+    """Return the pages whose title, path or URL is most similar to a reference, best first."""
+    scores: dict[tuple[int, int], float] = {}
+    for number, index in enumerate(indexes):
+        for name in ("title", "path", "url"):
+            names = dict(enumerate(index.columns[name].tolist()))
+            for row, score in find_similar(ref, names, LEAST_PAGE_SCORE):
+                scores[number, row] = max(score, scores.get((number, row), 0.0))
+    best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_SUGGESTIONS]
+    return [describe_page(indexes[number], row, scores[number, row]) for number, row in best]
+
+
+def describe_page(index: Index, row: int, score: float) -> dict[str, Any]:
+    """Return a page as a suggestion."""
+    return {
+        "document_id": str(index.columns["id"][row]),
+        "title": str(index.columns["title"][row]),
+        "path": str(index.columns["path"][row]),
+        "score": round(score, 3),
+    }
+
+
+def find_similar(wanted: str, names: Mapping[Any, str], least: float) -> list[tuple[Any, float]]:
+    """Return the keys of the names most similar to a text, with their scores, best first.
+
+    Args:
+        wanted: the text; case makes no difference.
+        names: by their keys.
+        least: the least score; scores are rapidfuzz's ratio, from 0 to 1.
+    """
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(
+        wanted,
+        names,
+        scorer=fuzz.ratio,
+        processor=str.lower,
+        score_cutoff=least * 100,
+        limit=MOST_SUGGESTIONS,
+    )
+    return [(key, score / 100) for _, score, key in found]
 
 
 def _root(index: Index) -> str:
-    """The module that holds the others."""
+    """Return the path of the module that holds the others."""
     if index.language.packaged:
         for row in index.rows_by_parent.get("", ()):
             if index.columns["kind"][row] == "module":
@@ -105,23 +116,14 @@ def _root(index: Index) -> str:
     return index.language.root(str(index.columns["path"][0]))
 
 
-def _not_found(index: Index, wanted: str, root: str, tails: set[int]) -> ItemNotFound:
-    """What comes near, best first: items of that very name, then names that are spelt alike."""
-    from rapidfuzz import fuzz, process
-
+def _item_not_found(index: Index, wanted: str, root: str, same_name: set[int]) -> ItemNotFound:
+    """Suggest the items of that very name, then those of similar names, best first."""
     language = index.language
     full = wanted if language.contains(root, wanted) else f"{root}{language.separator}{wanted}"
-    near = process.extract(
-        full,
-        list(index.names()),
-        scorer=fuzz.ratio,
-        processor=str.lower,
-        score_cutoff=LEAST_SCORE * 100,
-        limit=MOST_SUGGESTIONS,
-    )
-    first = {str(index.columns["path"][row]) for row in tails}
-    scores = dict.fromkeys(first, SAME_NAME)
-    scores |= {name: round(score / 100, 3) for name, score, _ in near if name not in scores}
+    first = {str(index.columns["path"][row]) for row in same_name}
+    scores = dict.fromkeys(first, SAME_NAME_SCORE)
+    for name, score in find_similar(full, {name: name for name in index.names()}, LEAST_ITEM_SCORE):
+        scores.setdefault(name, round(score, 3))
     ordered = sorted(scores, key=lambda name: (name not in first, -scores[name], depth(name), name))
     suggestions: list[dict[str, Any]] = [
         {"item_path": name, "score": scores[name]} for name in ordered[:MOST_SUGGESTIONS]

@@ -1,7 +1,4 @@
-"""A crate's modules as a tree, flattened: each with its first sentence and what it holds.
-
-This room knows the shape of a crate. It does not rank and does not fetch.
-"""
+"""The modules of a crate: each with its first sentence and the number of its items."""
 
 from __future__ import annotations
 
@@ -9,12 +6,14 @@ from collections import Counter
 from typing import Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.index import lookup as lookup
 from docstow.index.loaded import Index
+from docstow.index.lookup import find_items
 
 
-def modules(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The module's own facts, and the modules below it down to ``depth``, in the order of paths.
+def list_modules(
+    index: Index, module: str, depth: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a module's own facts, and the modules below it, in the order of paths.
 
     Args:
         index: the crate.
@@ -26,7 +25,7 @@ def modules(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list
         InvalidParameter: the path is not a module.
     """
     paths = index.columns["path"]
-    own = [_module(index, module)]
+    own = [_find_module(index, module)]
     found: list[dict[str, Any]] = []
     level = own
     for _ in range(depth):
@@ -44,8 +43,8 @@ def modules(index: Index, module: str, depth: int) -> tuple[dict[str, Any], list
     return facts, sorted(found, key=lambda entry: str(entry["path"]))
 
 
-def tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
-    """A module and those below it, in the order of paths, with counts of what each holds.
+def module_tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
+    """Return a module and those below it, in the order of paths, with counts by kind of item.
 
     Args:
         index: the crate.
@@ -74,13 +73,13 @@ def tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
             if index.columns["kind"][child] == "module":
                 visit(child, level + 1)
 
-    visit(_module(index, module), 0)
+    visit(_find_module(index, module), 0)
     return nodes
 
 
-def _module(index: Index, path: str) -> int:
-    """The row of a module; of the crate's root when the path is empty."""
-    start = lookup.find(index, path) if path else index.rows_by_parent[""]
+def _find_module(index: Index, path: str) -> int:
+    """Return the row of a module; of the crate's root when the path is empty."""
+    start = find_items(index, path) if path else index.rows_by_parent[""]
     for row in start:
         if index.columns["kind"][row] == "module":
             return row

@@ -1,7 +1,6 @@
-"""What is known of a candidate before it is ranked: facts of the item, and how it meets the query.
+"""Ranking: the best of a score, fused ranks, and a linear model over features of candidates.
 
-This room knows names, words and kinds. It does not know where candidates come from, nor what the
-numbers are worth: that is fitted, and kept as data in ``ranking.json``.
+The model's weights are fitted by ``tests/evaluation`` and kept as data in ``ranking.json``.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.language_names import RUST, Spelling, depth
-from docstow.text import bm25 as words
-
-# Rank
+from docstow.text import bm25
 
 
 def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
-    """The rows of the ``k`` highest scores, best first; equal scores in the order of their rows.
+    """Return the rows of the ``k`` highest scores, best first; equal scores in row order.
 
     Args:
         scores: shape ``(n,)``, without NaN.
@@ -42,8 +39,8 @@ def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     return np.concatenate([best, level]).astype(np.int64)
 
 
-def ranking(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
-    """The ``k`` allowed rows of the highest scores, best first.
+def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
+    """Return the ``k`` allowed rows of the highest scores, best first.
 
     Args:
         scores: shape ``(n,)``, without NaN.
@@ -83,9 +80,8 @@ def reciprocal_rank_fusion(
 
 WEIGHTS = Path(__file__).parent / "ranking.json"
 
-
-#: Kinds that share a feature; any other kind is the base line.
-GROUPS = {
+#: Kinds that share a feature; any other kind is the baseline.
+_KIND_GROUPS = {
     "function": "function",
     "method": "method",
     "struct": "type",
@@ -116,29 +112,25 @@ GROUPS = {
 }
 
 
-KIND_GROUPS = tuple(sorted(set(GROUPS.values())))
+_GROUP_NAMES = tuple(sorted(set(_KIND_GROUPS.values())))
 
-
-#: Features that say what an item is, whatever is asked.
+#: Features that depend on the item alone, but for ``twin``.
 ITEM_FEATURES = (
     *("depth", "in_degree", "members", "length", "bare", "deprecated", "twin", "of_trait"),
-    *(f"is_{name}" for name in KIND_GROUPS),
+    *(f"is_{name}" for name in _GROUP_NAMES),
 )
-
 
 # Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
 _ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
 
-
 _CAMEL_ENDINGS = (*(each.capitalize() for each in _ENDINGS), "Async", "Sync")
-
 
 _BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What the ranking knows of an item when it is stowed.
+    """The facts of an item that ranking weighs; all are known when it is indexed.
 
     Attributes:
         kind: the document's kind.
@@ -149,7 +141,7 @@ class Item:
         members: how many documents it owns.
         length: characters of its prose.
         deprecated: whether it is.
-        twin: the word that makes it a variant of a plainer neighbour; empty if it is none.
+        twin: the word that makes it a variant of a plainer sibling; empty if it is none.
         of_trait: whether it implements or belongs to a trait.
     """
 
@@ -167,15 +159,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How the lists see a candidate: ranks count from 1, 0 where it is not in the list.
+    """How a candidate matches a query; ranks count from 1 and are 0 where it is not in the list.
 
     Attributes:
         keyword: BM25's score.
         keyword_best: the best one of the query.
-        keyword_rank: place in the keyword list.
+        keyword_rank: rank in the keyword list.
         cosine: product of the item's best vector with the query's.
         cosine_best: the best one of the query.
-        vector_rank: place in the vector list.
+        vector_rank: rank in the vector list.
         named: how well the query spells the item's name: 2 its path, 1 its title, less the
             beginning of its title, 0 not at all.
     """
@@ -189,33 +181,33 @@ class Match:
     named: float
 
 
-def twin_word(title: str, neighbours: Collection[str]) -> str:
-    """What makes a name a variant of a plainer one beside it: ``try`` for ``try_send``, or ""."""
+def twin_word(title: str, siblings: Collection[str]) -> str:
+    """Return what makes a name a variant of a sibling's: ``try`` for ``try_send``, or ""."""
     for word in _ENDINGS:
-        if title.endswith(f"_{word}") and title.removesuffix(f"_{word}") in neighbours:
+        if title.endswith(f"_{word}") and title.removesuffix(f"_{word}") in siblings:
             return word
     if title[:1].islower() and "_" not in title:
         for word in _CAMEL_ENDINGS:
-            if title.endswith(word) and title.removesuffix(word) in neighbours:
+            if title.endswith(word) and title.removesuffix(word) in siblings:
                 return word.lower()
     for word in _BEGINNINGS:
-        if title.startswith(f"{word}_") and title.removeprefix(f"{word}_") in neighbours:
+        if title.startswith(f"{word}_") and title.removeprefix(f"{word}_") in siblings:
             return word
     return ""
 
 
-def features(item: Item, match: Match, terms: Collection[str]) -> dict[str, float]:
-    """Every feature of a candidate by name; small numbers that cost microseconds.
+def describe_candidate(item: Item, match: Match, terms: Collection[str]) -> dict[str, float]:
+    """Return every feature of a candidate by name.
 
     Args:
         item: what is ranked.
-        match: how the lists see it.
-        terms: the query's.
+        match: how it matches the query.
+        terms: of the query.
     """
-    return {**_of_match(match), **_of_item(item, terms)}
+    return {**_match_features(match), **_item_features(item, terms)}
 
 
-def _of_match(match: Match) -> dict[str, float]:
+def _match_features(match: Match) -> dict[str, float]:
     ranks = (match.keyword_rank, match.vector_rank)
     steep = [10 / (10 + rank) if rank else 0.0 for rank in ranks]
     return {
@@ -230,10 +222,10 @@ def _of_match(match: Match) -> dict[str, float]:
     }
 
 
-def _of_item(item: Item, terms: Collection[str]) -> dict[str, float]:
-    group = GROUPS.get(item.kind, "")
+def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
+    group = _KIND_GROUPS.get(item.kind, "")
     # A query that has the word asks for the variant.
-    unasked = item.twin != "" and not set(words.tokens(item.twin)) & set(terms)
+    unasked = item.twin != "" and not set(bm25.tokens(item.twin)) & set(terms)
     return {
         "depth": float(depth(item.path)),
         "in_degree": math.log1p(item.in_degree),
@@ -243,26 +235,26 @@ def _of_item(item: Item, terms: Collection[str]) -> dict[str, float]:
         "deprecated": float(item.deprecated),
         "twin": float(unasked),
         "of_trait": float(item.of_trait),
-        **{f"is_{name}": float(group == name) for name in KIND_GROUPS},
+        **{f"is_{name}": float(group == name) for name in _GROUP_NAMES},
     }
 
 
-#: A query that spells a name wants that item: no other feature outweighs this.
-NAMED = 10.0
+#: Weight of a name that the query spells: no other feature outweighs it.
+NAMED_WEIGHT = 10.0
 
 
 @cache
-def weights(language: Spelling = RUST) -> Mapping[str, float]:
-    """The fitted weight of each feature, and :data:`NAMED`; any other weighs nothing.
+def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
+    """Return the fitted weight of each feature; one without a weight counts nothing.
 
     Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
-    class often is, and what lies deep in a package is mostly its own affair.
+    class often is, and what lies deep in a package is mostly internal.
     """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return {**tables["packages" if language.packaged else "weights"], "named": NAMED}
+    return {**tables["packages" if language.packaged else "weights"], "named": NAMED_WEIGHT}
 
 
-def worth(values: Mapping[str, float], language: Spelling = RUST) -> float:
-    """The weighted sum of a candidate's features: what candidates are sorted by."""
-    table = weights(language)
-    return sum(table.get(name, 0.0) * value for name, value in values.items())
+def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:
+    """Return the weighted sum of a candidate's features."""
+    weights = feature_weights(language)
+    return sum(weights.get(name, 0.0) * value for name, value in features.items())

@@ -1,20 +1,20 @@
-"""An item's page as Markdown: header, facts, docs, members.
-
-This room knows how a page looks. It does not know where documents come from.
-"""
+"""An item's page as Markdown: header, facts, docs, members; whole, cut or in parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from docstow.core.model import LOCAL, STANDARD, Document, Snapshot
+from docstow.core.relations import DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.core.versions import Version
-from docstow.text import chunking as chunk
+from docstow.text.markdown import shown
 
-# What a project writes into its ``Cargo.toml`` to have a crate with certain features.
+if TYPE_CHECKING:
+    from docstow.index.loaded import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Package:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Package:
-        """The package that a snapshot documents."""
+        """Return the package that a snapshot documents."""
         source, facts = snapshot.revision.source, snapshot.facts
         return cls(
             source.name,
@@ -48,27 +48,27 @@ class Package:
         )
 
     def enabling(self, required: Collection[str]) -> str:
-        """How to turn features on, as Markdown; empty if there is nothing that a manifest can do.
+        """Return how to turn features on, as Markdown; empty if a manifest cannot do that.
 
         Features that the package does not have are left out: docs may name those of others.
         """
         known = [name for name in required if not self.features or name in self.features]
         if not known or self.name in STANDARD:
             return ""
-        if self._on_by_default() >= set(known):
+        if self._default_features() >= set(known):
             return "on by default"
         wanted = ", ".join(f'"{name}"' for name in known)
         place = 'path = "…"' if self.local else f'version = "{self._requirement()}"'
         return f"`{self.name} = {{ {place}, features = [{wanted}] }}`"
 
     def _requirement(self) -> str:
-        """The shortest one that asks for what the documented version has."""
+        """Return the shortest one that asks for what the documented version has."""
         version = Version.parse(self.version)
         if version.prerelease or not (version.major or version.minor):
             return self.version.partition("+")[0]
         return f"{version.major}.{version.minor}"
 
-    def _on_by_default(self) -> set[str]:
+    def _default_features(self) -> set[str]:
         on: set[str] = set()
         queue = ["default"]
         while queue:
@@ -81,7 +81,6 @@ class Package:
 
 #: Characters that a token of English and code takes on average, for bounding a page.
 CHARACTERS_PER_TOKEN = 4
-
 
 #: Members are listed in this order, under these headings.
 HEADINGS = {
@@ -141,6 +140,47 @@ class Traits:
     derefs: Sequence[str] = ()
 
 
+def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> str:
+    """Return the whole page of an item.
+
+    Args:
+        index: the item's.
+        row: the item's.
+        provenance: gives the line that says which version answers and where it comes from.
+    """
+    from docstow.index.see_also import find_links, see_also
+
+    document = index.document(row)
+    return page(
+        document,
+        provenance(document),
+        [_member(index, child) for child in index.members(row)],
+        _traits(index, document.path),
+        find_links(index, document.path),
+        [_member(index, other) for other in see_also(index, row)],
+        Package.of(index.snapshot),
+    )
+
+
+def _member(index: Index, row: int) -> Member:
+    names = ("path", "kind", "signature", "summary")
+    return Member(*(str(index.columns[name][row]) for name in names))
+
+
+def _traits(index: Index, path: str) -> Traits:
+    table = index.relations
+    chosen = table["subject"] == path
+    own, derefs, further = set(), set(), 0
+    for predicate, name in zip(table["predicate"][chosen], table["object"][chosen], strict=True):
+        if predicate in (WRITTEN, DERIVED):
+            own.add(str(name))
+        elif predicate == DEREFS_TO:
+            derefs.add(str(name))
+        elif predicate in PACKED:
+            further += name.count(" ") + 1
+    return Traits(tuple(sorted(own)), further, tuple(sorted(derefs)))
+
+
 def page(
     document: Document,
     provenance: str,
@@ -150,7 +190,7 @@ def page(
     neighbours: Sequence[Member] = (),
     package: Package | None = None,
 ) -> str:
-    """The whole page.
+    """Return a page of parts that are given.
 
     Args:
         document: the item.
@@ -163,7 +203,7 @@ def page(
     """
     blocks = header(document, provenance, package)
     if document.text:
-        blocks.append(chunk.shown(document.text, default_language=_language(document)).strip())
+        blocks.append(shown(document.text, default_language=_language(document)).strip())
     order = list(HEADINGS)
     listed = sorted(members, key=lambda member: order.index(member.kind))
     for kind, group in groupby(listed, key=lambda member: member.kind):
@@ -189,7 +229,7 @@ def _implements(traits: Traits) -> list[str]:
 
 
 def header(document: Document, provenance: str, package: Package | None = None) -> list[str]:
-    """The blocks above an item's docs: heading, where it comes from, signature, facts."""
+    """Return the blocks above an item's docs: heading, provenance, signature, facts."""
     blocks = [f"# {document.kind.replace('_', ' ')} `{document.path}`", provenance]
     if document.signature:
         blocks.append(f"```{_language(document)}\n{document.signature}\n```")
@@ -206,9 +246,9 @@ def _facts(document: Document, package: Package | None) -> list[str]:
     attributes = document.attributes
     facts = []
     if (deprecated := attributes.get("deprecated")) is not None:
-        told = {"note": deprecated} if isinstance(deprecated, str) else deprecated
-        since = f" since {told['since']}" if told.get("since") else ""
-        note = f": {told['note']}" if told.get("note") else ""
+        details = {"note": deprecated} if isinstance(deprecated, str) else deprecated
+        since = f" since {details['since']}" if details.get("since") else ""
+        note = f": {details['note']}" if details.get("note") else ""
         facts.append(f"**Deprecated{since}**{note}")
     if attributes.get("impl"):
         facts.append(f"Defined in `{attributes['impl']}`")
@@ -218,7 +258,7 @@ def _facts(document: Document, package: Package | None) -> list[str]:
         facts.append(f"{needed} ({how})" if how else needed)
     elif attributes.get("cfg"):
         facts.append(f"Available on `{attributes['cfg']}` only")
-    facts += _duties(document)
+    facts += _contract(document)
     if attributes.get("target"):
         url = attributes.get("target_url", "")
         facts.append(f"Re-exported from `{attributes['target']}`" + (f": <{url}>" if url else ""))
@@ -231,25 +271,25 @@ def _facts(document: Document, package: Package | None) -> list[str]:
     return facts
 
 
-def _duties(document: Document) -> list[str]:
-    """What the item asks of its users, and how settled it is."""
+def _contract(document: Document) -> list[str]:
+    """Return what the item asks of its users, and how stable it is."""
     attributes = document.attributes
-    duties = []
+    facts = []
     if must_use := attributes.get("must_use"):
-        duties.append("Must be used" + (f": {must_use}" if isinstance(must_use, str) else ""))
+        facts.append("Must be used" + (f": {must_use}" if isinstance(must_use, str) else ""))
     if attributes.get("non_exhaustive"):
-        duties.append("Non-exhaustive: more may be added in a compatible version")
+        facts.append("Non-exhaustive: more may be added in a compatible version")
     if stability := attributes.get("stability"):
         since = f" since {stability['since']}" if stability.get("since") else ""
         gate = f" (feature `{stability['feature']}`)" if stability.get("feature") else ""
-        settled = stability.get("level") == "stable"
-        duties.append(f"Stable{since}" if settled else f"**Unstable**{gate}: nightly only")
-    return duties
+        stable = stability.get("level") == "stable"
+        facts.append(f"Stable{since}" if stable else f"**Unstable**{gate}: nightly only")
+    return facts
 
 
 def _line(member: Member, name: str = "") -> str:
     lines = member.signature.splitlines() or [member.path]
-    # What decorates a function says less of it than how it is called.
+    # A function's signature says more of it than its decorators.
     first = next((line for line in lines if not line.startswith("@")), lines[0])
     more = " …" if len(lines) > 1 else ""
     summary = f" — {member.summary}" if member.summary else ""
@@ -257,8 +297,8 @@ def _line(member: Member, name: str = "") -> str:
     return f"- **{name}**: `{first}{more}`{summary}"
 
 
-def bounded(text: str, max_tokens: int) -> str:
-    """The text, cut between paragraphs where it is longer than ``max_tokens``.
+def cut(text: str, max_tokens: int) -> str:
+    """Return the text, cut between paragraphs where it is longer than ``max_tokens``.
 
     A code block is kept whole or left out. A token is counted as four characters.
     """
@@ -281,7 +321,9 @@ def bounded(text: str, max_tokens: int) -> str:
 
 
 def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
-    """The text from a place on, as much as fits, and where the next part begins (None: it ends).
+    """Return as much of the text from a place on as fits, and where the next part begins.
+
+    The second value is None where the text ends.
 
     It is cut between paragraphs, list items and code blocks, except within one that is longer.
     A token is counted as four characters.
@@ -299,7 +341,7 @@ def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Paragraphs, list items and whole fenced blocks; joined they are the text."""
+    """Return paragraphs, list items and whole fenced blocks; joined they are the text."""
     blocks: list[str] = []
     fence = ""
     begin = True

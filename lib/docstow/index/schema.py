@@ -1,29 +1,23 @@
 """The tables of a snapshot: their columns, made from documents, relations and an embedder.
 
-A :class:`Profile` describes one kind of snapshot: :data:`ITEMS` of code or :data:`PAGES` of prose.
-Names of tables and columns, layouts, weights and digests are stored; a change of any of them needs
-another layout.
+What differs between kinds of snapshots is data of a :class:`Profile`; see
+:mod:`docstow.index.profiles`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import as_words, of_name, package_kinds
 from docstow.core.model import (
-    CRATE,
-    LOCAL,
     NO_ATTRIBUTES,
     Document,
     Example,
@@ -32,19 +26,10 @@ from docstow.core.model import (
     Relation,
     document_id,
 )
-from docstow.formats.docstrings import guessed
 from docstow.index.parquet import pack_vectors
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
-from docstow.text.chunking import (
-    CHUNKER,
-    PROSE_CHUNKER,
-    Block,
-    chunks,
-    examples,
-    first_sentence,
-    split,
-)
+from docstow.text.chunking import Block, first_sentence
 from docstow.text.markdown import pieces
 
 if TYPE_CHECKING:
@@ -68,24 +53,24 @@ class Content:
         source_id: id of the registration that the documents belong to; empty for items.
         documents: sorted by path; a document's position is its row number everywhere else.
         summaries: the first sentence of each document.
-        parts: the passages or chunks of all documents, in their order.
+        passages: of all documents, in their order; those of pages are called chunks.
         examples: the code blocks of all documents, in their order.
     """
 
     source_id: str
     documents: Sequence[Document]
     summaries: Sequence[str]
-    parts: Sequence[Passage]
+    passages: Sequence[Passage]
     examples: Sequence[Example]
 
     def owner(self, part: Passage | Example) -> Document:
-        """Return the document that a part or an example stands in."""
+        """Return the document that a passage or an example stands in."""
         return self.documents[part.document]
 
     @cached_property
     def prose_and_code(self) -> list[tuple[str, str]]:
-        """The prose of each part as plain text, and its code."""
-        divided = (pieces(part.text) for part in self.parts)
+        """The prose of each passage as plain text, and its code."""
+        divided = (pieces(passage.text) for passage in self.passages)
         return [
             (
                 "\n\n".join(piece.text for piece in found if piece.info is None),
@@ -97,7 +82,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Embeddable:
-    """The texts that the vector of a part or an example is made from.
+    """The texts that the vector of a passage or an example is made from.
 
     Attributes:
         fields: by name, for a model that embeds each field alone.
@@ -136,9 +121,28 @@ class TextTable:
         """Return for each row the digest of everything that shapes its vector."""
         shape = (profile.layout, model, json.dumps(self.vectors))
         return [
-            _digest(*shape, *row.fields.values(), *([row.whole] if row.whole else []))
+            digest(*shape, *row.fields.values(), *([row.whole] if row.whole else []))
             for row in rows
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How rows of words and rows of vectors are fused into one list.
+
+    Attributes:
+        query_terms: gives the terms of a query.
+        fold_query: gives the text that is embedded of a query.
+        lists_dissimilar: whether rows are listed whose vectors have nothing of the query's.
+        repeated: what each further row of one document keeps of its score.
+        most_of_document: so many rows of one document are listed at most.
+    """
+
+    query_terms: Callable[[str], list[str]]
+    fold_query: Callable[[str], str]
+    lists_dissimilar: bool
+    repeated: float
+    most_of_document: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,8 +155,9 @@ class Profile:
         words: id of ``terms``.
         terms: gives the terms of a text for the inverted indexes.
         document_columns: of the documents table, in their stored order.
-        parts: the table of passages or chunks.
+        passages: the table of passages.
         examples: the table of code blocks.
+        fusion: how passages of pages, and examples, are ranked.
         has_visits: whether it keeps what the sync learned of each file.
         divide: divides one document; gets the source's id, the document's row, the document and
             the model's count of tokens.
@@ -164,8 +169,9 @@ class Profile:
     words: str
     terms: Callable[[str], list[str]]
     document_columns: tuple[str, ...]
-    parts: TextTable
+    passages: TextTable
     examples: TextTable
+    fusion: Fusion
     has_visits: bool
     divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
     code_blocks: Callable[[Document], list[Block]]
@@ -178,11 +184,6 @@ class Profile:
             model: id of the embedding model.
         """
         return Recipe(reader, self.chunker, self.words, model, self.layout)
-
-
-def profile_of(source_kind: str) -> Profile:
-    """Return the profile of a kind of source: of pages, unless it is a kind that has items."""
-    return ITEMS if source_kind in (CRATE, LOCAL, *package_kinds()) else PAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +217,14 @@ def tabulate(
         profile: the kind of snapshot.
         documents: sorted by path; a document's position is its row number everywhere else.
         relations: the edges between paths.
-        embedder: makes a unit vector of each part and each example, and counts tokens.
+        embedder: makes a unit vector of each passage and each example, and counts tokens.
         source_id: id of the registration that pages belong to.
         visits: by path what the sync learned of each file.
         known: packed vectors of an earlier snapshot by digest, which are not made again; see
             :meth:`docstow.index.loaded.Index.vectors_by_digest`.
     """
     summaries: list[str] = []
-    parts: list[Passage] = []
+    passages: list[Passage] = []
     blocks: list[Example] = []
     # Document by document: parsed Markdown is cached only for a while.
     for row, document in enumerate(documents):
@@ -232,13 +233,13 @@ def tabulate(
             for ordinal, block in enumerate(profile.code_blocks(document))
         ]
         summaries.append(first_sentence(document.text))
-        parts += profile.divide(source_id, row, document, embedder.count)
-    content = Content(source_id, documents, summaries, parts, blocks)
+        passages += profile.divide(source_id, row, document, embedder.count)
+    content = Content(source_id, documents, summaries, passages, blocks)
     vectors = _Vectors(profile, embedder, known)
     columns: dict[str, Columns] = {
         "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},
-        profile.parts.name: _part_columns(content, profile.parts, vectors),
-        profile.parts.postings: _posting_columns(content, profile.parts, profile.terms),
+        profile.passages.name: _passage_columns(content, profile.passages, vectors),
+        profile.passages.postings: _posting_columns(content, profile.passages, profile.terms),
         profile.examples.name: _example_columns(content, profile.examples, vectors),
         profile.examples.postings: _posting_columns(content, profile.examples, profile.terms),
         "relations": {
@@ -318,16 +319,16 @@ def _weighted(
     return np.divide(result, np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def _part_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
+def _passage_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
     digests, embeddings = vectors.pack(table, table.embeddable(content))
-    parts = content.parts
+    passages = content.passages
     columns: Columns = {
-        "document": _integers(part.document for part in parts),
-        "ordinal": _integers(part.ordinal for part in parts),
-        "id": [part.id for part in parts],
-        "heading_path": [part.heading_path for part in parts],
-        "text": [part.text for part in parts],
-        "tokens": _integers(part.tokens for part in parts),
+        "document": _integers(passage.document for passage in passages),
+        "ordinal": _integers(passage.ordinal for passage in passages),
+        "id": [passage.id for passage in passages],
+        "heading_path": [passage.heading_path for passage in passages],
+        "text": [passage.text for passage in passages],
+        "tokens": _integers(passage.tokens for passage in passages),
         "digest": digests,
         "embedding": embeddings,
     }
@@ -365,7 +366,8 @@ def _integers(values: Iterable[int]) -> NDArray[np.int32]:
     return np.fromiter(values, np.int32)
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """Return the SHA-256, in hex, of several texts."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -383,8 +385,8 @@ def _members(content: Content) -> NDArray[np.int32]:
 
 def _lengths(content: Content) -> NDArray[np.int32]:
     counts = Counter[int]()
-    for part in content.parts:
-        counts[part.document] += len(part.text)
+    for passage in content.passages:
+        counts[passage.document] += len(passage.text)
     return _integers(counts[row] for row in range(len(content.documents)))
 
 
@@ -426,279 +428,3 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
         )
     ),
 }
-
-
-# Items of code
-
-
-def _divide_item(
-    source_id: str, row: int, document: Document, count: Callable[[str], int]
-) -> list[Passage]:
-    """Divide an item's prose; it has one passage at least, so that a signature can be found."""
-    del source_id, count
-    parts = split(document.text) or [("", "")]
-    return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
-
-
-def _item_code(document: Document) -> list[Block]:
-    """Return an item's code blocks; one that names no language is in the document's own."""
-    language = str(document.attributes.get("language", "rust"))
-    spelling = of_name(language)
-    if spelling is None or not spelling.guess_code:
-        return examples(document.text, default_language=language)
-    # What is indented in a docstring is as often a list as it is code.
-    return [
-        block if block.language else replace(block, language=guessed(block.code))
-        for block in examples(document.text, default_language="")
-    ]
-
-
-def _item_passages(content: Content) -> list[Embeddable]:
-    """Return what is embedded of passages; an item's first one has its signature and summary."""
-    rows = []
-    for passage in content.parts:
-        document, summary = content.owner(passage), content.summaries[passage.document]
-        first = passage.ordinal == 0
-        fields = {
-            "path": as_words(document.path),
-            "title": document.title,
-            "signature": " ".join(document.signature.split()) if first else "",
-            "summary": summary if first else passage.heading_path,
-            "text": passage.text.removeprefix(summary) if first else passage.text,
-        }
-        whole = [document.path, document.signature, passage.heading_path, passage.text]
-        rows.append(Embeddable(fields, "\n".join(filter(None, whole))))
-    return rows
-
-
-def _item_keywords(content: Content) -> list[tuple[str, ...]]:
-    """Return the keywords of items: one row a document, not one a passage."""
-    prose: list[list[str]] = [[] for _ in content.documents]
-    for passage in content.parts:
-        prose[passage.document] += (passage.heading_path, passage.text)
-    code: list[list[str]] = [[] for _ in content.documents]
-    for example in content.examples:
-        code[example.document].append(example.code)
-    return [
-        (
-            document.title,
-            document.path,
-            document.signature,
-            summary,
-            "\n".join(prose[row]),
-            "\n".join(code[row]),
-        )
-        for row, (document, summary) in enumerate(
-            zip(content.documents, content.summaries, strict=True)
-        )
-    ]
-
-
-def _item_examples(content: Content) -> list[Embeddable]:
-    return [
-        Embeddable(
-            {
-                "path": as_words(content.owner(example).path),
-                "owner": content.summaries[example.document],
-                "context": example.context,
-                "code": example.code,
-            }
-        )
-        for example in content.examples
-    ]
-
-
-def _item_example_keywords(content: Content) -> list[tuple[str, ...]]:
-    return [
-        (
-            content.owner(example).path,
-            content.summaries[example.document],
-            example.context,
-            example.code,
-        )
-        for example in content.examples
-    ]
-
-
-ITEMS = Profile(
-    layout="layout/1",
-    chunker=CHUNKER,
-    words=bm25.WORDS,
-    terms=bm25.tokens,
-    document_columns=(
-        *("row", "path", "kind", "title", "signature", "summary", "text", "url", "parent"),
-        *("in_degree", "members", "length", "examples", "deprecated", "twin", "of_trait"),
-        "attributes",
-    ),
-    parts=TextTable(
-        name="passages",
-        columns=("document", "ordinal", "heading_path", "text", "embedding"),
-        postings="postings",
-        keywords={
-            "title": (6.0, 0.3),
-            "path": (2.0, 0.3),
-            "signature": (1.0, 0.5),
-            "summary": (2.5, 0.5),
-            "text": (1.0, 0.75),
-            "code": (0.5, 0.75),
-        },
-        vectors={"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3},
-        shortened=frozenset({"text"}),
-        keyword_rows=_item_keywords,
-        embeddable=_item_passages,
-    ),
-    examples=TextTable(
-        name="examples",
-        columns=("document", "ordinal", "language", "code", "context", "embedding"),
-        postings="example_postings",
-        keywords={
-            "path": (2.0, 0.3),
-            "owner": (1.0, 0.5),
-            "context": (2.0, 0.5),
-            "code": (1.0, 0.75),
-        },
-        vectors={"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5},
-        shortened=frozenset(),
-        keyword_rows=_item_example_keywords,
-        embeddable=_item_examples,
-    ),
-    has_visits=False,
-    divide=_divide_item,
-    code_blocks=_item_code,
-)
-
-
-# Pages of prose
-
-_NO_WORD = re.compile(r"[^\w]+|_")
-
-
-def _divide_page(
-    source_id: str, row: int, document: Document, count: Callable[[str], int]
-) -> list[Passage]:
-    """Divide a page into chunks; it has one at least, so that a bare title can be found.
-
-    A chunk is named by what it says, so that it keeps its name while others change; a text that
-    recurs in a page is numbered.
-    """
-    identity = document_id(source_id, document.path)
-    seen = Counter[str]()
-    parts = [(each.heading_path, each.text, each.tokens) for each in chunks(document.text, count)]
-    found = []
-    for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
-        digest = _digest(heading, text)
-        seen[digest] += 1
-        name = digest if seen[digest] == 1 else _digest(heading, text, str(seen[digest]))
-        found.append(Passage(row, ordinal, heading, text, f"{identity}.{name[:12]}", tokens))
-    return found
-
-
-def _page_code(document: Document) -> list[Block]:
-    return examples(document.text, default_language="text")
-
-
-def _page_chunks(content: Content) -> list[Embeddable]:
-    rows = []
-    for part, (prose, code) in zip(content.parts, content.prose_and_code, strict=True):
-        title = content.owner(part).title
-        heading = _below(part.heading_path, title)
-        rows.append(Embeddable({"title": title, "heading": heading, "text": prose or code}))
-    return rows
-
-
-def _page_keywords(content: Content) -> list[tuple[str, ...]]:
-    """Return the keywords of chunks; a page's title counts most for the page's first chunk."""
-    rows: list[tuple[str, ...]] = []
-    for part, (prose, code) in zip(content.parts, content.prose_and_code, strict=True):
-        page = content.owner(part)
-        rows.append(
-            (
-                page.title if part.ordinal == 0 else "",
-                page.title,
-                _below(part.heading_path, page.title),
-                _path_words(page.path),
-                prose,
-                code,
-            )
-        )
-    return rows
-
-
-def _page_examples(content: Content) -> list[Embeddable]:
-    return [
-        Embeddable(
-            {
-                "title": content.owner(example).title,
-                "context": example.context,
-                "code": example.code,
-            }
-        )
-        for example in content.examples
-    ]
-
-
-def _page_example_keywords(content: Content) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for example in content.examples:
-        page = content.owner(example)
-        rows.append((page.title, _path_words(page.path), example.context, example.code))
-    return rows
-
-
-def _below(heading_path: str, title: str) -> str:
-    """Return a heading path without the page's title, which often is its first heading."""
-    first, _, rest = heading_path.partition(" > ")
-    return rest if first == title else heading_path
-
-
-def _path_words(path: str) -> str:
-    """Return a path as words; a URL's host is left out, as all pages of a site share it."""
-    parts = urlsplit(path)
-    return _NO_WORD.sub(" ", unquote(parts.path if parts.scheme in ("http", "https") else path))
-
-
-PAGES = Profile(
-    layout="pages/1",
-    chunker=PROSE_CHUNKER,
-    words=bm25.PROSE_WORDS,
-    terms=bm25.prose_tokens,
-    document_columns=("row", "id", "path", "title", "text", "url", "digest", "attributes"),
-    parts=TextTable(
-        name="chunks",
-        columns=(
-            *("document", "ordinal", "id", "heading_path", "text", "tokens", "digest"),
-            "embedding",
-        ),
-        postings="chunk_postings",
-        keywords={
-            "title": (3.0, 0.3),
-            "page": (1.0, 0.3),
-            "heading": (2.5, 0.4),
-            "path": (1.0, 0.4),
-            "text": (1.0, 0.5),
-            "code": (0.6, 0.5),
-        },
-        vectors={"title": 0.5, "heading": 0.7, "text": 1.0},
-        shortened=frozenset({"title", "heading", "text"}),
-        keyword_rows=_page_keywords,
-        embeddable=_page_chunks,
-    ),
-    examples=TextTable(
-        name="examples",
-        columns=("document", "ordinal", "language", "code", "context", "digest", "embedding"),
-        postings="example_postings",
-        keywords={
-            "page": (1.0, 0.3),
-            "path": (1.0, 0.4),
-            "context": (2.0, 0.5),
-            "code": (1.0, 0.75),
-        },
-        vectors={"title": 0.3, "context": 1.0, "code": 0.5},
-        shortened=frozenset({"title", "context", "code"}),
-        keyword_rows=_page_example_keywords,
-        embeddable=_page_examples,
-    ),
-    has_visits=True,
-    divide=_divide_page,
-    code_blocks=_page_code,
-)

@@ -25,7 +25,8 @@ from docstow.index.cards import Card, make
 from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
 from docstow.index.parquet import scratch, unpack_vectors, write_table
-from docstow.index.schema import ITEMS, Tables, profile_of, tabulate
+from docstow.index.profiles import ITEMS, profile_of
+from docstow.index.schema import Tables, tabulate
 from docstow.sources import kind_of
 from docstow.store.snapshots import Fenced, Snapshots
 
@@ -189,7 +190,7 @@ def _counts(reading: Reading, tables: Tables) -> dict[str, int]:
 
 def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Card:
     """Return the card of a crate that is about to be published."""
-    passages = tables.columns[ITEMS.parts.name]
+    passages = tables.columns[ITEMS.passages.name]
     blobs = [
         blob
         for ordinal, blob in zip(passages["ordinal"], passages["embedding"], strict=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from docstow import formats
 from docstow.core.errors import DocstowError, StoreError, UpstreamError
 from docstow.core.model import Recipe, Registration, Snapshot
-from docstow.index.loaded import PageIndex
+from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
 from docstow.ingest.crates import CrateTask, succeeded
 from docstow.ingest.jobs.model import (
@@ -266,7 +266,7 @@ class _PageSync:
         """Return what answers now; None if it cannot be read any more."""
         try:
             self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
-            index = PageIndex(snapshot, partial(self._snapshots.file, snapshot))
+            index = Index(snapshot, partial(self._snapshots.file, snapshot))
             documents = {document.path: document for document in index.documents()}
             former = Former(documents, index.visits())
         except StoreError as error:

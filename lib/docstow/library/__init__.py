@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.index.cross_crate import Shortlist
+    from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
-    from docstow.index.search import Filters
     from docstow.languages.shared.language import Language
     from docstow.library.packages import Packages
     from docstow.library.requests import CrateRequests, RenewalRequests
@@ -153,13 +153,13 @@ class Library:
         found = self.installed.search(language, query, PACKAGES)
         return [Stowed("all stowed packages", each) for each in found]
 
-    def across(self, query: str, filters: Filters) -> list[tuple[Stowed, float]]:
+    def across(self, query: str, filters: ItemFilters) -> list[tuple[Stowed, float]]:
         """Return the stored crates that suit a query best, with scores; no upstream is asked.
 
         Raises:
             CrateNotFound: nothing is stored yet.
         """
-        found = self._shortlist(query).across(filters)
+        found = self._shortlist(query).choose(filters)
         return [(Stowed(ALL, snapshot), score) for snapshot, score in found]
 
     def several(self, query: str, wanted: Mapping[str, str]) -> list[tuple[Stowed, float]]:
@@ -253,7 +253,7 @@ class Library:
         Returns:
             The same, with a notice if it is being made again; and the model or None.
         """
-        from docstow.index.schema import profile_of
+        from docstow.index.profiles import profile_of
 
         snapshot, embedder = stowed.snapshot, self.open_embedder()
         recipe, source = snapshot.recipe, snapshot.revision.source

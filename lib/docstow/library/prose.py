@@ -6,27 +6,26 @@ answers are shown, nor how a source is synced.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import Document, Registration, Snapshot
-from docstow.core.urls import canonical_url
 from docstow.library.indexes import IndexCache
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from docstow.core.model import Passage
     from docstow.embedding import Embedder
-    from docstow.index.loaded import PageChunk, PageIndex
-    from docstow.index.search import ChunkHit, ExampleHit, Mode, PageFilters
+    from docstow.index.filters import PageFilters
+    from docstow.index.loaded import Index
+    from docstow.index.search import ChunkHit, ExampleHit, Mode
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
@@ -43,7 +42,7 @@ class Opened(NamedTuple):
     registration: Registration
     snapshot: Snapshot
     document: Document
-    chunks: list[PageChunk]
+    chunks: list[Passage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +62,9 @@ class OpenedChunk:
     registration: Registration
     snapshot: Snapshot
     document: Document
-    chunk: PageChunk
-    before: list[PageChunk]
-    after: list[PageChunk]
+    chunk: Passage
+    before: list[Passage]
+    after: list[Passage]
     notice: str = ""
 
 
@@ -89,7 +88,7 @@ class Prose:
         self._snapshots = snapshots
         self._registry = registry
         self._embedder = embedder
-        self._indexes: IndexCache[PageIndex] = IndexCache(snapshots, _open_index, memory_bytes)
+        self._indexes: IndexCache[Index] = IndexCache(snapshots, _open_index, memory_bytes)
 
     def search(
         self,
@@ -115,12 +114,12 @@ class Prose:
             SourceNotFound: a named source is unknown.
             SnapshotNotFound: the snapshot is not kept, or a named source was never synced.
         """
-        from docstow.index.search import search_pages as search
+        from docstow.index.search import search_pages
 
         answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
         indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
         embedder = None if mode == "keyword" else self._embedder()
-        found = search(indexes, embedder, query, limit=limit, mode=mode, filters=filters)
+        found = search_pages(indexes, embedder, query, limit=limit, mode=mode, filters=filters)
         return found, answered
 
     def search_examples(
@@ -134,7 +133,7 @@ class Prose:
         filters: PageFilters | None = None,
     ) -> tuple[list[ExampleHit], list[Answered]]:
         """The best whole code blocks for a query; arguments and errors as for :meth:`search`."""
-        from docstow.index.search import search_page_examples as search_examples
+        from docstow.index.search import search_examples
 
         answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
         indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
@@ -169,19 +168,21 @@ class Prose:
             DocumentNotFound: none, or several sources have it; with suggestions.
             SourceNotFound, SnapshotNotFound: as :meth:`search` does.
         """
+        from docstow.index.lookup import find_page
+
         answered = self._answering([source] if source else [], snapshot_id)
         if _DOCUMENT_ID.fullmatch(ref):
             answered = [each for each in answered if each[0].id.startswith(ref[:12])] or answered
         found = []
         for registration, snapshot in answered:
-            row = _row(self.index(snapshot), ref)
+            row = find_page(self.index(snapshot), ref)
             if row is not None:
                 found.append((registration, snapshot, row))
         if len(found) != 1:
             raise self._missing(ref, answered, [(made, row) for _, made, row in found])
         registration, snapshot, row = found[0]
         index = self.index(snapshot)
-        chunks = [index.chunk(each) for each in index.chunk_rows(row)]
+        chunks = [index.passage(each) for each in index.passage_rows(row)]
         return Opened(registration, snapshot, index.document(row), chunks)
 
     def chunk(self, chunk_id: str, *, neighbours: int = 0, snapshot_id: str = "") -> OpenedChunk:
@@ -201,14 +202,14 @@ class Prose:
         own = [each for each in answered if match and each[0].id.startswith(chunk_id[:12])]
         for registration, newest in own:
             for snapshot in [newest] if snapshot_id else self._kept(registration):
-                row = self.index(snapshot).chunk_row_of(chunk_id)
+                row = self.index(snapshot).find_passage(chunk_id)
                 if row is not None:
                     notice = "" if snapshot.id == newest.id else _outdated(snapshot)
                     return self._opened(registration, snapshot, row, neighbours, notice)
         pages = [
             (snapshot, row)
             for _, snapshot in own
-            if match and (row := self.index(snapshot).row_of(match[1])) is not None
+            if match and (row := self.index(snapshot).page_row(match[1])) is not None
         ]
         raise self._missing(chunk_id, own or answered, pages)
 
@@ -220,7 +221,7 @@ class Prose:
         """
         return list(self._kept(self._registry.get(source)))
 
-    def index(self, snapshot: Snapshot) -> PageIndex:
+    def index(self, snapshot: Snapshot) -> Index:
         """The loaded tables of a snapshot, from memory, the local cache or the store."""
         return self._indexes.get(snapshot)
 
@@ -232,7 +233,7 @@ class Prose:
         if snapshot is None:
             return None
         index = self.index(snapshot)
-        row = index.row_of(path)
+        row = index.page_row(path)
         return None if row is None else (index.document(row), snapshot.id)
 
     def _answering(
@@ -296,15 +297,15 @@ class Prose:
         notice: str,
     ) -> OpenedChunk:
         index = self.index(snapshot)
-        document = int(index.chunks["document"][row])
-        rows = index.chunk_rows(document)
+        document = int(index.passages["document"][row])
+        rows = index.passage_rows(document)
         return OpenedChunk(
             registration=registration,
             snapshot=snapshot,
             document=index.document(document),
-            chunk=index.chunk(row),
-            before=[index.chunk(each) for each in range(max(row - neighbours, rows.start), row)],
-            after=[index.chunk(each) for each in rows if row < each <= row + neighbours],
+            chunk=index.passage(row),
+            before=[index.passage(each) for each in range(max(row - neighbours, rows.start), row)],
+            after=[index.passage(each) for each in rows if row < each <= row + neighbours],
             notice=notice,
         )
 
@@ -312,7 +313,7 @@ class Prose:
         self, ref: str, answered: Sequence[Answered], pages: Sequence[tuple[Snapshot, int]]
     ) -> DocumentNotFound:
         """Why a page or chunk cannot be given, with the pages that may be meant."""
-        from docstow.index.lookup import MOST_SUGGESTIONS, near, suggestion
+        from docstow.index.lookup import MOST_SUGGESTIONS, describe_page, suggest_pages
 
         short = repr(ref[:200])
         if pages:
@@ -322,29 +323,19 @@ class Prose:
                 if several
                 else f"The page of {short} is there, but no longer says this; open it with get_doc."
             )
-            rows = [suggestion(self.index(made), row, 1.0) for made, row in pages]
+            rows = [describe_page(self.index(made), row, 1.0) for made, row in pages]
             return DocumentNotFound(why, suggestions=rows[:MOST_SUGGESTIONS])
-        found = near([self.index(snapshot) for _, snapshot in answered], ref)
+        found = suggest_pages([self.index(snapshot) for _, snapshot in answered], ref)
         advice = "See the suggestions." if found else "Look for it with search_docs."
         return DocumentNotFound(f"There is no page or chunk {short}. {advice}", suggestions=found)
 
 
-def _open_index(snapshot: Snapshot, file: Callable[[str], Path]) -> PageIndex:
-    from docstow.index.loaded import PageIndex
+def _open_index(snapshot: Snapshot, file: Callable[[str], Path]) -> Index:
+    from docstow.index.loaded import Index
 
-    return PageIndex(snapshot, file)
+    return Index(snapshot, file)
 
 
 def _outdated(snapshot: Snapshot) -> str:
     made = snapshot.created_at.date().isoformat()
     return f"the page has changed or gone since: this is how it stood in the snapshot of {made}"
-
-
-def _row(index: PageIndex, ref: str) -> int | None:
-    """The document that is meant by an id, URL or path, in any spelling of it."""
-    bare = ref.strip().partition("#")[0]
-    spellings = [ref, bare, unquote(bare), bare.removeprefix("./").strip("/")]
-    if bare.startswith(("http://", "https://")):
-        with contextlib.suppress(InvalidParameter, ValueError):
-            spellings.append(canonical_url(bare))
-    return next((row for each in spellings if (row := index.row_of(each)) is not None), None)

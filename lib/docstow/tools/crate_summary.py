@@ -69,7 +69,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
         own, modules = _package_modules(index, arguments["module"], arguments["depth"])
         facts |= own
     elif arguments["module"] or arguments["depth"] > 1:
-        from docstow.index.modules import modules as list_modules
+        from docstow.index.modules import list_modules
 
         index = library.index(stowed.snapshot)
         own, modules = list_modules(index, arguments["module"], arguments["depth"])
@@ -100,7 +100,7 @@ def _package_modules(
         module: where to start; all entry modules if empty.
         depth: how many levels are listed.
     """
-    from docstow.index.modules import modules as list_modules
+    from docstow.index.modules import list_modules
     from docstow.text.chunking import first_sentence
 
     kinds, paths = index.columns["kind"], index.columns["path"]

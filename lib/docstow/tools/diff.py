@@ -134,19 +134,19 @@ def _side(found: Stowed, index: Index) -> Side:
     table = index.relations
     names = ("subject", "predicate", "object", "detail")
     rows = zip(*(table[name].tolist() for name in names), strict=True)
-    documents = index.documents(range(len(index)))
+    documents = index.documents()
     return Side(found.version, documents, [Relation(*row) for row in rows], found.snapshot.facts)
 
 
 def _meant(path: str, *indexes: Index) -> set[str]:
     """The canonical paths that a caller's path means in either version."""
-    from docstow.index import lookup as lookup
+    from docstow.index.lookup import find_items
 
     found: set[str] = set()
     missed: list[ItemNotFound] = []
     for index in indexes:
         try:
-            rows = lookup.find(index, path)
+            rows = find_items(index, path)
         except ItemNotFound as error:
             missed.append(error)
         else:

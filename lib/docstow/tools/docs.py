@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import document_id
+from docstow.core.model import Passage, document_id
 from docstow.index import render as pages
 from docstow.sources import page_kinds
 from docstow.tools import Answer, Tool
@@ -21,8 +21,8 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
-    from docstow.index.loaded import PageChunk
-    from docstow.index.search import ChunkHit, PageFilters
+    from docstow.index.filters import PageFilters
+    from docstow.index.search import ChunkHit
     from docstow.library.prose import Answered, Prose
 
 
@@ -234,7 +234,7 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _filters(given: Mapping[str, Any]) -> PageFilters:
-    from docstow.index.search import PageFilters
+    from docstow.index.filters import PageFilters
 
     checked = {key: value for key, value in given.items() if value is not None}
     for name, value in checked.items():
@@ -318,7 +318,7 @@ def _chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     return Answer(_shown(opened.chunk) | members)
 
 
-def _shown(chunk: PageChunk) -> dict[str, Any]:
+def _shown(chunk: Passage) -> dict[str, Any]:
     return {
         "chunk_id": chunk.id,
         "heading_path": chunk.heading_path,

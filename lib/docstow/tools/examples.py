@@ -26,7 +26,7 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
-    from docstow.index.search import Found
+    from docstow.index.search import ExampleHit
     from docstow.library import Library, Stowed
 
 
@@ -77,7 +77,7 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     spellings = [each for language in wanted for each in _marks(language)]
-    examples = search_examples(index, embedder, query, limit=limit, languages=spellings)
+    examples = search_examples([index], embedder, query, limit=limit, languages=spellings)
     results = [_result(index, example) for example in examples]
     answer = provenance(found) | paged(
         results, arguments["cursor"], found.snapshot.id, arguments["k"]
@@ -109,14 +109,14 @@ def _documented(library: Library, arguments: Mapping[str, Any], wanted: Sequence
             raise miss from None
 
 
-def _result(index: Index, example: Found) -> dict[str, Any]:
+def _result(index: Index, example: ExampleHit) -> dict[str, Any]:
     columns = index.columns
     return {
         "score": round(example.score, 5),
-        "item_path": str(columns["path"][example.owner]),
-        "item_type": str(columns["kind"][example.owner]),
+        "item_path": str(columns["path"][example.row]),
+        "item_type": str(columns["kind"][example.row]),
         "language": example.language,
         "context": example.context,
         "code": example.code,
-        "url": str(columns["url"][example.owner]),
+        "url": str(columns["url"][example.row]),
     }

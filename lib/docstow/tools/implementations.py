@@ -72,7 +72,7 @@ def tool(library: Library) -> Tool:
 
 
 def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index import implementations as implementations
+    from docstow.index.implementations import SORTS, find_by_trait, find_by_type
 
     trait, named = arguments["trait"].strip(), arguments["type"].strip()
     if bool(trait) == bool(named):
@@ -80,13 +80,13 @@ def _find(library: Library, arguments: Mapping[str, Any]) -> Answer:
     found = find_stowed(library, arguments["crate"], arguments)
     index = library.index(found.snapshot)
     by_trait = bool(trait)
-    search = implementations.of_trait if by_trait else implementations.of_type
+    search = find_by_trait if by_trait else find_by_type
     meant, rows = search(index, trait or named)
     counts = Counter(each.sort for each in rows)
     answer = provenance(found) | {
         "meant": meant,
         "total": len(rows),
-        "counts": {sort: counts[sort] for sort in implementations.SORTS if counts[sort]},
+        "counts": {sort: counts[sort] for sort in SORTS if counts[sort]},
     }
     lib = str(index.columns["path"][0]).split("::")[0]
     if elsewhere := sorted({path.split("::")[0] for path in meant if "::" in path} - {lib}):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.index import render
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import provenance_line
 from docstow.tools.crate_arguments import LANGUAGE, LOCKFILE, VERSION, find_stowed, language_of
@@ -41,8 +40,8 @@ def tool(library: Library) -> Tool:
 
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index import lookup
-    from docstow.index.neighbours import see_also
+    from docstow.index.lookup import find_items
+    from docstow.index.render import cut, item_page
 
     language = language_of(arguments)
     path = language.spelling.normalise(arguments["item_path"])
@@ -50,14 +49,8 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
     stowed = find_stowed(library, arguments["crate"] or language.spelling.root(path), arguments)
     index = library.index(stowed.snapshot)
-    package = render.Package.of(stowed.snapshot)
-    texts = []
-    for row in lookup.find(index, path):
-        document = index.document(row)
-        members = [index.member(child) for child in index.members(row)]
-        line = provenance_line(stowed, document.url)
-        links = index.links(document.path)
-        similar = [index.member(near) for near in see_also(index, row)]
-        traits = index.traits(document.path)
-        texts.append(render.page(document, line, members, traits, links, similar, package))
-    return Answer(text=render.bounded("\n---\n\n".join(texts), arguments["max_tokens"]))
+    texts = [
+        item_page(index, row, lambda document: provenance_line(stowed, document.url))
+        for row in find_items(index, path)
+    ]
+    return Answer(text=cut("\n---\n\n".join(texts), arguments["max_tokens"]))

@@ -52,10 +52,10 @@ def tool(library: Library) -> Tool:
 
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index import modules
+    from docstow.index.modules import module_tree
 
     found = find_stowed(library, arguments["crate"], arguments)
     index = library.index(found.snapshot)
-    nodes = modules.tree(index, arguments["module"], arguments["depth"])
+    nodes = module_tree(index, arguments["module"], arguments["depth"])
     page = paged(nodes, arguments["cursor"], found.snapshot.id, PER_PAGE)
     return Answer(provenance(found) | {"total": len(nodes)} | page)

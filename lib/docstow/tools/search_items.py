@@ -34,8 +34,8 @@ from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Hit
+    from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
-    from docstow.index.search import Filters
     from docstow.languages.shared.language import Language
     from docstow.library import Library, Stowed
 
@@ -106,13 +106,14 @@ def tool(library: Library) -> Tool:
 
 
 def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.search import Filters, search
+    from docstow.index.filters import ItemFilters
+    from docstow.index.search import search_items
     from docstow.index.signatures.search import search_by_signature
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
     if not query and not signature:
         raise InvalidParameter("query", "must say what is looked for; or give a signature")
-    filters = Filters(
+    filters = ItemFilters(
         kinds=tuple(arguments["type_filter"] or ()),
         module=arguments["module"].strip(),
         feature=arguments["feature"].strip(),
@@ -129,12 +130,12 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     stowed, embedder = library.current(find_stowed(library, arguments["crate"], arguments))
     index = library.index(stowed.snapshot)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
-    unbound: Sequence[str] = ()
+    unknown_names: Sequence[str] = ()
     if signature:
         found = search_by_signature(index, embedder, signature, query, limit=limit, filters=filters)
-        hits, unbound = list(found.hits), found.unbound
+        hits, unknown_names = list(found.hits), found.unknown_names
     else:
-        hits = search(index, embedder, query, limit=limit, filters=filters)
+        hits = search_items(index, embedder, query, limit=limit, filters=filters)
     answer = provenance(stowed) | paged(
         [_result(index, hit, explain=arguments["explain"]) for hit in hits],
         arguments["cursor"],
@@ -142,8 +143,9 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
         arguments["k"],
     )
     notices = [answer["notice"]] if "notice" in answer else []
-    if unbound:
-        notices.append(f"no type of {stowed.name}, read as variables: {', '.join(unbound)}")
+    if unknown_names:
+        unknown = ", ".join(unknown_names)
+        notices.append(f"no type of {stowed.name}, read as variables: {unknown}")
     if not hits:
         notices.append(
             "no function has this shape; write _ for what may be any type"
@@ -153,7 +155,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer | ({"notice": "; ".join(notices)} if notices else {}))
 
 
-def _explain_nothing(index: Index, name: str, filters: Filters) -> str:
+def _explain_nothing(index: Index, name: str, filters: ItemFilters) -> str:
     """Say why a search found nothing, and what there is instead."""
     if filters.module and not index.find(filters.module.removesuffix(index.language.separator)):
         return f"{name} has no module {filters.module}; get_module_tree lists those there are"
@@ -190,7 +192,7 @@ def _search_several(
     library: Library,
     arguments: Mapping[str, Any],
     query: str,
-    filters: Filters,
+    filters: ItemFilters,
     result: Callable[[Index, Hit], dict[str, Any]],
     *,
     signature: str = "",
@@ -205,26 +207,26 @@ def _search_several(
         result: shows a hit.
         signature: the shape of the functions that are looked for; the query may be empty then.
     """
-    from docstow.index import cross_crate
-    from docstow.index.signatures import search as signatures
+    from docstow.index.cross_crate import SearchedCrate, search_crates
+    from docstow.index.signatures.search import search_crates_by_signature
 
     chosen = _chosen(library, arguments, query or signature, filters)
     current = [library.current(stowed) for stowed, _ in chosen]
     stowed = [each for each, _ in current]
     indexes = library.indexes([each.snapshot for each in stowed])
-    parts = [
-        cross_crate.Part(index, embedder, score)
+    crates = [
+        SearchedCrate(index, embedder, score)
         for index, (_, embedder), (_, score) in zip(indexes, current, chosen, strict=True)
     ]
     scope = _scope(stowed)
     limit = offset(arguments["cursor"], scope) + arguments["k"] + 1
     if signature:
-        hits = signatures.across(parts, signature, query, limit=limit, filters=filters)
+        hits = search_crates_by_signature(crates, signature, query, limit=limit, filters=filters)
     else:
-        hits = cross_crate.across(parts, query, limit=limit, filters=filters)
+        hits = search_crates(crates, query, limit=limit, filters=filters)
     rows = [
-        {"crate": stowed[found.part].name, "version": stowed[found.part].version}
-        | result(indexes[found.part], found.hit)
+        {"crate": stowed[found.crate].name, "version": stowed[found.crate].version}
+        | result(indexes[found.crate], found.hit)
         for found in hits
     ]
     named = stowed if arguments["crates"] else []
@@ -245,7 +247,7 @@ def _search_several(
 
 
 def _chosen(
-    library: Library, arguments: Mapping[str, Any], query: str, filters: Filters
+    library: Library, arguments: Mapping[str, Any], query: str, filters: ItemFilters
 ) -> list[tuple[Stowed, float]]:
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
@@ -284,7 +286,7 @@ def _scope(stowed: Sequence[Stowed]) -> str:
     return hashlib.sha256(identities.encode()).hexdigest()[:16]
 
 
-def _explain_no_hits(stowed: Sequence[Stowed], filters: Filters) -> str:
+def _explain_no_hits(stowed: Sequence[Stowed], filters: ItemFilters) -> str:
     searched = ", ".join(each.name for each in stowed)
     if searched:
         return f"nothing passes the filters in {searched}; leave out type_filter or module"

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.index.signatures import Function, Type, Variable, query
-from docstow.index.signatures.catalogue import Catalogue, Row, Shapes
+from docstow.index.signatures.crate_signatures import CrateSignatures, SignatureIndex
+from docstow.index.signatures.crate_signatures import Declaration as Row
 from docstow.index.signatures.tree import Tree, nodes, replaced
 
 FUNCTIONS = [
@@ -33,7 +34,7 @@ NAMES = "abcdefghijklm"
 
 def far(asked: str, function: str) -> float | None:
     return (
-        Catalogue([(0, query(function))], ["File", "Path", "Iterator"])
+        SignatureIndex([(0, query(function))], ["File", "Path", "Iterator"])
         .distances(query(asked))
         .get(0)
     )
@@ -146,14 +147,14 @@ def test_aliases_are_replaced_by_what_they_mean() -> None:
         Row("own::Pile", "struct", "Pile", "pub struct Pile<T, A = Heap> { /* private */ }", "own"),
         Row("own::Pile::pop", "method", "pop", "pub fn pop(&mut self) -> Option<T>", "own::Pile"),
     ]
-    shapes = Shapes(rows)
+    shapes = CrateSignatures(rows)
 
     def found(text: str) -> dict[int, float]:
-        return shapes.catalogue.distances(shapes.plain(query(text), "own::"))
+        return shapes.index.distances(shapes.expand_aliases(query(text), "own::"))
 
     assert found("u8 -> Result<u16, Fault>") == found("u8 -> Result<u16>") == {3: 0}
     assert found("&mut Pile<X> -> Option<X>") == {5: 0}
-    assert shapes.catalogue.unbound(query("Nothing -> Fault")) == ["Nothing"]
+    assert shapes.index.unknown_names(query("Nothing -> Fault")) == ["Nothing"]
 
 
 def test_what_a_future_yields_may_be_asked_for() -> None:
@@ -165,12 +166,12 @@ def test_what_a_future_yields_may_be_asked_for() -> None:
         Row("own::late", "function", "late", "pub fn late(n: u8) -> Late", "own"),
     ]
     asked = query("Future -> Result<u8, Late>")
-    assert Shapes(rows, {"own::Nap"}).catalogue.distances(asked).keys() == {3}
-    assert Shapes(rows).catalogue.distances(asked) == {}
-    assert Shapes(rows, {"own::Nap"}).catalogue.distances(query("u8 -> Late"))[4] == 0
+    assert CrateSignatures(rows, {"own::Nap"}).index.distances(asked).keys() == {3}
+    assert CrateSignatures(rows).index.distances(asked) == {}
+    assert CrateSignatures(rows, {"own::Nap"}).index.distances(query("u8 -> Late"))[4] == 0
 
 
-CATALOGUE = Catalogue(
+CATALOGUE = SignatureIndex(
     [(row, query(text)) for row, text in enumerate(FUNCTIONS)], ["Iterator", "Error"]
 )
 

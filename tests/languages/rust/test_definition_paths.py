@@ -12,7 +12,7 @@ from docstow.core.errors import ItemNotFound
 from docstow.core.model import Snapshot
 from docstow.core.settings import load
 from docstow.index.loaded import Index
-from docstow.index.lookup import find
+from docstow.index.lookup import find_items
 from docstow.runtime import Runtime
 from paths import CRATES
 
@@ -49,15 +49,15 @@ def index(runtime: Runtime, folder: Path) -> Index:
 def test_a_definition_path_finds_the_item_and_its_members(
     index: Index, written: str, meant: str
 ) -> None:
-    assert {index.columns["path"][row] for row in find(index, written)} == {meant}
+    assert {index.columns["path"][row] for row in find_items(index, written)} == {meant}
 
 
 def test_a_definition_path_is_no_name_to_suggest_or_to_show(index: Index) -> None:
     assert "reexports::private::Before" in index.definitions
     assert not index.definitions.keys() & set(index.names())
     with pytest.raises(ItemNotFound) as caught:
-        find(index, "reexports::private::Befour")
+        find_items(index, "reexports::private::Befour")
     suggested = {each["item_path"] for each in caught.value.suggestions}
     assert not suggested & index.definitions.keys()
-    (row,) = find(index, "reexports::private::Before")
+    (row,) = find_items(index, "reexports::private::Before")
     assert "reexports::private::Before" not in index.attributes(row).get("aliases", [])

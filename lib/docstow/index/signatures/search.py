@@ -1,4 +1,4 @@
-"""Search one or several loaded indexes for functions of a given shape."""
+"""Search one or several loaded indexes for functions of a given signature."""
 
 from __future__ import annotations
 
@@ -12,57 +12,49 @@ import numpy as np
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Hit
-from docstow.index import cross_crate as federate
-from docstow.index import ranking as rank
+from docstow.index.cross_crate import CrateHit, SearchedCrate
+from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import Filters, allowed, search
-from docstow.index.signatures.catalogue import MOST_ARGUMENTS
+from docstow.index.ranking import reciprocal_rank_fusion
+from docstow.index.search import make_hit, search_items
+from docstow.index.signatures.crate_signatures import MOST_ARGUMENTS
 from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.functions import query
 from docstow.index.signatures.tree import Function, Type, Variable, nodes
-from docstow.text import chunking as chunk
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
-    from docstow.index.cross_crate import Part
-
-
-# From the signature that a caller wrote to hits over one loaded index.
-
 
 #: What another name than the one asked for counts, in units of distance.
 OTHER_NAME = 0.5
 
+#: What it counts that few can call a function: on nightly compilers or single processors only.
+SPECIALISED = 0.6
 
-#: What counts as little as another name: functions for nightly compilers or single processors.
-REMOTE = 0.6
-
-
-#: So many results of the words are fused with those of the shape.
-BY_WORDS = 200
-
+#: So many results of the words are fused with those of the signature.
+WORDS_DEPTH = 200
 
 _ARCH = re.compile(r"(std|core)::(arch|intrinsics)::")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a signature brought up.
+class SignatureHits:
+    """The functions that a signature finds.
 
     Attributes:
         hits: best first.
-        unbound: names that the crate does not have, read as variables.
+        unknown_names: names that the crate does not have, read as variables.
     """
 
     hits: Sequence[Hit]
-    unbound: Sequence[str]
+    unknown_names: Sequence[str]
 
 
-def parsed(text: str) -> Function:
-    """The shape that a caller asks for.
+def parse_query(text: str) -> Function:
+    """Parse the signature that a caller asks for.
 
     Raises:
-        InvalidParameter: what is wrong with the text, and where.
+        InvalidParameter: the text cannot be read, or asks for nothing in particular.
     """
     try:
         wanted = query(text)
@@ -84,13 +76,13 @@ def search_by_signature(
     words: str = "",
     *,
     limit: int,
-    filters: Filters | None = None,
-) -> Found:
-    """The functions that are shaped as asked, exact before approximate.
+    filters: ItemFilters | None = None,
+) -> SignatureHits:
+    """Return the functions of a crate with that signature, exact before approximate.
 
     Args:
         index: the loaded snapshot.
-        embedder: as for :func:`docstow.index.search.search`.
+        embedder: as for :func:`docstow.index.search.search_items`.
         signature: such as ``Vec<T> -> Option<&T>``.
         words: if given, matches are ordered by reciprocal rank fusion with the search for these.
         limit: the largest number of hits.
@@ -99,41 +91,49 @@ def search_by_signature(
     Raises:
         InvalidParameter: the signature cannot be read.
     """
-    wanted = index.shapes.plain(parsed(signature), f"{index.columns['path'][0]}::")
-    filters = filters or Filters()
-    passing = allowed(index, filters)
-    far = {
-        row: each + _of_name(index, row, wanted.name) + _of_place(index, row)
-        for row, each in index.shapes.catalogue.distances(wanted).items()
+    signatures = index.signatures
+    wanted = signatures.expand_aliases(parse_query(signature), f"{index.columns['path'][0]}::")
+    filters = filters or ItemFilters()
+    passing = filters.match(index)
+    distances = {
+        row: each + _name_distance(index, row, wanted.name) + _place_distance(index, row)
+        for row, each in signatures.index.distances(wanted).items()
         if passing[row]
     }
-    unbound = index.shapes.catalogue.unbound(wanted)
+    unknown_names = signatures.index.unknown_names(wanted)
     if not words:
-        hits = [_hit(index, row, far[row], _score(far[row])) for row in _nearest(index, far, limit)]
-        return Found(hits, unbound)
+        nearest = _nearest(index, distances, limit)
+        hits = [_hit(index, row, distances[row], 1 / (1 + distances[row])) for row in nearest]
+        return SignatureHits(hits, unknown_names)
     by_words = [
         row
-        for hit in search(index, embedder, words, limit=BY_WORDS, filters=filters)
-        if (row := index.row(hit.path, hit.kind)) in far
+        for hit in search_items(index, embedder, words, limit=WORDS_DEPTH, filters=filters)
+        if (row := index.row(hit.path, hit.kind)) in distances
     ]
-    places = {row: place for place, row in enumerate(by_words)}
+    ranks = {row: rank for rank, row in enumerate(by_words)}
     # Sorting keeps the order of equals; among those of one distance the words decide.
-    rows = sorted(_nearest(index, far, len(far)), key=lambda row: places.get(row, BY_WORDS))
-    rows.sort(key=lambda row: round(far[row], 6))
-    lists = [np.array(rows, np.int64), np.array(by_words, np.int64)]
-    fused = rank.reciprocal_rank_fusion(lists)[:limit]
-    return Found([_hit(index, row, far[row], score) for row, score in fused], unbound)
+    rows = _nearest(index, distances, len(distances))
+    rows.sort(key=lambda row: ranks.get(row, WORDS_DEPTH))
+    rows.sort(key=lambda row: round(distances[row], 6))
+    fused = reciprocal_rank_fusion([np.array(rows, np.int64), np.array(by_words, np.int64)])
+    hits = [_hit(index, row, distances[row], score) for row, score in fused[:limit]]
+    return SignatureHits(hits, unknown_names)
 
 
-def across(
-    parts: Sequence[Part], signature: str, words: str = "", *, limit: int, filters: Filters
-) -> list[federate.Found]:
-    """The functions of several crates that are shaped as asked, exact before approximate.
+def search_crates_by_signature(
+    crates: Sequence[SearchedCrate],
+    signature: str,
+    words: str = "",
+    *,
+    limit: int,
+    filters: ItemFilters,
+) -> list[CrateHit]:
+    """Return the functions of several crates with that signature, exact before approximate.
 
     A crate that lacks a name which another has is left out: the name is no variable there.
 
     Args:
-        parts: the crates.
+        crates: to search.
         signature: such as ``Vec<T> -> Option<&T>``.
         words: as for :func:`search_by_signature`.
         limit: the largest number of hits.
@@ -143,42 +143,39 @@ def across(
         InvalidParameter: the signature cannot be read.
     """
     lists = []
-    for number, part in enumerate(parts):
+    for number, crate in enumerate(crates):
         found = search_by_signature(
-            part.index, part.embedder, signature, words, limit=limit, filters=filters
+            crate.index, crate.embedder, signature, words, limit=limit, filters=filters
         )
-        lists.append((found.unbound, [federate.Found(hit, 0.0, number) for hit in found.hits]))
-    fewest = min((len(unbound) for unbound, _ in lists), default=0)
-    hits = [hit for unbound, found in lists if len(unbound) == fewest for hit in found]
+        unknown = len(found.unknown_names)
+        lists.append((unknown, [CrateHit(hit, 0.0, number) for hit in found.hits]))
+    fewest = min((unknown for unknown, _ in lists), default=0)
+    hits = [hit for unknown, found in lists if unknown == fewest for hit in found]
     return sorted(hits, key=lambda found: -found.hit.score)[:limit]
 
 
-def _nearest(index: Index, far: Mapping[int, float], limit: int) -> list[int]:
-    """The nearest rows; only among those that may be shown is the order of equals worked out."""
-    rounded = {row: round(each, 6) for row, each in far.items()}
+def _nearest(index: Index, distances: Mapping[int, float], limit: int) -> list[int]:
+    """Return the nearest rows; the order of equals is worked out only among those."""
+    rounded = {row: round(each, 6) for row, each in distances.items()}
     last = sorted(rounded.values())[:limit][-1] if rounded and limit else 0.0
     rows = [row for row, each in rounded.items() if each <= last]
     return sorted(rows, key=lambda row: (rounded[row], *_prominence(index, row)))[:limit]
 
 
-def _of_name(index: Index, row: int, name: str) -> float:
+def _name_distance(index: Index, row: int, name: str) -> float:
     return OTHER_NAME if name not in {"", index.columns["title"][row]} else 0.0
 
 
-def _of_place(index: Index, row: int) -> float:
-    """What it counts that few can, or should, call a function."""
+def _place_distance(index: Index, row: int) -> float:
+    """Return what it counts that few can, or should, call a function."""
     text = index.columns["attributes"][row]
     if '"unstable"' in text and json.loads(text).get("stability", {}).get("level") == "unstable":
-        return REMOTE
-    return REMOTE if _ARCH.match(index.columns["path"][row]) else 0.0
-
-
-def _score(far: float) -> float:
-    return 1 / (1 + far)
+        return SPECIALISED
+    return SPECIALISED if _ARCH.match(index.columns["path"][row]) else 0.0
 
 
 def _prominence(index: Index, row: int) -> tuple[object, ...]:
-    """Order among equals: what people use first."""
+    """Return what sorts equals: what people use first."""
     columns = index.columns
     depth = columns["path"][row].count("::")
     return (
@@ -190,17 +187,6 @@ def _prominence(index: Index, row: int) -> tuple[object, ...]:
     )
 
 
-def _hit(index: Index, row: int, far: float, score: float) -> Hit:
-    columns = index.columns
-    passage = int(index.first_passage[row])
-    return Hit(
-        path=str(columns["path"][row]),
-        kind=str(columns["kind"][row]),
-        title=str(columns["title"][row]),
-        signature=str(columns["signature"][row]),
-        heading_path=str(index.passages["heading_path"][passage]),
-        snippet=chunk.snippet(str(index.passages["text"][passage]), ()),
-        score=score,
-        url=str(columns["url"][row]),
-        details={"distance": round(far, 4)},
-    )
+def _hit(index: Index, row: int, distance: float, score: float) -> Hit:
+    first = int(index.first_passage[row])
+    return make_hit(index, row, first, (), score, {"distance": round(distance, 4)})

@@ -1,17 +1,17 @@
-"""The shapes of one crate's functions, and which of them a query may match at all.
-
-This room knows names of constructors on either side of the arrow. It does not know documents.
-"""
+"""The signatures of one crate's functions, and which of them match a query."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.relations import DERIVED, WRITTEN
 from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.distance import LIMIT, MISSING, MOST_EXTRA, OUTPUT, Given, Measure
 from docstow.index.signatures.functions import alias, declarations, owner_type
@@ -27,11 +27,11 @@ from docstow.index.signatures.tree import (
 )
 from docstow.index.signatures.unify import CALLED, OWNERS, POINTERS, WRAPPERS, peeled
 
-#: More arguments than anybody asks for; assignments grow with their factorial.
+#: A query has no more arguments: assignments grow with their factorial.
 MOST_ARGUMENTS = 10
 
 
-#: Names that everybody knows: primitives and what the rules of alikeness name.
+#: Names that every crate may use: primitives and what the rules of unification name.
 KNOWN = frozenset(
     (
         *("bool", "char", "str", "f32", "f64", "dyn"),
@@ -42,54 +42,53 @@ KNOWN = frozenset(
 )
 
 
+# Keys of postings besides names of types: a variable, and something that can be called.
 _ANY = "*"
-
-
 _CALL = "fn"
 
 
-class Catalogue:
-    """Distinct shapes with the rows that have them.
+class SignatureIndex:
+    """Distinct signatures with the rows that have them.
 
     Args:
-        functions: (row, shape) pairs; a row may have several.
-        names: constructors that exist besides those in shapes: the crate's own types.
+        functions: (row, signature) pairs; a row may have several.
+        names: types that exist besides those in signatures: the crate's own.
     """
 
     def __init__(self, functions: Iterable[tuple[int, Function]], names: Iterable[str]) -> None:
         numbers: dict[object, int] = {}
-        shapes: list[Function] = []
+        distinct: list[Function] = []
         self._rows: list[list[int]] = []
         for row, function in functions:
-            shape = canonical(function)
-            key = shape.inputs, shape.output, tuple(shape.bounds.items())
-            number = numbers.setdefault(key, len(shapes))
-            if number == len(shapes):
-                shapes.append(shape)
+            found = canonical(function)
+            key = found.inputs, found.output, tuple(found.bounds.items())
+            number = numbers.setdefault(key, len(distinct))
+            if number == len(distinct):
+                distinct.append(found)
                 self._rows.append([])
             self._rows[number].append(row)
         self._given: dict[tuple[Tree, tuple[tuple[str, tuple[Type, ...]], ...]], int] = {}
-        self._inputs = [[self._number(each, shape) for each in shape.inputs] for shape in shapes]
+        self._inputs = [[self._number(each, found) for each in found.inputs] for found in distinct]
         self._outputs = np.array(
-            [self._number(shape.output or UNIT, shape) for shape in shapes], np.int32
+            [self._number(found.output or UNIT, found) for found in distinct], np.int32
         )
-        self._kinds = [Given(tree, dict(bounds)) for tree, bounds in self._given]
-        self._arity = np.array([len(shape.inputs) for shape in shapes], np.int16)
-        self._of_input = _postings([_input_keys(shape) for shape in shapes])
-        self._of_output = _postings([_output_keys(shape) for shape in shapes])
-        self.names = {*KNOWN, *names, *(name for shape in shapes for name in _names(shape))}
+        self._types = [Given(tree, dict(bounds)) for tree, bounds in self._given]
+        self._arity = np.array([len(found.inputs) for found in distinct], np.int16)
+        self._by_input = _postings([_input_keys(found) for found in distinct])
+        self._by_output = _postings([_output_keys(found) for found in distinct])
+        self.names = {*KNOWN, *names, *(name for found in distinct for name in _names(found))}
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def unbound(self, query: Function) -> list[str]:
-        """The names of a query that no type or trait here has, in alphabetical order."""
+    def unknown_names(self, query: Function) -> list[str]:
+        """Return the names of a query that no type or trait here has, in alphabetical order."""
         return sorted(name for name in set(_names(query)) if name not in self.names)
 
     def distances(self, query: Function) -> dict[int, float]:
-        """The rows that match, each with its smallest distance."""
-        query = with_variables(query, self.unbound(query))
-        measure = Measure(query, self._kinds)
+        """Return the rows that match, each with its smallest distance."""
+        query = with_variables(query, self.unknown_names(query))
+        measure = Measure(query, self._types)
         found: dict[int, float] = {}
         for number in self._within(measure, self._candidates(query)):
             far = measure.distance(self._inputs[number], int(self._outputs[number]))
@@ -99,10 +98,10 @@ class Catalogue:
         return found
 
     def _within(self, measure: Measure, candidates: NDArray[np.int64]) -> list[int]:
-        """Those that no assignment is needed for to see that they are near enough, or may be."""
+        """Return the candidates whose lower bound, without assigning arguments, is near enough."""
         if measure.query.output is not None:
             outputs, places = np.unique(self._outputs[candidates], return_inverse=True)
-            costs = np.array([_alone(measure, OUTPUT, each) for each in outputs.tolist()])
+            costs = np.array([_output_cost(measure, OUTPUT, each) for each in outputs.tolist()])
             candidates = candidates[costs[places] <= LIMIT] if len(costs) else candidates
         kept = []
         asked = range(len(measure.query.inputs))
@@ -118,36 +117,36 @@ class Catalogue:
                 kept.append(number)
         return kept
 
-    def _number(self, tree: Tree, shape: Function) -> int:
-        """A number for a type together with the bounds of its variables."""
+    def _number(self, tree: Tree, function: Function) -> int:
+        """Return the number of a type together with the bounds of its variables."""
         bounds: dict[str, tuple[Type, ...]] = {}
         trees = [tree]
         while trees:
             for node in nodes(trees.pop()):
                 if not isinstance(node, Variable) or node.name in bounds:
                     continue
-                if found := shape.bounds.get(node.name):
+                if found := function.bounds.get(node.name):
                     bounds[node.name] = found
                     trees += found
         return self._given.setdefault((tree, tuple(bounds.items())), len(self._given))
 
     def _candidates(self, query: Function) -> NDArray[np.int64]:
-        """Shapes whose arity and outermost constructors allow a match."""
+        """Return the signatures whose arity and outermost types allow a match."""
         asked = len(query.inputs)
         allowed = (self._arity >= asked - 1) & (self._arity <= asked + MOST_EXTRA)
-        if query.output is not None and (key := _wanted(query.output, query)) is not None:
-            allowed &= self._having(self._of_output, key)
-        keys = [key for each in query.inputs if (key := _wanted(each, query)) is not None]
+        if query.output is not None and (key := _required_key(query.output, query)) is not None:
+            allowed &= self._having(self._by_output, key)
+        keys = [key for each in query.inputs if (key := _required_key(each, query)) is not None]
         if keys:
             hits = np.zeros(len(self), np.int16)
             for key in keys:
-                hits += self._having(self._of_input, key)
+                hits += self._having(self._by_input, key)
             # One argument may be missing, but not the only one.
             allowed &= hits >= max(1 if asked == 1 else 0, len(keys) - 1)
         return np.flatnonzero(allowed)
 
     def _having(self, postings: Mapping[str, NDArray[np.int32]], key: str) -> NDArray[np.bool_]:
-        """Shapes with that key, or with a variable that could be it."""
+        """Return which signatures have that key, or a variable that could be it."""
         mask = np.zeros(len(self), np.bool_)
         for each in (key,) if key == _CALL else (key, _ANY):
             if each in postings:
@@ -156,7 +155,7 @@ class Catalogue:
 
 
 def with_variables(function: Function, names: Sequence[str]) -> Function:
-    """The function with these constructors read as variables."""
+    """Return the function with these names read as variables."""
     if not names:
         return function
     chosen = frozenset(names)
@@ -184,19 +183,19 @@ def _postings(keys: Sequence[frozenset[str]]) -> Mapping[str, NDArray[np.int32]]
     return {key: np.array(numbers, np.int32) for key, numbers in found.items()}
 
 
-def _input_keys(shape: Function) -> frozenset[str]:
-    return frozenset(key for each in shape.inputs for key in _keys(each, shape))
+def _input_keys(function: Function) -> frozenset[str]:
+    return frozenset(key for each in function.inputs for key in _keys(each, function))
 
 
-def _output_keys(shape: Function) -> frozenset[str]:
-    return frozenset(_keys(shape.output, shape)) if shape.output is not None else frozenset()
+def _output_keys(function: Function) -> frozenset[str]:
+    return frozenset(_keys(function.output, function)) if function.output else frozenset()
 
 
-def _keys(tree: Tree, shape: Function) -> Iterator[str]:
-    """What a type of a shape can be taken for."""
+def _keys(tree: Tree, function: Function) -> Iterator[str]:
+    """Yield the keys under which a type of a signature is found."""
     head = peeled(tree)
     if isinstance(head, Variable):
-        bounds = shape.bounds.get(head.name, ())
+        bounds = function.bounds.get(head.name, ())
         if any(bound.name in CALLED for bound in bounds):
             yield _CALL
         else:
@@ -207,8 +206,8 @@ def _keys(tree: Tree, shape: Function) -> Iterator[str]:
         yield from (_key(each) for each in head.args if isinstance(each, Type))
 
 
-def _wanted(tree: Tree, query: Function) -> str | None:
-    """The key that a type of a query needs; None if anything may do."""
+def _required_key(tree: Tree, query: Function) -> str | None:
+    """Return the key that a type of a query needs; None if anything may do."""
     head = peeled(tree)
     if isinstance(head, Variable):
         return _CALL if any(b.name in CALLED for b in query.bounds.get(head.name, ())) else None
@@ -220,7 +219,7 @@ def _key(head: Type) -> str:
 
 
 def _names(function: Function) -> Iterator[str]:
-    """The names of all types and traits of a shape."""
+    """Yield the names of all types and traits of a signature."""
     trees: list[Tree] = [*function.inputs, *(b for of in function.bounds.values() for b in of)]
     trees += [function.output] if function.output is not None else []
     for tree in trees:
@@ -229,15 +228,12 @@ def _names(function: Function) -> Iterator[str]:
                 yield node.name
 
 
-def _alone(measure: Measure, place: int, number: int) -> float:
+def _output_cost(measure: Measure, place: int, number: int) -> float:
     bent = measure.bent(place, number)
     return np.inf if bent is None else bent.alone
 
 
-# The catalogue of a crate
-
-
-#: What awaiting a future gives.
+#: What awaiting a future gives; its type is not known.
 YIELDED = Variable("Future::Output")
 
 
@@ -247,7 +243,7 @@ _OWNERS = frozenset(("struct", "enum", "union", "trait"))
 _FUNCTIONS = frozenset(("function", "method"))
 
 
-#: What methods on a primitive's page are methods of, where its name does not say so.
+#: The types of primitives whose names do not say so.
 _PRIMITIVES: Mapping[str, Tree] = {
     "slice": Type("[]", (Variable("T"),)),
     "array": Type("[;]", (Variable("T"), Variable("N"))),
@@ -261,8 +257,8 @@ _PRIMITIVES: Mapping[str, Tree] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What a documents table says of an item; ``signature`` as a user would write it."""
+class Declaration:
+    """A row of the documents table; ``signature`` as a user would write it."""
 
     path: str
     kind: str
@@ -285,25 +281,49 @@ class _Alias:
     target: Tree
 
 
-class Shapes:
-    """A crate's functions by shape.
+class CrateSignatures:
+    """The signatures of one crate's functions.
 
     Args:
         rows: the documents, in the order of their row numbers.
         futures: the paths of types that implement ``Future``; what they yield is not known.
+
+    Attributes:
+        index: finds the rows whose signatures match.
     """
 
-    def __init__(self, rows: Sequence[Row], futures: Collection[str] = ()) -> None:
+    def __init__(self, rows: Sequence[Declaration], futures: Collection[str] = ()) -> None:
         # A box of a future is one, but most boxes hold none.
         self._futures = {row.title for row in rows if row.path in futures} - POINTERS
-        self._aliases = _aliases(rows)
-        owners = {row.path: owner for row in rows if (owner := _owner(row)) is not None}
+        self._aliases = _read_aliases(rows)
+        owners = {row.path: owner for row in rows if (owner := _read_owner(row)) is not None}
         names = [row.title for row in rows if row.kind in _OWNERS]
         names += [name for name, _ in self._aliases]
-        self.catalogue = Catalogue(self._functions(rows, owners), names)
+        self.index = SignatureIndex(self._functions(rows, owners), names)
 
-    def plain(self, function: Function, path: str) -> Function:
-        """The function with the crate's type aliases replaced by what they mean.
+    @classmethod
+    def from_tables(
+        cls, columns: Mapping[str, NDArray[Any]], relations: Mapping[str, NDArray[Any]]
+    ) -> CrateSignatures:
+        """Make them from the columns of the documents and relations tables."""
+        names = ("path", "kind", "title", "signature", "parent")
+        rows = [
+            Declaration(*each)
+            for each in zip(*(columns[name].tolist() for name in names), strict=True)
+        ]
+        for number, text in enumerate(columns["attributes"]):
+            if '"impl":' in text:
+                block = json.loads(text)["impl"]
+                signature = f"{block} {{\n{rows[number].signature}\n}}"
+                rows[number] = replace(rows[number], signature=signature)
+        futures = relations["subject"][
+            np.isin(relations["predicate"], (WRITTEN, DERIVED))
+            & np.array([str(each).endswith("::Future") for each in relations["object"]], bool)
+        ]
+        return cls(rows, frozenset(futures.tolist()))
+
+    def expand_aliases(self, function: Function, path: str) -> Function:
+        """Return the function with the crate's type aliases replaced by what they mean.
 
         Args:
             function: as it is written.
@@ -312,24 +332,24 @@ class Shapes:
         if not self._aliases:
             return function
 
-        def plain(tree: Tree) -> Tree:
+        def expand(tree: Tree) -> Tree:
             if isinstance(tree, Variable):
                 return tree
-            args = tuple(plain(each) for each in tree.args)
-            meant = self._meant(tree.name, len(args), path)
-            if meant is None:
+            args = tuple(expand(each) for each in tree.args)
+            alias = self._resolve_alias(tree.name, len(args), path)
+            if alias is None:
                 return Type(tree.name, args)
-            return replaced(meant.target, dict(zip(meant.parameters, args, strict=True)))
+            return replaced(alias.target, dict(zip(alias.parameters, args, strict=True)))
 
-        output = None if function.output is None else plain(function.output)
+        output = None if function.output is None else expand(function.output)
         bounds = {
-            name: tuple(Type(b.name, tuple(plain(each) for each in b.args)) for b in found)
+            name: tuple(Type(b.name, tuple(expand(each) for each in b.args)) for b in found)
             for name, found in function.bounds.items()
         }
-        return Function(tuple(map(plain, function.inputs)), output, bounds, function.name)
+        return Function(tuple(map(expand, function.inputs)), output, bounds, function.name)
 
-    def _meant(self, name: str, arguments: int, path: str) -> _Alias | None:
-        """The alias that is in scope, or the only one, unless it could be the prelude's type."""
+    def _resolve_alias(self, name: str, arguments: int, path: str) -> _Alias | None:
+        """Return the alias in scope, or the only one, unless it could be the prelude's type."""
         found = self._aliases.get((name, arguments), [])
         above = [each for each in found if path.startswith(f"{each.module}::")]
         if above:
@@ -337,24 +357,25 @@ class Shapes:
         return found[0] if len(found) == 1 and name not in WRAPPERS else None
 
     def _functions(
-        self, rows: Sequence[Row], owners: Mapping[str, _Owner]
+        self, rows: Sequence[Declaration], owners: Mapping[str, _Owner]
     ) -> Iterator[tuple[int, Function]]:
         for number, row in enumerate(rows):
             if row.kind not in _FUNCTIONS:
                 continue
             owner = owners.get(row.parent) if row.kind == "method" else None
             try:
-                for found in _declared(row.signature, owner):
-                    shape = self.plain(found, row.path)
-                    yield number, shape
-                    if isinstance(shape.output, Type) and shape.output.name in self._futures:
-                        yield number, Function(shape.inputs, YIELDED, shape.bounds)
+                for found in _read_functions(row.signature, owner):
+                    function = self.expand_aliases(found, row.path)
+                    yield number, function
+                    output = function.output
+                    if isinstance(output, Type) and output.name in self._futures:
+                        yield number, Function(function.inputs, YIELDED, function.bounds)
             except BadSignature:
-                # Text that a macro of the crate has left unexpanded: no Rust, no shape.
+                # Text that a macro of the crate has left unexpanded is no Rust.
                 continue
 
 
-def _owner(row: Row) -> _Owner | None:
+def _read_owner(row: Declaration) -> _Owner | None:
     if row.kind == "primitive":
         return _Owner(_PRIMITIVES.get(row.title, Type(row.title)))
     if row.kind not in _OWNERS:
@@ -368,21 +389,21 @@ def _owner(row: Row) -> _Owner | None:
     return _Owner(found, parameters)
 
 
-def _declared(signature: str, owner: _Owner | None) -> list[Function]:
+def _read_functions(signature: str, owner: _Owner | None) -> list[Function]:
     if owner is None:
         return declarations(signature)
     found = declarations(signature, owner.parameters, owner.type)
-    return [_of_trait(each, owner.trait) for each in found] if owner.trait is not None else found
+    return [_bind_self(each, owner.trait) for each in found] if owner.trait is not None else found
 
 
-def _of_trait(function: Function, trait: Type) -> Function:
-    """A trait's method: whatever ``Self`` is, it has the trait."""
+def _bind_self(function: Function, trait: Type) -> Function:
+    """Return a trait's method with ``Self`` bound to the trait."""
     bounds = {**function.bounds, "Self": (*function.bounds.get("Self", ()), trait)}
     return Function(function.inputs, function.output, bounds, function.name)
 
 
-def _aliases(rows: Sequence[Row]) -> dict[tuple[str, int], list[_Alias]]:
-    """Type aliases by name and number of arguments."""
+def _read_aliases(rows: Sequence[Declaration]) -> dict[tuple[str, int], list[_Alias]]:
+    """Return the type aliases by name and number of arguments."""
     found: defaultdict[tuple[str, int], list[_Alias]] = defaultdict(list)
     for row in rows:
         if row.kind != "type_alias":
@@ -396,6 +417,5 @@ def _aliases(rows: Sequence[Row]) -> dict[tuple[str, int], list[_Alias]]:
         for count in range(len(parameters) - len(defaults), len(parameters) + 1):
             names = tuple(parameters)[:count]
             left = {each: tree for each, tree in defaults.items() if each not in names}
-            meant = _Alias(row.parent, names, replaced(target, left))
-            found[name, count].append(meant)
+            found[name, count].append(_Alias(row.parent, names, replaced(target, left)))
     return found

@@ -1,0 +1,316 @@
+"""The profiles of snapshots: :data:`ITEMS` of code and :data:`PAGES` of prose.
+
+Names of tables and columns, layouts, weights and digests are stored; a change of any of them needs
+another layout.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import unquote, urlsplit
+
+from docstow.core.language_names import as_words, of_name, package_kinds
+from docstow.core.model import CRATE, LOCAL, Document, Passage, document_id
+from docstow.formats.docstrings import guessed
+from docstow.index.schema import Content, Embeddable, Fusion, Profile, TextTable, digest
+from docstow.text import bm25
+from docstow.text.chunking import CHUNKER, PROSE_CHUNKER, Block, chunks, examples, split
+
+
+def profile_of(source_kind: str) -> Profile:
+    """Return the profile of a kind of source: of pages, unless it is a kind that has items."""
+    return ITEMS if source_kind in (CRATE, LOCAL, *package_kinds()) else PAGES
+
+
+# Items of code
+
+
+def _divide_item(
+    source_id: str, row: int, document: Document, count: Callable[[str], int]
+) -> list[Passage]:
+    """Divide an item's prose; it has one passage at least, so that a signature can be found."""
+    del source_id, count
+    parts = split(document.text) or [("", "")]
+    return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
+
+
+def _item_code(document: Document) -> list[Block]:
+    """Return an item's code blocks; one that names no language is in the document's own."""
+    language = str(document.attributes.get("language", "rust"))
+    spelling = of_name(language)
+    if spelling is None or not spelling.guess_code:
+        return examples(document.text, default_language=language)
+    # What is indented in a docstring is as often a list as it is code.
+    return [
+        block if block.language else replace(block, language=guessed(block.code))
+        for block in examples(document.text, default_language="")
+    ]
+
+
+def _item_passages(content: Content) -> list[Embeddable]:
+    """Return what is embedded of passages; an item's first one has its signature and summary."""
+    rows = []
+    for passage in content.passages:
+        document, summary = content.owner(passage), content.summaries[passage.document]
+        first = passage.ordinal == 0
+        fields = {
+            "path": as_words(document.path),
+            "title": document.title,
+            "signature": " ".join(document.signature.split()) if first else "",
+            "summary": summary if first else passage.heading_path,
+            "text": passage.text.removeprefix(summary) if first else passage.text,
+        }
+        whole = [document.path, document.signature, passage.heading_path, passage.text]
+        rows.append(Embeddable(fields, "\n".join(filter(None, whole))))
+    return rows
+
+
+def _item_keywords(content: Content) -> list[tuple[str, ...]]:
+    """Return the keywords of items: one row a document, not one a passage."""
+    prose: list[list[str]] = [[] for _ in content.documents]
+    for passage in content.passages:
+        prose[passage.document] += (passage.heading_path, passage.text)
+    code: list[list[str]] = [[] for _ in content.documents]
+    for example in content.examples:
+        code[example.document].append(example.code)
+    return [
+        (
+            document.title,
+            document.path,
+            document.signature,
+            summary,
+            "\n".join(prose[row]),
+            "\n".join(code[row]),
+        )
+        for row, (document, summary) in enumerate(
+            zip(content.documents, content.summaries, strict=True)
+        )
+    ]
+
+
+def _item_examples(content: Content) -> list[Embeddable]:
+    return [
+        Embeddable(
+            {
+                "path": as_words(content.owner(example).path),
+                "owner": content.summaries[example.document],
+                "context": example.context,
+                "code": example.code,
+            }
+        )
+        for example in content.examples
+    ]
+
+
+def _item_example_keywords(content: Content) -> list[tuple[str, ...]]:
+    return [
+        (
+            content.owner(example).path,
+            content.summaries[example.document],
+            example.context,
+            example.code,
+        )
+        for example in content.examples
+    ]
+
+
+ITEMS = Profile(
+    layout="layout/1",
+    chunker=CHUNKER,
+    words=bm25.WORDS,
+    terms=bm25.tokens,
+    document_columns=(
+        *("row", "path", "kind", "title", "signature", "summary", "text", "url", "parent"),
+        *("in_degree", "members", "length", "examples", "deprecated", "twin", "of_trait"),
+        "attributes",
+    ),
+    passages=TextTable(
+        name="passages",
+        columns=("document", "ordinal", "heading_path", "text", "embedding"),
+        postings="postings",
+        keywords={
+            "title": (6.0, 0.3),
+            "path": (2.0, 0.3),
+            "signature": (1.0, 0.5),
+            "summary": (2.5, 0.5),
+            "text": (1.0, 0.75),
+            "code": (0.5, 0.75),
+        },
+        vectors={"path": 0.7, "title": 0.3, "signature": 0.3, "summary": 1.0, "text": 0.3},
+        shortened=frozenset({"text"}),
+        keyword_rows=_item_keywords,
+        embeddable=_item_passages,
+    ),
+    examples=TextTable(
+        name="examples",
+        columns=("document", "ordinal", "language", "code", "context", "embedding"),
+        postings="example_postings",
+        keywords={
+            "path": (2.0, 0.3),
+            "owner": (1.0, 0.5),
+            "context": (2.0, 0.5),
+            "code": (1.0, 0.75),
+        },
+        vectors={"path": 0.7, "owner": 0.7, "context": 1.0, "code": 0.5},
+        shortened=frozenset(),
+        keyword_rows=_item_example_keywords,
+        embeddable=_item_examples,
+    ),
+    fusion=Fusion(
+        query_terms=bm25.tokens,
+        fold_query=str,
+        lists_dissimilar=True,
+        repeated=1.0,
+        most_of_document=2,
+    ),
+    has_visits=False,
+    divide=_divide_item,
+    code_blocks=_item_code,
+)
+
+# Pages of prose
+
+_NO_WORD = re.compile(r"[^\w]+|_")
+
+
+def _divide_page(
+    source_id: str, row: int, document: Document, count: Callable[[str], int]
+) -> list[Passage]:
+    """Divide a page into chunks; it has one at least, so that a bare title can be found.
+
+    A chunk is named by what it says, so that it keeps its name while others change; a text that
+    recurs in a page is numbered.
+    """
+    identity = document_id(source_id, document.path)
+    seen = Counter[str]()
+    parts = [(each.heading_path, each.text, each.tokens) for each in chunks(document.text, count)]
+    found = []
+    for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
+        name = digest(heading, text)
+        seen[name] += 1
+        if seen[name] > 1:
+            name = digest(heading, text, str(seen[name]))
+        found.append(Passage(row, ordinal, heading, text, f"{identity}.{name[:12]}", tokens))
+    return found
+
+
+def _page_code(document: Document) -> list[Block]:
+    return examples(document.text, default_language="text")
+
+
+def _page_chunks(content: Content) -> list[Embeddable]:
+    rows = []
+    for chunk, (prose, code) in zip(content.passages, content.prose_and_code, strict=True):
+        title = content.owner(chunk).title
+        heading = _below(chunk.heading_path, title)
+        rows.append(Embeddable({"title": title, "heading": heading, "text": prose or code}))
+    return rows
+
+
+def _page_keywords(content: Content) -> list[tuple[str, ...]]:
+    """Return the keywords of chunks; a page's title counts most for the page's first chunk."""
+    rows: list[tuple[str, ...]] = []
+    for chunk, (prose, code) in zip(content.passages, content.prose_and_code, strict=True):
+        page = content.owner(chunk)
+        rows.append(
+            (
+                page.title if chunk.ordinal == 0 else "",
+                page.title,
+                _below(chunk.heading_path, page.title),
+                _path_words(page.path),
+                prose,
+                code,
+            )
+        )
+    return rows
+
+
+def _page_examples(content: Content) -> list[Embeddable]:
+    return [
+        Embeddable(
+            {
+                "title": content.owner(example).title,
+                "context": example.context,
+                "code": example.code,
+            }
+        )
+        for example in content.examples
+    ]
+
+
+def _page_example_keywords(content: Content) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for example in content.examples:
+        page = content.owner(example)
+        rows.append((page.title, _path_words(page.path), example.context, example.code))
+    return rows
+
+
+def _below(heading_path: str, title: str) -> str:
+    """Return a heading path without the page's title, which often is its first heading."""
+    first, _, rest = heading_path.partition(" > ")
+    return rest if first == title else heading_path
+
+
+def _path_words(path: str) -> str:
+    """Return a path as words; a URL's host is left out, as all pages of a site share it."""
+    parts = urlsplit(path)
+    return _NO_WORD.sub(" ", unquote(parts.path if parts.scheme in ("http", "https") else path))
+
+
+PAGES = Profile(
+    layout="pages/1",
+    chunker=PROSE_CHUNKER,
+    words=bm25.PROSE_WORDS,
+    terms=bm25.prose_tokens,
+    document_columns=("row", "id", "path", "title", "text", "url", "digest", "attributes"),
+    passages=TextTable(
+        name="chunks",
+        columns=(
+            *("document", "ordinal", "id", "heading_path", "text", "tokens", "digest"),
+            "embedding",
+        ),
+        postings="chunk_postings",
+        keywords={
+            "title": (3.0, 0.3),
+            "page": (1.0, 0.3),
+            "heading": (2.5, 0.4),
+            "path": (1.0, 0.4),
+            "text": (1.0, 0.5),
+            "code": (0.6, 0.5),
+        },
+        vectors={"title": 0.5, "heading": 0.7, "text": 1.0},
+        shortened=frozenset({"title", "heading", "text"}),
+        keyword_rows=_page_keywords,
+        embeddable=_page_chunks,
+    ),
+    examples=TextTable(
+        name="examples",
+        columns=("document", "ordinal", "language", "code", "context", "digest", "embedding"),
+        postings="example_postings",
+        keywords={
+            "page": (1.0, 0.3),
+            "path": (1.0, 0.4),
+            "context": (2.0, 0.5),
+            "code": (1.0, 0.75),
+        },
+        vectors={"title": 0.3, "context": 1.0, "code": 0.5},
+        shortened=frozenset({"title", "context", "code"}),
+        keyword_rows=_page_example_keywords,
+        embeddable=_page_examples,
+    ),
+    fusion=Fusion(
+        query_terms=bm25.query_tokens,
+        fold_query=str.casefold,
+        lists_dissimilar=False,
+        repeated=0.85,
+        most_of_document=math.inf,
+    ),
+    has_visits=True,
+    divide=_divide_page,
+    code_blocks=_page_code,
+)

@@ -34,7 +34,7 @@ from docstow.runtime import Runtime
 
 runtime = Runtime(load(json.loads(sys.argv[1]), {}))
 source = Source("crate", "stowage", "0.1.0")
-job, _ = runtime.dispatch.start(subject(STOW, source), kind=STOW, source=source)
+job, _ = runtime.enqueuer.start(subject(STOW, source), kind=STOW, source=source)
 while runtime.jobs.stored(job.id).state != RUNNING:
     time.sleep(0.01)
 print(job.id, flush=True)
@@ -87,7 +87,7 @@ def test_a_running_job_of_a_killed_process_goes_on_in_the_next(
     upstream.always(JSON, None)
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
         assert runtime.jobs.stored(job_id).state == RUNNING
-        runtime.workers.requeue()
+        runtime.requeue()
         seen: list[Job] = []
         until = time.monotonic() + 60
         while time.monotonic() < until and (not seen or seen[-1].active):
@@ -99,6 +99,6 @@ def test_a_running_job_of_a_killed_process_goes_on_in_the_next(
         assert {RUNNING, QUEUED} & {each.state for each in seen}
         assert seen[-1].resumed == 1
         assert [job.id for job in runtime.jobs.all()] == [job_id]
-        assert runtime.library.resolve("stowage") == (SOURCE, True)
+        assert runtime.snapshots.answering(SOURCE, fresh=True) is not None
         again, new = runtime.jobs.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
         assert (new, again.resumed) == (True, 0)

@@ -35,14 +35,15 @@ def opened(store: str, cache: Path, **flags: Any) -> contextlib.closing[Runtime]
 def fill(store: str, cache: Path, **flags: Any) -> None:
     """Ingest a crate and a text, but not the sample."""
     with opened(store, cache, **flags) as runtime:
-        runtime.stow_file(CRATES / "links" / "rustdoc.json.zst")
+        links = CRATES / "links" / "rustdoc.json.zst"
+        runtime.rustdoc_files([links]).ingest(links)
         runtime.collections.push("", "# Anchors\n\nAn anchor holds the ship.", title="Anchors")
 
 
 def use(runtime: Runtime) -> dict[str, Any]:
     """Do all that a server and its callers do; what came of it."""
-    runtime.stow_sample()
-    runtime.workers.requeue()
+    runtime.ingest_sample()
+    runtime.requeue()
 
     def call(tool: str, **arguments: Any) -> str:
         return runtime.toolbox.call(tool, arguments).render()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from docstow.languages.rust.diff.signatures import Header, parse, split
+from docstow.languages.rust.diff.signatures import Header, parse_header, split
 
 _PLACEHOLDER = re.compile(r"^&?(?:mut )?\$\d+$")
 
@@ -29,9 +29,9 @@ def compare(before: str, after: str, place: Place) -> list[str]:
         return []
     if _several(before) or _several(after):
         return _blocks(before, after, place)
-    old, new = parse(before, place.owner), parse(after, place.owner)
+    old, new = parse_header(before, place.owner), parse_header(after, place.owner)
     if replace(old, value="") == replace(new, value=""):
-        exact = [parse(text, place.owner, lifetimes=True) for text in (before, after)]
+        exact = [parse_header(text, place.owner, lifetimes=True) for text in (before, after)]
         valued = old.value != new.value and bool(old.value) and bool(new.value)
         return ["value-changed"] if valued else _lifetimes(*exact)
     if old.keyword != new.keyword or not old.keyword:
@@ -63,7 +63,7 @@ def _declarations(signature: str, place: Place) -> list[tuple[Header, str]]:
         text = block
         if block.startswith(("impl", "unsafe impl")) and " {\n" in block:
             text = block.split(" {\n", 1)[1].rsplit("\n}", 1)[0]
-        found.append((parse(text, place.owner), text))
+        found.append((parse_header(text, place.owner), text))
     return found
 
 

@@ -14,7 +14,7 @@ from docstow.core.relations import AUTO_TRAITS, SINGLE
 from docstow.core.relations import unpack_implementations as unpacked
 from docstow.languages.rust.diff.declarations import bounds
 from docstow.languages.rust.diff.items import Match
-from docstow.languages.rust.diff.signatures import Header, parse
+from docstow.languages.rust.diff.signatures import Header, parse_header
 from docstow.languages.shared.diff import Change, Side
 
 _AUTO = frozenset({"Send", "Sync", "Unpin", "UnwindSafe", "RefUnwindSafe"})
@@ -123,7 +123,7 @@ def _groups(side: Side, images: Mapping[str, str], match: Match) -> _Groups:
         if trait == "Into":  # the same as an implementation of From for the other type
             subject, trait = "", "From"
         subject = subject if subject in match.new_paths or subject in match.old_paths else ""
-        groups[subject, trait][parse(each.detail, subject.rpartition("::")[2])] = each
+        groups[subject, trait][parse_header(each.detail, subject.rpartition("::")[2])] = each
     return dict(groups)
 
 

@@ -13,9 +13,15 @@ from dataclasses import dataclass, replace
 
 from docstow.core.model import Document
 from docstow.languages.rust.diff import declarations as declarations
-from docstow.languages.rust.diff import signatures as spelling
 from docstow.languages.rust.diff.declarations import Place, bounds
-from docstow.languages.rust.diff.signatures import Header, closing, erase_lifetimes, parse, split
+from docstow.languages.rust.diff.signatures import (
+    Header,
+    brief,
+    parse_block,
+    parse_header,
+    shape,
+)
+from docstow.languages.rust.diff.writer import canonical_type
 from docstow.languages.shared.diff import OWNERS, Change, Side
 
 # Members of inherent impl blocks
@@ -55,34 +61,20 @@ def compare(rules: Sequence[str], before: Member, after: Member, owner: str) -> 
 
 
 def _for_the_same(before: str, after: str) -> bool:
-    """Whether two blocks are for the same arguments; one without a header is for all."""
+    """Tell whether two blocks are for the same arguments; one without a header is for all."""
     if before and after:
-        return _taken_apart(before)[1] == _taken_apart(after)[1]
-    generics, arguments, _ = _taken_apart(before or after)
-    names = {each.partition(":")[0].removeprefix("const ") for each in generics}
-    return names.issuperset(arguments)
+        return parse_block(before).arguments == parse_block(after).arguments
+    block = parse_block(before or after)
+    return block.params.issuperset(block.arguments)
 
 
 def _whole(member: Member, owner: str) -> Header:
-    """A member's declaration with the bounds of its block; the block's names are left alone."""
-    header = parse(member.signature, owner)
-    generics, _, predicates = _taken_apart(member.block)
-    stated = [each for each in generics if not each.startswith("const ")] + predicates
-    added = parse(f"fn block() where {', '.join(stated)}", owner).bounds if stated else ()
+    """Return a member's declaration with the bounds of its block, whose names are left alone."""
+    header = parse_header(member.signature, owner)
     merged = dict(header.bounds)
-    for subject, each in added:
+    for subject, each in parse_block(member.block, owner).bounds if member.block else ():
         merged[subject] = merged.get(subject, frozenset()) | each
     return replace(header, bounds=tuple(sorted(merged.items(), key=lambda pair: pair[0])))
-
-
-def _taken_apart(block: str) -> tuple[list[str], list[str], list[str]]:
-    """Parameters with their inline bounds, arguments of the type, and predicates of a header."""
-    text = erase_lifetimes(" ".join(block.split())).removeprefix("unsafe ").removeprefix("impl")
-    end = closing(text, 0) if text.startswith("<") else -1
-    target, _, where = text[end + 1 :].partition(" where ")
-    opening = target.find("<")
-    arguments = split(target[opening + 1 : closing(target, opening)]) if opening >= 0 else []
-    return split(text[1:end]) if end > 0 else [], arguments, split(where)
 
 
 # Which item of the old version is which of the new one.
@@ -261,7 +253,7 @@ _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?: \"[^\"]*\")?\)|\]\
 def changed(match: Match) -> Iterator[Change]:
     """All changes of the items that both versions have, but for the features they need."""
     for old, new in match.pairs:
-        texts = [spelling.brief(each.signature) for each in (old, new)]
+        texts = [brief(each.signature) for each in (old, new)]
         if _block(old) != _block(new):
             pairs = zip((old, new), texts, strict=True)
             texts = [f"{_block(d)} {{ {text} }}" if _block(d) else text for d, text in pairs]
@@ -283,14 +275,14 @@ def gone(match: Match, not_built: frozenset[str]) -> Iterator[Change]:
     for each in match.gone:
         lacking = not_built.intersection(each.attributes.get("features", ()))
         rule = "not-judged" if lacking else "item-removed"
-        yield Change(each.path, each.kind, rule, spelling.brief(each.signature))
+        yield Change(each.path, each.kind, rule, brief(each.signature))
 
 
 def added(match: Match) -> Iterator[Change]:
     """What the old version lacks."""
     for each in match.added:
         rule = _rule_of_addition(match, each)
-        yield Change(each.path, each.kind, rule, "", spelling.brief(each.signature))
+        yield Change(each.path, each.kind, rule, "", brief(each.signature))
 
 
 def _change(old: Document, new: Document, rule: str, before: str, after: str) -> Change:
@@ -308,7 +300,7 @@ def _declared(match: Match, old: Document, new: Document) -> Iterator[str]:
     if bool(was.get("non_exhaustive")) != bool(now.get("non_exhaustive")):
         if was.get("non_exhaustive"):
             yield "non-exhaustive-removed"
-        elif not spelling.shape(old.signature)[1] and "variants are private" not in old.signature:
+        elif not shape(old.signature)[1] and "variants are private" not in old.signature:
             yield "non-exhaustive-added"
 
 
@@ -320,7 +312,7 @@ def _signature(match: Match, old: Document, new: Document) -> Iterator[str]:
     elif old.kind == "variant":
         yield from _variant(old.signature, new.signature, owner)
     elif old.kind == "field":
-        types = (spelling.plain(each.signature.partition(": ")[2], owner) for each in (old, new))
+        types = (canonical_type(each.signature.partition(": ")[2], owner) for each in (old, new))
         if len(set(types)) > 1:
             yield "type-changed"
     elif old.kind not in {"module", "re-export", "primitive"}:
@@ -348,13 +340,13 @@ def _has_as_many_parameters(match: Match, member: Document) -> bool:
         old = match.old.get((member.parent, kind))
         new = match.new.get((match.images.get(member.parent, member.parent), kind))
         if old is not None and new is not None:
-            counts = {len(parse(each.signature).params) for each in (old, new)}
+            counts = {len(parse_header(each.signature).params) for each in (old, new)}
             return len(counts) == 1
     return False
 
 
 def _struct(match: Match, old: Document, new: Document) -> Iterator[str]:
-    (was, was_private), (now, now_private) = (spelling.shape(d.signature) for d in (old, new))
+    (was, was_private), (now, now_private) = (shape(d.signature) for d in (old, new))
     if was != now:
         fields = any(
             parent == each.path
@@ -373,7 +365,7 @@ def _variant(before: str, after: str, owner: str) -> Iterator[str]:
         # Named fields are items of their own.
         if now.endswith(".. }") and not was.endswith(".. }"):
             yield "variant-changed"
-    elif spelling.plain(was, owner) != spelling.plain(now, owner):
+    elif canonical_type(was, owner) != canonical_type(now, owner):
         yield "variant-changed"
     if old_number and new_number and old_number != new_number:
         yield "discriminant-changed"
@@ -394,7 +386,7 @@ def _stated(old: Document, new: Document) -> Iterator[Change]:
 def _rule_of_addition(match: Match, new: Document) -> str:
     if (trait := match.new.get((new.parent, "trait"))) is not None:
         required = new.attributes.get("required")
-        if required and _SEALED.search(spelling.brief(trait.signature)):
+        if required and _SEALED.search(brief(trait.signature)):
             return "sealed-trait-item-added"
         return "trait-required-item-added" if required else "trait-provided-item-added"
     path = match.originals.get(new.parent, new.parent)
@@ -405,7 +397,7 @@ def _rule_of_addition(match: Match, new: Document) -> str:
         opened = variant.attributes.get("non_exhaustive") or ".. }" in variant.signature
         return "struct-field-added" if opened else "enum-field-added"
     if new.kind == "field" and (struct := match.old.get((path, "struct"))) is not None:
-        private = spelling.shape(struct.signature)[1] or struct.attributes.get("non_exhaustive")
+        private = shape(struct.signature)[1] or struct.attributes.get("non_exhaustive")
         return "struct-field-added" if private else "struct-public-field-added"
     return "item-added"
 

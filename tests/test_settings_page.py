@@ -23,5 +23,7 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
             default = f"{default // MIB}MiB"
         if isinstance(default, tuple):
             default = ", ".join(default)
+        if isinstance(default, bool):
+            default = str(default).lower()
         expected[name] = (str(default), field.metadata["help"])
     assert listed == expected

@@ -263,6 +263,7 @@ class Runtime:
             self.publisher,
             self.leases,
             lease_s=self.settings.lease_s,
+            try_unknown=self.settings.try_unknown_formats,
         )
 
     def rustdoc_files(self, paths: Sequence[Path], *, version: str = "") -> RustdocFiles:
@@ -274,7 +275,13 @@ class Runtime:
         """
         from docstow.ingest.crates import RustdocFiles
 
-        return RustdocFiles(self.publisher, paths, self.upstreams.limits, version)
+        return RustdocFiles(
+            self.publisher,
+            paths,
+            self.upstreams.limits,
+            version,
+            try_unknown=self.settings.try_unknown_formats,
+        )
 
     def ingest_sample(self) -> None:
         """Ingest the crate that comes with docstow, so that a first search needs no network."""

@@ -49,6 +49,17 @@ def test_the_highest_layer_that_speaks_wins(
     assert settings.port == expected
 
 
+@pytest.mark.parametrize(
+    ("raw", "expected"), [("true", True), ("No", False), ("1", True), ("0", False)]
+)
+def test_a_switch_is_true_or_false(raw: str, expected: bool) -> None:
+    name = "DOCSTOW_TRY_UNKNOWN_FORMATS"
+    assert load({}, {name: raw}).try_unknown_formats is expected
+    assert load({"try_unknown_formats": expected}, {}).try_unknown_formats is expected
+    with pytest.raises(ConfigurationError, match="must be true or false, not 'perhaps'"):
+        load({}, {name: "perhaps"})
+
+
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "docstow.toml"
     file.write_text('prt = 1\nmax_compressed = "much"\n')

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
 
-from docstow.core.errors import DocstowError
+from docstow.core.errors import DocstowError, UnsupportedFormat
 from docstow.core.settings import load
 from docstow.runtime import Runtime
 from paths import CRATES
@@ -116,3 +117,14 @@ def test_std_shows_what_alloc_defines(standard: Runtime) -> None:
     ]
     lock = 'version = 4\n[[package]]\nname = "app"\nversion = "0.1.0"\n'
     assert "std 1.98.1" in page(standard, "std::vec::Vec", lockfile=lock)
+
+
+def test_files_of_formats_to_come_are_refused_or_tried(runtime: Runtime, tmp_path: Path) -> None:
+    file = private(tmp_path, "inner")
+    file.write_text(file.read_text().replace('"format_version": 57', '"format_version": 62'))
+    with pytest.raises(UnsupportedFormat, match="format 62 cannot be read; formats 15 to 61 can"):
+        runtime.rustdoc_files([file]).ingest(file)
+    settings = replace(runtime.settings, try_unknown_formats=True)
+    with contextlib.closing(Runtime(settings)) as trying:
+        stowed = trying.rustdoc_files([file]).ingest(file)
+    assert stowed.facts["format_untested"] is True

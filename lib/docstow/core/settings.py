@@ -16,6 +16,7 @@ from docstow.core.errors import ConfigurationError
 MIB = 1024 * 1024
 _UNITS = {"": 1, "b": 1, "kib": 1024, "mib": MIB, "gib": 1024 * MIB}
 _UNITS |= {"kb": 1000, "mb": 1000_000, "gb": 1000_000_000}
+_SWITCHES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def _setting(default: Any, help_text: str, *, least: float | None = None, kind: str = "") -> Any:
@@ -81,6 +82,10 @@ class Settings:
     read_timeout_s: float = _setting(30.0, "upstream read timeout", least=0.001)
     total_timeout_s: float = _setting(120.0, "upstream timeout for one whole answer", least=0.001)
     retries: int = _setting(4, "tries after the first on 429, 5xx and connection faults", least=0)
+    try_unknown_formats: bool = _setting(
+        default=False,
+        help_text="read rustdoc JSON of formats newer than the known ones, as far as that goes",
+    )
     upstream_interval_s: float = _setting(1.0, "pause between requests to docs.rs", least=0)
     contact_url: str = _setting(
         "https://github.com/docstow/docstow", "in the User-Agent, so that upstreams can write"
@@ -209,6 +214,8 @@ def _typed(field: dataclasses.Field[Any], raw: object) -> object:
             shown = "" if field.metadata["kind"] == "secret" else f", not {raw!r}"
             raise ValueError(f"must be text{shown}")
         return raw
+    if isinstance(field.default, bool):
+        return _switch(raw)
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise ValueError(f"must be a number, not {raw!r}")
     try:
@@ -220,6 +227,13 @@ def _typed(field: dataclasses.Field[Any], raw: object) -> object:
     if number != number or number in {float("inf"), float("-inf")}:
         raise ValueError(f"must be a finite number, not {raw!r}")
     return number
+
+
+def _switch(raw: object) -> bool:
+    value = _SWITCHES.get(str(raw).lower())
+    if value is None:
+        raise ValueError(f"must be true or false, not {raw!r}")
+    return value
 
 
 def _size(raw: object) -> int:

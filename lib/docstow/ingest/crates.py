@@ -48,6 +48,7 @@ class CrateTask:
         publisher: makes snapshots.
         leases: keep two processes from doing one ingest twice.
         lease_s: for how long the lease of an ingest that died is held, in seconds.
+        try_unknown: whether rustdoc JSON of a newer format than the known ones is tried.
         pause: sleeps.
     """
 
@@ -59,6 +60,7 @@ class CrateTask:
         leases: Leases,
         *,
         lease_s: float,
+        try_unknown: bool = False,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._snapshots = snapshots
@@ -66,6 +68,7 @@ class CrateTask:
         self._publisher = publisher
         self._leases = leases
         self._lease_s = lease_s
+        self._try_unknown = try_unknown
         self._pause = pause
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
@@ -143,7 +146,8 @@ class CrateTask:
                 return None
 
         facts = release.facts() if release else {}
-        reading = read_crate(revision, origin.fetch(revision), facts, fetch_sibling)
+        file = origin.fetch(revision)
+        reading = read_crate(revision, file, facts, fetch_sibling, try_unknown=self._try_unknown)
         return self._publisher.publish(reading).snapshot
 
 
@@ -158,15 +162,23 @@ class RustdocFiles:
         paths: all files.
         limits: how large a file may be.
         version: for files that do not say theirs.
+        try_unknown: whether files of a newer format than the known ones are tried.
     """
 
     def __init__(
-        self, publisher: Publisher, paths: Sequence[Path], limits: Limits, version: str = ""
+        self,
+        publisher: Publisher,
+        paths: Sequence[Path],
+        limits: Limits,
+        version: str = "",
+        *,
+        try_unknown: bool = False,
     ) -> None:
         self._publisher = publisher
         self._paths = paths
         self._limits = limits
         self._version = version
+        self._try_unknown = try_unknown
         self._read: dict[Path, tuple[rustdoc.CrateDocs, str] | DocstowError] = {}
 
     def ingest(self, path: Path) -> Snapshot:
@@ -195,7 +207,7 @@ class RustdocFiles:
         if path not in self._read:
             try:
                 file = read_file(path, self._limits)
-                docs = rustdoc.read(file.body, version=self._version)
+                docs = rustdoc.read(file.body, version=self._version, try_unknown=self._try_unknown)
                 if not docs.version:
                     raise UnreadableInput(
                         f"{file.path} does not say its crate's version; give --version."
@@ -211,6 +223,8 @@ def read_crate(
     file: File,
     release: Mapping[str, Any],
     fetch: Callable[[str, str], File | None],
+    *,
+    try_unknown: bool = False,
 ) -> Reading:
     """Read a crate's rustdoc JSON as the revision that it was fetched for.
 
@@ -220,15 +234,19 @@ def read_crate(
         release: what the index says of this version; becomes part of the facts.
         fetch: returns the file of a sibling by package and exact version, or None where there is
             none.
+        try_unknown: whether a newer format than the known ones is tried.
     """
+
+    def parse(file: File, name: str, version: str) -> rustdoc.CrateDocs:
+        return rustdoc.read(file.body, name=name, version=version, try_unknown=try_unknown)
 
     def read(sibling: Sibling) -> rustdoc.CrateDocs | None:
         part = fetch(sibling.package, sibling.version)
         if part is None:
             return None
-        return rustdoc.read(part.body, name=sibling.package, version=sibling.version)
+        return parse(part, sibling.package, sibling.version)
 
-    docs = rustdoc.read(file.body, name=revision.source.name, version=revision.version)
+    docs = parse(file, revision.source.name, revision.version)
     return _reading(revision, graft(docs, gather(docs, read)), release)
 
 

@@ -96,8 +96,16 @@ def test_format_version_from_the_tail(crate_body: Bodies) -> None:
     assert format_version(b'{"format_version": 30, "rest": "' + b"x" * 500 + b'"}') == 30
 
 
-def test_a_newer_format_is_tried(crate_body: Bodies) -> None:
-    docs = read(with_version(crate_body("inner"), 62))
+def test_a_newer_format_is_refused_with_the_range(crate_body: Bodies) -> None:
+    with pytest.raises(UnsupportedFormat) as caught:
+        read(with_version(crate_body("inner"), 62))
+
+    assert caught.value.details == {"format_version": 62, "supported": [15, 61]}
+    assert "format 62 cannot be read; formats 15 to 61 can" in caught.value.message
+
+
+def test_a_newer_format_is_tried_if_the_reader_is_told_to(crate_body: Bodies) -> None:
+    docs = read(with_version(crate_body("inner"), 62), try_unknown=True)
 
     assert docs.facts["format_untested"] is True
     assert docs.documents == read(crate_body("inner")).documents
@@ -107,7 +115,7 @@ def test_a_format_beyond_understanding_is_refused_with_both_numbers(crate_body: 
     body = with_version(crate_body("inner").replace(b'"paths":', b'"roads":'), 99)
 
     with pytest.raises(UnsupportedFormat) as caught:
-        read(body)
+        read(body, try_unknown=True)
 
     assert caught.value.details == {"format_version": 99, "supported": [15, 61]}
     assert "format 99" in caught.value.message

@@ -64,21 +64,29 @@ class CrateDocs:
 
 
 def read(
-    body: bytes, *, name: str = "", version: str = "", base_url: str = "https://docs.rs"
+    body: bytes,
+    *,
+    name: str = "",
+    version: str = "",
+    base_url: str = "https://docs.rs",
+    try_unknown: bool = False,
 ) -> CrateDocs:
-    """Read a rustdoc JSON file of any format from 15 to 61; newer ones are tried.
+    """Read a rustdoc JSON file of any format from 15 to 61.
 
     Args:
         body: the JSON, decompressed.
         name: the package; the library's name if left out, which differs in ``-`` and ``_``.
         version: the package's version; the file's own if left out.
         base_url: the site that the documents' URLs point to.
+        try_unknown: whether a format newer than 61 is tried instead of refused; the facts then
+            have ``format_untested``.
 
     Raises:
-        UnsupportedFormat: older than 15, or newer than 61 and different beyond understanding.
+        UnsupportedFormat: the format is older than 15 or newer than 61; or it was tried and is
+            too different.
         UnreadableInput: not rustdoc JSON, or broken.
     """
-    file = RustdocFile(body)
+    file = RustdocFile(body, try_unknown=try_unknown)
     with decoding(file.format_version):
         return _Reading(file, name, version, base_url).result()
 

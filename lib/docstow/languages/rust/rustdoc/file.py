@@ -88,15 +88,18 @@ class RustdocFile:
 
     Args:
         body: the JSON.
+        try_unknown: whether a format newer than 61 is tried instead of refused.
 
     Raises:
-        UnsupportedFormat: the format is older than 15, or newer than 61 and not understood.
+        UnsupportedFormat: the format is older than 15 or newer than 61; or it was tried and is
+            too different.
         UnreadableInput: the bytes are not rustdoc JSON.
     """
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, *, try_unknown: bool = False) -> None:
         self.format_version = format_version(body)
-        if self.format_version < OLDEST:
+        newer = self.format_version > NEWEST
+        if self.format_version < OLDEST or (newer and not try_unknown):
             raise unsupported(self.format_version)
         with decoding(self.format_version):
             self.crate = _crates[self.format_version >= _INTEGER_IDS].decode(body)
@@ -162,10 +165,11 @@ def decoding(version: int) -> Iterator[None]:
 
 
 def unsupported(version: int) -> UnsupportedFormat:
-    """The refusal of a format, with both numbers."""
+    """Return the refusal of a format, with its number and the range."""
+    hint = ", or set try_unknown_formats" if version > NEWEST else ""
     return UnsupportedFormat(
         f"rustdoc JSON format {version} cannot be read; formats {OLDEST} to {NEWEST} can. "
-        "Ask for a release that was documented with such a compiler, or update docstow.",
+        f"Ask for a release that was documented with such a compiler, or update docstow{hint}.",
         format_version=version,
         supported=[OLDEST, NEWEST],
     )

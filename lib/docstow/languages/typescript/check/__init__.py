@@ -13,9 +13,9 @@ from docstow.languages.shared.arguments import Given, mismatch
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, in_order
 from docstow.languages.shared.lookup import Answer, Names, Resolver, absent
 from docstow.languages.shared.suggestions import likeness, nearest
+from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, keys
 from docstow.languages.typescript.check.scope import Name, Scope
 from docstow.languages.typescript.check.syntax import Tree, child, passed, text_of
-from docstow.languages.typescript.check.types import MEMBERS, Expressions, Known, keys
 
 if TYPE_CHECKING:
     from tree_sitter import Node

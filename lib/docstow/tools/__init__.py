@@ -1,7 +1,6 @@
-"""The tools: what docstow offers, apart from how a face carries it.
+"""What a tool is, and the one registry of tools that every protocol serves.
 
-This room's front door knows what a tool is. Each toolset has a module of its own beside it,
-which this front door must not import.
+Each tool or toolset has a module beside this one, which this one must not import.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Answer:
     content: Sequence[Mapping[str, Any]] | None = None
 
     def render(self) -> str:
-        """The answer as text: compact JSON of what is structured, else the text itself."""
+        """Return the answer as text: compact JSON of what is structured, else the text itself."""
         value = self.content if self.structured is None else self.structured
         if value is None:
             return self.text
@@ -138,7 +137,7 @@ class Toolbox:
             raise ValueError(f"default toolsets without tools: {', '.join(sorted(missing))}")
 
     def get(self, name: str) -> Tool:
-        """The tool of that name.
+        """Return the tool of that name.
 
         Raises:
             ToolNotFound: there is none; near names are suggested.
@@ -156,7 +155,7 @@ class Toolbox:
         )
 
     def select(self, toolsets: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools of the named toolsets, in listing order; the default ones for no names.
+        """Return the tools of the named toolsets, in listing order; the default ones for no names.
 
         Raises:
             InvalidParameter: a toolset is not known.
@@ -169,7 +168,7 @@ class Toolbox:
         return tuple(tool for tool in self.tools if tool.toolset in chosen)
 
     def schema(self, tool: Tool, *, plain: bool = False, brief: bool = False) -> dict[str, Any]:
-        """JSON Schema 2020-12 of the tool's arguments.
+        """Return the JSON Schema 2020-12 of the tool's arguments.
 
         Args:
             tool: one of these tools.
@@ -206,7 +205,7 @@ class Toolbox:
     def attempt(
         self, name: str, arguments: Mapping[str, Any], request_id: str
     ) -> Answer | DocstowError:
-        """Like :meth:`call`, for a face's outermost boundary: errors are returned.
+        """Call a tool like :meth:`call`, for a protocol's outermost boundary: errors are returned.
 
         A fault nobody foresaw is logged with its trace under the request's id, and the caller
         learns that id alone.

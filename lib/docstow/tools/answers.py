@@ -1,7 +1,4 @@
-"""What the answers of all toolsets have in common: provenance, cursors and their schemas.
-
-This room knows the members that every list has. It does not know what is listed.
-"""
+"""What the answers of all toolsets have in common: provenance, cursors and their schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ CURSOR = {"type": ["string", "null"], "description": "give it back for the next 
 
 
 def list_schema(result: Mapping[str, Any], **members: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of an answer with a list: provenance, ``results`` and ``cursor``.
+    """Return the JSON Schema of an answer with a list: provenance, ``results`` and ``cursor``.
 
     Args:
         result: schema of one result.
@@ -47,7 +44,7 @@ def list_schema(result: Mapping[str, Any], **members: Mapping[str, Any]) -> dict
 
 
 def result_schema(required: Mapping[str, Any], **optional: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of one result."""
+    """Return the JSON Schema of one result."""
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -56,7 +53,7 @@ def result_schema(required: Mapping[str, Any], **optional: Mapping[str, Any]) ->
 
 
 def provenance(stowed: Stowed) -> dict[str, Any]:
-    """Which version was asked for, which one answers, and where it comes from."""
+    """Return which version was asked for, which one answers, and where it comes from."""
     members = {
         "crate": stowed.name,
         "asked": stowed.asked,
@@ -70,7 +67,7 @@ def provenance(stowed: Stowed) -> dict[str, Any]:
 
 
 def caveats(stowed: Stowed) -> list[str]:
-    """What the caller should know of the answer's source."""
+    """Return what the caller should know of the answer's source."""
     notices = [stowed.notice] if stowed.notice else []
     if stowed.snapshot.facts.get("format_untested"):
         number = stowed.snapshot.facts.get("format_version")
@@ -79,7 +76,7 @@ def caveats(stowed: Stowed) -> list[str]:
 
 
 def provenance_line(stowed: Stowed, url: str) -> str:
-    """The same for a page: one line of Markdown."""
+    """Format the provenance of a page: one line of Markdown."""
     notice = "".join(f"; {each}" for each in caveats(stowed))
     place = f"<{url}> · " if url else ""
     return (
@@ -94,7 +91,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, Any]:
-    """The members ``results`` and ``cursor``: the page of a list that a cursor points to.
+    """Return ``results`` and ``cursor``: the page of a list that a cursor points to.
 
     Args:
         rows: the list, whole or at least one row longer than the page.
@@ -112,12 +109,12 @@ def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, 
 
 
 def cursor_at(begin: int, scope: str) -> str:
-    """A cursor that :func:`offset` reads."""
+    """Make a cursor that :func:`offset` reads."""
     return base64.urlsafe_b64encode(json.dumps([begin, _mark(scope)]).encode()).decode()
 
 
 def offset(cursor: str, scope: str) -> int:
-    """Where the page of a cursor begins."""
+    """Return where the page of a cursor begins."""
     if not cursor:
         return 0
     try:
@@ -132,5 +129,5 @@ def offset(cursor: str, scope: str) -> int:
 
 
 def _mark(scope: str) -> str:
-    """A scope of any length in a few characters: clients send cursors back, and short ones only."""
+    """Return a scope of any length in a few characters, since clients send cursors back."""
     return hashlib.sha256(scope.encode()).hexdigest()[:16]

@@ -1,8 +1,4 @@
-"""The toolset ``collections``: texts that clients push, and what the server counts.
-
-This room knows the tools' parameters and the shape of their answers. It does not know how texts
-are kept.
-"""
+"""The toolset ``collections``: texts that clients push, and what the server counts."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ COLLECTION = Parameter(
 
 
 def tools(collections: Collections, desk: Desk, metrics: Metrics) -> list[Tool]:
-    """The tools, bound to what they work on."""
+    """Make the tools, bound to what they work on."""
     return [
         _push_document(collections),
         _delete_document(collections),

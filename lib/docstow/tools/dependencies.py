@@ -1,7 +1,4 @@
-"""The tool ``get_dependencies``: what a crate needs, and the tree that this resolves to.
-
-This room knows the answer's shape. It does not know how requirements are resolved.
-"""
+"""The tool ``get_dependencies``: what a crate needs, and the tree that this resolves to."""
 
 from __future__ import annotations
 
@@ -95,7 +92,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
 def _root(
     library: Library, arguments: Mapping[str, Any]
 ) -> tuple[str, str, str, Lock | None, list[str]]:
-    """Name, version, what was asked for, the lock file, and what the caller should know."""
+    """Return name, version, what was asked for, the lock file, and notices."""
     name, requirement = arguments["crate"], arguments["version"].strip()
     if name.replace("-", "_") in STANDARD:
         raise CrateNotFound(

@@ -1,8 +1,4 @@
-"""The tool ``diff_versions``: what changed between two versions of a crate.
-
-This room knows its parameters and the shape of its answer. It does not know how versions are
-compared.
-"""
+"""The tool ``diff_versions``: what changed between two versions of a crate."""
 
 from __future__ import annotations
 
@@ -139,7 +135,7 @@ def _side(found: Stowed, index: Index) -> Side:
 
 
 def _meant(path: str, *indexes: Index) -> set[str]:
-    """The canonical paths that a caller's path means in either version."""
+    """Return the canonical paths that a caller's path means in either version."""
     from docstow.index.lookup import find_items
 
     found: set[str] = set()
@@ -157,7 +153,7 @@ def _meant(path: str, *indexes: Index) -> set[str]:
 
 
 def _concerns(change: Change, chosen: set[str], language: Language) -> bool:
-    """Whether a change is of a chosen item, its members, or, docs aside, of an owner."""
+    """Return whether a change is of a chosen item, its members, or, docs aside, of an owner."""
     paths = [path for path in (change.path, change.now) if path]
     if any(language.spelling.contains(each, path) for path in paths for each in chosen):
         return True
@@ -179,7 +175,7 @@ def _result(change: Change) -> dict[str, str]:
 
 
 def _verdict(bump: Bump, old: str, new: str) -> dict[str, Any]:
-    """The bump, with a sentence; it is of the whole crate, whatever paths were given.
+    """Describe the bump, with a sentence; it is of the whole crate, whatever paths were given.
 
     ``fits`` is null where there is no upgrade to judge: on the way back, and of a version against
     itself.

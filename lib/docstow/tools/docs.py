@@ -1,8 +1,4 @@
-"""The toolset ``docs``: what an agent asks about websites, repositories, folders and pushed texts.
-
-This room knows the tools' parameters and the shape of their answers. It does not know how pages
-are stowed or ranked.
-"""
+"""The toolset ``docs``: what an agent asks about websites, repositories, folders and texts."""
 
 from __future__ import annotations
 
@@ -39,7 +35,7 @@ SNAPSHOT = Parameter("snapshot_id", "string", "", default="", max_length=64)
 
 
 def answered(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
-    """Which snapshot of which source an answer is from."""
+    """Describe which snapshot of which source an answer is from."""
     members = {
         "source_id": registration.id,
         "source": registration.title,
@@ -53,7 +49,7 @@ def answered(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def provenance_line(registration: Registration, snapshot: Snapshot, url: str) -> str:
-    """The same for a page: one line of Markdown."""
+    """Format the provenance of a page: one line of Markdown."""
     version = snapshot.revision.validator or snapshot.revision.version
     parts = [
         f"{registration.title} ({registration.kind})",
@@ -92,7 +88,7 @@ _SHAPES: Mapping[tuple[type, ...], str] = {
 
 
 def tools(prose: Prose) -> list[Tool]:
-    """The tools, bound to what is stowed."""
+    """Make the tools, bound to what is stowed."""
     return [_search_docs(prose), _get_doc(prose), _get_chunk(prose)]
 
 

@@ -1,8 +1,4 @@
-"""The tool ``search_examples``: whole code blocks of a crate's docs.
-
-This room knows its parameters and the shape of its answer. It does not know how examples are
-ranked.
-"""
+"""The tool ``search_examples``: whole code blocks of a crate's docs."""
 
 from __future__ import annotations
 
@@ -96,7 +92,7 @@ def _marks(language: str) -> tuple[str, ...]:
 
 
 def _documented(library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]) -> Stowed:
-    """The package of that language that has the name; a crate's docs have other languages too."""
+    """Find the package of the wanted language; a crate's docs have other languages too."""
     crate = {**arguments, "language": ""}
     if not (known := [each for each in wanted if each in languages.names()]):
         return find_stowed(library, arguments["crate"], crate)

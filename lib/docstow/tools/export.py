@@ -1,8 +1,4 @@
-"""The tool ``export_snapshot``: what is stowed of a crate or a source, as a whole.
-
-This room knows its parameters and the shape of its answer. It does not know how snapshots are
-kept or written out.
-"""
+"""The tool ``export_snapshot``: what is stowed of a crate or a source, as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ FORMS = (*CRATE_FORMS, "openwebui", "openwebui-markdown")
 
 
 def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
-    """The tool, bound to what is stowed."""
+    """Make the tool, bound to what is stowed."""
     return Tool(
         name="export_snapshot",
         toolset="sources",
@@ -148,7 +144,7 @@ def _cursor(place: tuple[int, int], scope: str) -> str:
 
 
 def _place(cursor: str, scope: str) -> tuple[int, int]:
-    """The number of the piece, and of the character in it, that a cursor points to."""
+    """Return the number of the piece, and of the character in it, that a cursor points to."""
     if not cursor:
         return 0, 0
     try:

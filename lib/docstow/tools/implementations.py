@@ -1,7 +1,4 @@
-"""The tool ``find_implementations``: who implements a trait, what a type implements.
-
-This room knows its parameters and the shape of its answer. It does not know how names are matched.
-"""
+"""The tool ``find_implementations``: who implements a trait, what a type implements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A tool's parameters: their JSON Schema, and the check and conversion of what a caller sent.
 
-This room knows types, ranges and near misses. It does not know tools or faces. What it accepts
-and what the schemas advertise are kept together here, so that they agree.
+What is accepted and what the schemas advertise stand together here, so that they agree.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class _Refused(Exception):
 def schema(
     parameters: Sequence[Parameter], *, plain: bool = False, brief: bool = False
 ) -> dict[str, Any]:
-    """JSON Schema 2020-12 of an object with these members and no others.
+    """Return the JSON Schema 2020-12 of an object with these members and no others.
 
     Args:
         parameters: the members.
@@ -174,7 +173,7 @@ def _accept(parameter: Parameter, value: Any) -> Any:
 
 
 def _convert(kind: Type, value: Any) -> Any:
-    """The value as the type it is declared to have."""
+    """Convert a value to the type it is declared to have."""
     match kind, value:
         case "string", str():
             return _text(value)
@@ -194,7 +193,7 @@ def _convert(kind: Type, value: Any) -> Any:
 
 
 def _from_text(kind: Type, value: str) -> Any:
-    """A number, boolean, array or object that came as a string."""
+    """Convert a number, boolean, array or object that came as a string."""
     text = value.strip()
     if kind == "integer" and INTEGER.fullmatch(text):
         return int(text)
@@ -230,7 +229,7 @@ def _storable(value: Mapping[str, Any]) -> None:
 
 
 def _split(value: str) -> list[Any]:
-    """``a, b`` or ``["a", "b"]``, which some clients send for arrays."""
+    """Split ``a, b`` or ``["a", "b"]``, which some clients send for arrays."""
     if value.startswith("[") and isinstance(parsed := _parsed(value), list):
         return parsed
     return [part.strip() for part in value.split(",") if part.strip()]
@@ -259,7 +258,7 @@ def _check_bounds(parameter: Parameter, value: Any) -> None:
 
 
 def _name_of(value: Any) -> str:
-    """What a caller would call a value's type; short strings are shown."""
+    """Describe a value's type as its caller would; short strings are shown."""
     match value:
         case bool():
             return "a boolean"

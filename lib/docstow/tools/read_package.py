@@ -1,8 +1,4 @@
-"""The tool ``read_package``: an installed package's surface, files, definitions and imports.
-
-This room knows the tool's parameters and how a page of it looks. It does not know how packages
-are found or read.
-"""
+"""The tool ``read_package``: an installed package's surface, files, definitions and imports."""
 
 from __future__ import annotations
 
@@ -57,7 +53,7 @@ _WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
 
 
 def tool(projects: Projects) -> Tool:
-    """The tool, bound to the projects that the server may look into."""
+    """Make the tool, bound to the projects that the server may look into."""
     return Tool(
         name="read_package",
         toolset="packages",
@@ -133,7 +129,7 @@ def _provenance(opened: ProjectPackages, package: Package) -> str:
 
 
 def _as_far(pieces: Iterable[str], end: int) -> str:
-    """A text as far as it is asked for, and a little further: the rest of it is never made."""
+    """Join a text a little further than is asked for: the rest of it is never made."""
     text = ""
     for piece in pieces:
         text += piece
@@ -143,7 +139,7 @@ def _as_far(pieces: Iterable[str], end: int) -> str:
 
 
 def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
-    """The names of a package first, then its files, then what the names are."""
+    """Yield the names of a package, then its files, then what the names are."""
     from docstow.languages.shared import package_files as contents
 
     yield f"# {package.name} {package.version}\n\n"
@@ -174,7 +170,7 @@ def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
 
 
 def _entries(surface: Surface, package: Package) -> list[tuple[Symbol, list[str]]]:
-    """What is imported of a package, with its names; else the first module that is seen."""
+    """Return what is imported of a package, with its names; else the first module that is seen."""
     found = [surface.symbol(name) for name in package.import_names[:_MOST_ENTRIES]]
     if not any(found):
         found = [surface.symbol(name) for name in surface.modules()[:1]]
@@ -190,7 +186,7 @@ def _listed(surface: Surface, path: str) -> list[str]:
 
 
 def _members(surface: Surface, package: Package, path: str, names: Sequence[str]) -> Iterator[str]:
-    """A line for each, looked into when it is its turn."""
+    """Yield a line for each member, looked into when it is its turn."""
     for name in names[:_MOST_MEMBERS]:
         symbol = surface.symbol(f"{path}.{name}")
         if symbol is not None:
@@ -259,7 +255,7 @@ def _range(lines: str, count: int) -> tuple[int, int]:
 
 
 def _fenced(text: str, path: str) -> str:
-    """The text as a code block that nothing in it ends."""
+    """Format a text as a code block that nothing in it ends."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -301,7 +297,7 @@ def _symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[st
 
 
 def _source(opened: ProjectPackages, package: Package, symbol: Symbol) -> str:
-    """The lines of the definition, in whichever package it is."""
+    """Return the lines of the definition, in whichever package it is."""
     if not symbol.file or not symbol.line:
         return ""
     owner = opened.scan.importing(symbol.target, package.language) if symbol.target else None

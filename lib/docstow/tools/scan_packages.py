@@ -1,8 +1,4 @@
-"""The tool ``scan_packages``: which packages a project has, in which versions.
-
-This room knows the tool's parameters and the shape of its answer. It does not know how packages
-are found.
-"""
+"""The tool ``scan_packages``: which packages a project has, in which versions."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ _LONGEST_TEXT = 200_000
 
 
 def tool(projects: Projects) -> Tool:
-    """The tool, bound to the projects that the server may look into."""
+    """Make the tool, bound to the projects that the server may look into."""
     ecosystems = tuple(each.spelling.ecosystem for each in languages.LANGUAGES.values())
     text = {"type": "array", "items": TEXT}
     flag = {"type": "boolean"}
@@ -143,7 +139,7 @@ def _page(
     arguments: Mapping[str, Any],
     scope: str,
 ) -> dict[str, Any]:
-    """One page of packages, each below its environment; all environments with their counts."""
+    """Return one page of packages, each below its environment; environments with counts."""
     begin = offset(arguments["cursor"], scope)
     end = begin + PER_PAGE
     shown: dict[int, list[dict[str, Any]]] = {}
@@ -208,7 +204,7 @@ def _package(scan: Scan, named: Mentions, name: str) -> Package | None:
 def _spoken_of(
     project: Project, named: Mentions, found: Mapping[str, Package | None]
 ) -> dict[str, Any]:
-    """What to say of the packages that a text names, and what to ask next."""
+    """Describe the packages that a text names, and what to ask next."""
     if not named.names:
         return {"notice": "the text names no packages: it has no imports, and is no error message"}
     own = {name: package for name, package in found.items() if package is not None}
@@ -229,7 +225,7 @@ def _spoken_of(
 
 
 def _call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
-    """The call that shows what a package offers, or the name of it that is at fault."""
+    """Return the call that shows what a package offers, or the name of it that is at fault."""
     if package.ecosystem == languages.RUST.spelling.ecosystem:
         version = {"crate": package.name, "version": package.version}
         return {"tool": "get_crate_summary", "arguments": version}

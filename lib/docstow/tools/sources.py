@@ -1,8 +1,4 @@
-"""The toolset ``sources``: which sources there are, and what is stowed of each.
-
-This room knows the tools' parameters and the shape of their answers. It does not know how
-sources are kept, visited or stowed.
-"""
+"""The toolset ``sources``: which sources there are, and what is stowed of each."""
 
 from __future__ import annotations
 
@@ -63,7 +59,7 @@ class Desk:
 
 
 def tools(library: Library, desk: Desk) -> list[Tool]:
-    """The tools, bound to what they work on."""
+    """Make the tools, bound to what they work on."""
     return [
         _create_source(desk),
         _list_sources(desk),
@@ -268,7 +264,7 @@ def _headers(given: Mapping[str, Any] | None) -> dict[str, str] | None:
 
 
 def describe(registration: Registration) -> dict[str, Any]:
-    """A registration as answers show it: of its headers the names alone, which are no secret."""
+    """Describe a registration; of its headers only the names, which are no secret."""
     return {
         "source_id": registration.id,
         "kind": registration.kind,
@@ -291,14 +287,14 @@ def _list(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
 
 
 def described(desk: Desk, registrations: Sequence[Registration]) -> list[dict[str, Any]]:
-    """Registrations with what answers for each; the store is asked for several at once."""
+    """Describe registrations and what answers for each; the store is asked for several at once."""
     return in_parallel(
         lambda each: describe(each) | state(desk.prose, desk.jobs, each), registrations
     )
 
 
 def state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
-    """What answers for a source, and its newest job; nothing of what there is not."""
+    """Describe what answers for a source, and its newest job; nothing of what there is not."""
     members: dict[str, Any] = {}
     if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):
         members |= _snapshot(newest)

@@ -1,7 +1,4 @@
-"""The tool ``list_versions``: which versions a crate has, and which one a project means.
-
-This room knows the answer's shape. It does not know where versions come from.
-"""
+"""The tool ``list_versions``: which versions a crate has, and which one a project means."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The projects that a server may look into, by name.
-
-This room knows which directories those are and whose question it may answer. It does not know how
-packages are found (:mod:`docstow.languages.projects.scan`).
-"""
+"""The projects that a server may look into, by name."""
 
 from __future__ import annotations
 
@@ -58,7 +54,7 @@ class Projects:
         return tuple(self._projects)
 
     def get(self, name: str = "") -> Project:
-        """A project by its name or directory; the only one, or the first, for no name.
+        """Return a project by its name or directory; the only one, or the first, for no name.
 
         Raises:
             Forbidden: the server is not on its users' machine, or the directory is not a root.
@@ -87,7 +83,7 @@ class Projects:
         raise InvalidParameter("root", f"there is no project of that name; there are {known}")
 
     def scan(self, name: str = "") -> tuple[Project, Scan]:
-        """What is installed or locked in a project now.
+        """Return what is installed or locked in a project now.
 
         Args:
             name: as for :meth:`get`.
@@ -109,7 +105,7 @@ class Projects:
             return project, scans.now()
 
     def having(self, package: str) -> list[str]:
-        """The names of the projects in which a package of that name is installed or locked."""
+        """Return the names of the projects in which a package is installed or locked."""
         found = []
         for name in self._projects:
             with contextlib.suppress(EnvironmentNotFound):
@@ -119,7 +115,7 @@ class Projects:
 
 
 def _named(roots: Sequence[Path]) -> dict[str, Project]:
-    """Each by its directory's name, with as much of what is above it as tells it apart."""
+    """Name each root by its directory, with as much of what is above it as tells it apart."""
     real = list(dict.fromkeys(each.resolve() for each in roots))
     found: dict[str, Project] = {}
     for root in real:

@@ -48,7 +48,7 @@ class ImportGraph:
     joined: bool
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the graph as JSON values."""
         return {
             "package": self.package,
             "modules": self.modules,
@@ -60,7 +60,7 @@ class ImportGraph:
         }
 
     def as_mermaid(self) -> str:
-        """A Mermaid flowchart; names are quoted, so that none of them is taken for syntax."""
+        """Format a Mermaid flowchart; names are quoted, so that none is taken for syntax."""
         ids = {name: f"n{number}" for number, name in enumerate(self.nodes)}
         lines = ["flowchart LR"]
         lines += [f'  {ids[name]}["{_quoted(name)}"]' for name in self.nodes]

@@ -36,7 +36,7 @@ class PythonResolver:
         self._standard = Standard(scan.python)
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a dotted import name; ``python`` for the standard library."""
+        """Return the package of a dotted import name; ``python`` for the standard library."""
         # What a package brings in place of Python's own has more than that.
         brought = _BROUGHT.get(imported.partition(".")[0], "")
         if self._is_hidden(imported) or self._scan.named(brought, "python"):
@@ -50,11 +50,11 @@ class PythonResolver:
         return self._standard.installed if self.is_standard(imported) else None
 
     def is_standard(self, imported: str) -> bool:
-        """Whether it is a module of Python itself."""
+        """Return whether it is a module of Python itself."""
         return self._standard.ever_has(imported)
 
     def _is_hidden(self, imported: str) -> bool:
-        """Whether a module of the project's own may be meant and not Python's."""
+        """Return whether a module of the project's own may be meant and not Python's."""
         return imported.partition(".")[0] in self._own_modules and self.is_standard(imported)
 
     @cached_property
@@ -86,11 +86,11 @@ class StandardLibrary:
         self._standard = Standard(version)
 
     def package_for(self, imported: str) -> Installed | None:
-        """Return ``python`` for its own modules; nothing else is installed."""
+        """Return the package of a dotted import name; ``python`` for the standard library."""
         return self._standard.installed if self.is_standard(imported) else None
 
     def is_standard(self, imported: str) -> bool:
-        """Return whether some version of Python has the module."""
+        """Return whether it is a module of Python itself."""
         return self._standard.ever_has(imported)
 
 

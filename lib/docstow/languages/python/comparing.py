@@ -94,7 +94,7 @@ def _public(
 
 
 def _is_hidden(parameter: str, old: Document | None) -> bool:
-    """Whether nobody names a parameter: the object itself, or one that had two underscores."""
+    """Return whether nobody names a parameter: the object itself, or one with two underscores."""
     was = "" if old is None else f"{old.signature} {old.attributes.get('constructor', '')}"
     return parameter.lstrip("_") in {"self", "cls"} or f"__{parameter.lstrip('_')}:" in was
 

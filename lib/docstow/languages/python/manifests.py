@@ -27,7 +27,7 @@ _VIA = re.compile(r"\s*#\s+(?:via\s+)?(.*)")
 
 
 def pyproject(text: str) -> set[str]:
-    """PEP 621, dependency groups, and what Poetry, PDM, uv and Hatch have of their own."""
+    """Read PEP 621, dependency groups, and what Poetry, PDM, uv and Hatch have of their own."""
     read = tomllib.loads(text)
     project, tool = table_at(read, "project"), table_at(read, "tool")
     lists = [
@@ -48,7 +48,7 @@ def pyproject(text: str) -> set[str]:
 
 
 def project_name(text: str) -> str:
-    """The project's own name in a ``pyproject.toml``; empty where it has none."""
+    """Return the project's own name in a ``pyproject.toml``; empty where it has none."""
     try:
         read = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ def project_name(text: str) -> str:
 
 
 def setup_cfg(text: str) -> set[str]:
-    """``install_requires`` and the extras."""
+    """Read ``install_requires`` and the extras."""
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
@@ -73,7 +73,7 @@ def setup_cfg(text: str) -> set[str]:
 
 
 def pipfile(text: str) -> set[str]:
-    """All categories: tables of names, but for those of settings."""
+    """Read all categories: tables of names, but for those of settings."""
     settings = {"source", "requires", "scripts", "pipenv"}
     return {
         folded(name)
@@ -84,7 +84,7 @@ def pipfile(text: str) -> set[str]:
 
 
 def requirements(text: str, project: str = "") -> set[str]:
-    """The names of a requirements file.
+    """Read the names of a requirements file.
 
     Where a tool wrote it and said for whom each package is there, only those that are there for
     the project itself.
@@ -123,7 +123,7 @@ def _for_project(words: str, project: str) -> bool:
 
 
 def requirement(line: str) -> str:
-    """The folded name of one requirement; empty for options, comments and addresses."""
+    """Return the folded name of one requirement; empty for options, comments and addresses."""
     plain = line.partition(" #")[0].strip()
     if not plain or plain.startswith(("#", "-")):
         return ""
@@ -134,7 +134,7 @@ def requirement(line: str) -> str:
 
 
 def environment_yml(text: str) -> set[str]:
-    """What a conda environment is made of, pip's part too."""
+    """Read what a conda environment is made of, pip's part too."""
     below = text.partition("dependencies:")[2]
     lines = (
         re.match(r"\s*-\s+[\"']?(?:[\w.-]+::)?([^\"'\s]+)", each) for each in below.split("\n")
@@ -171,7 +171,7 @@ READERS: Mapping[str, ReadNames] = {
 
 
 def _requirements(value: object) -> Iterator[str]:
-    """The names of a list of requirements; groups may include others, which are listed too."""
+    """Yield the names of a list; groups may include others, which are listed too."""
     for each in value if isinstance(value, list) else ():
         if isinstance(each, str) and (name := requirement(each)):
             yield name

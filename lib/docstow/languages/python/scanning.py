@@ -29,7 +29,7 @@ _LONGEST = 65536
 
 
 def active_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """The active environment if it is inside the root, or the root's own elsewhere.
+    """Return the active environment if it is inside the root, or the root's own elsewhere.
 
     Args:
         root: the project's directory, links resolved.
@@ -52,7 +52,7 @@ def active_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
 
 
 def _names(root: Path, folder: Path) -> bool:
-    """Whether the project names the environment, or the environment the project."""
+    """Return whether the project names the environment, or the environment the project."""
     if (root / ".venv").is_symlink() and Path(os.path.realpath(root / ".venv")) == folder:
         return True
     written = _text(root / ".venv").strip()
@@ -202,7 +202,7 @@ class PythonFinder(Finder):
 
 
 def _sites(folder: Path, version: str) -> list[Path]:
-    """The folders of import names of an environment's Python; those of a former one are left over.
+    """Return the folders of import names of an environment's Python, not those of a former one.
 
     Args:
         folder: the environment.

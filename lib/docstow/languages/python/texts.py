@@ -77,7 +77,7 @@ def mentions(lines: Sequence[str]) -> Iterator[Mention]:
 def _of_object(
     owner: str, below: tuple[str, ...], lines: Sequence[str], number: int
 ) -> Iterator[Mention]:
-    """What a class or function lacks, where code that the message shows tells whose it is."""
+    """Yield what a class or function lacks, where code in the message shows whose it is."""
     first, *others = owner.split(".")
     before = re.compile(rf"(?<![\w.])((?:\w+\.)+){re.escape(owner)}\b")
     for line in lines:

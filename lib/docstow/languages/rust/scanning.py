@@ -48,7 +48,7 @@ def read_cargo_lock(text: str) -> list[Locked]:
 
 
 def cargo_toml(text: str) -> set[str]:
-    """``Cargo.toml``: dependencies of all kinds, of the workspace and of single targets."""
+    """Read the dependencies of all kinds of a ``Cargo.toml``, of workspace and targets too."""
     read = tomllib.loads(text)
     places = [read, table_at(read, "workspace"), *tables_at(read, "target")]
     kinds = ("dependencies", "dev-dependencies", "build-dependencies")

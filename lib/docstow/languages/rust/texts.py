@@ -45,7 +45,7 @@ def mentions(lines: Sequence[str]) -> Iterator[Mention]:
 
 
 def _paths(lines: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], int]]:
-    """What rustc names: types without their paths too, where there is but one of the name."""
+    """Yield what rustc names: types without their paths too, where there is but one of the name."""
     for number, line in enumerate(lines, 1):
         for name, owner in _NOT_IN.findall(line):
             shown = lines[max(0, number - _SHOWN) : number + _SHOWN] if "::" not in owner else ()
@@ -61,7 +61,7 @@ def _paths(lines: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], int]]:
 
 
 def _in_code(path: str, lines: Sequence[str]) -> str:
-    """A path whose beginning rustc leaves out, as the lines of code around the error have it."""
+    """Return a path with its beginning, as the lines of code around the error have it."""
     whole = re.compile(rf"\b(?:\w+::)*{re.escape(path)}\b")
     found = (match[0] for line in lines for match in whole.finditer(line))
     return next(found, path)

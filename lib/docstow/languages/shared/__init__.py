@@ -1,1 +1,1 @@
-"""What the readers of every language share: findings, manifests, sandbox, surfaces."""
+"""What all languages share: records, scans, surfaces, findings, the sandbox."""

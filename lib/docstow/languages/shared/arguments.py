@@ -1,7 +1,6 @@
 """The arguments of a call against the parameters of what is called.
 
-This room knows the rules of Python's calls, of which those of TypeScript are a part. It does not
-know code: it gets counts and names.
+The rules are those of Python's calls, of which those of TypeScript are a part.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Mismatch:
 def mismatch(
     parameters: Sequence[Parameter], given: Given, *, unbound: bool = False
 ) -> Mismatch | None:
-    """The first thing that is wrong with a call; None where nothing certainly is.
+    """Return the first thing that is wrong with a call; None where nothing certainly is.
 
     Args:
         parameters: of what is called, without the receiver.
@@ -79,7 +78,7 @@ def mismatch(
 def mismatch_of_all(
     overloads: Sequence[Sequence[Parameter]], given: Given, *, unbound: bool = False
 ) -> Mismatch | None:
-    """Why no overload takes a call; None where one may, or where there are none.
+    """Return why no overload takes a call; None where one may, or where there are none.
 
     Args:
         overloads: parameters of each, without the receiver.
@@ -107,7 +106,7 @@ def _by_name(parameters: Sequence[Parameter]) -> list[str]:
 
 
 def _no_parameter(parameters: Sequence[Parameter], given: Given) -> str:
-    """The first name that is passed and that no parameter has; empty where there is none."""
+    """Return the first name that is passed and that no parameter has; empty where there is none."""
     if any(each.kind == "var_keyword" for each in parameters):
         return ""
     names = set(_by_name(parameters))

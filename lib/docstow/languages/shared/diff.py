@@ -1,7 +1,7 @@
 """The rules by which a change is breaking, compatible or about docs only.
 
-This room knows the table alone; each rule names the heading of the Cargo book's chapter "SemVer
-Compatibility" that it follows, or ``-`` where the chapter is silent and the choice is ours.
+Each rule of crates names the heading of the Cargo book's chapter "SemVer Compatibility" that it
+follows, or ``-`` where the chapter is silent and the choice is ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is said of a piece of code: one finding a name.
-
-This room knows the words of an answer. It does not know any language.
-"""
+"""The findings of a check of code: one for each name."""
 
 from __future__ import annotations
 
@@ -59,12 +56,12 @@ class Verdict:
     unread: tuple[int, ...] = ()
 
     def problems(self) -> tuple[Finding, ...]:
-        """The findings that a caller should look at."""
+        """Return the findings that a caller should look at."""
         return tuple(each for each in self.findings if each.status in PROBLEMS)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """By place, each name of a place once: what is wrong with it before what is not."""
+    """Sort findings by place; of one place and name keep what is wrong before what is not."""
     kept: dict[tuple[int, int, str], Finding] = {}
     for each in findings:
         place = (each.line, each.column, each.name)

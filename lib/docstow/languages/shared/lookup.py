@@ -1,7 +1,4 @@
-"""Dotted names asked of packages' surfaces: what exists, what certainly does not, what comes near.
-
-This room knows surfaces and resolvers. It does not know how code writes names.
-"""
+"""Dotted names looked up in packages: what exists, what certainly does not, what comes near."""
 
 from __future__ import annotations
 
@@ -53,11 +50,11 @@ class Installed:
     since: Callable[[str], str] = _in_no_other
 
     def symbol(self, path: str) -> Symbol | None:
-        """What a dotted path means for code; None: it is not told of, which may mean nothing."""
+        """Return what a dotted path means for code; None where nothing shows it."""
         return None if self.lacks(path) else self.surface.symbol(path)
 
     def certain(self, owner: str, name: str) -> bool:
-        """Whether a name that a module or class is not told to have is certainly not there."""
+        """Return whether a name that a module or class does not show is certainly not there."""
         if name.startswith("_") or not self.surface.certain(owner):
             return False
         return self.lacks(f"{owner}.{name}") is not False
@@ -67,11 +64,11 @@ class Resolver(Protocol):
     """Where packages are found by what code imports."""
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a dotted import name or module specifier; None where none is at hand."""
+        """Return the package of an import name or module specifier; None where none is here."""
         ...
 
     def is_standard(self, imported: str) -> bool:
-        """Whether the name is the language's own, and no package's."""
+        """Return whether the name is the language's own, and no package's."""
         ...
 
 
@@ -112,7 +109,7 @@ class Names:
     _listings: dict[str, Listing] = field(default_factory=dict)
 
     def look_up(self, path: str, head: str = "") -> Answer:
-        """What a dotted path means.
+        """Return what a dotted path means.
 
         Args:
             path: the import name first.
@@ -168,7 +165,7 @@ class Names:
         )
 
     def _certain_at_home(self, package: Installed, owner: Symbol, name: str) -> bool:
-        """Whether the package that defines something that another offers knows the same of it."""
+        """Return whether the package that defines what another offers lacks the name, too."""
         home = owner.target
         if not home or home.partition(".")[0] == owner.path.partition(".")[0]:
             return True
@@ -184,7 +181,7 @@ class Names:
         *,
         called: bool = False,
     ) -> tuple[str, ...]:
-        """Paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
+        """Return paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
 
         Args:
             package: whose names they are.
@@ -204,7 +201,7 @@ class Names:
     def suggest_own(
         self, owner: str, name: str, names: Callable[[], Iterable[str]]
     ) -> tuple[str, ...]:
-        """Paths near a name of something that the code itself defines.
+        """Return paths near a name of something that the code itself defines.
 
         Args:
             owner: what has no such member.
@@ -244,7 +241,7 @@ class Names:
 
 
 def _of_other_versions(package: Installed, module: str, since: str) -> Answer:
-    """Of a module that other versions have."""
+    """Answer for a module that only other versions have."""
     message = f"{package.name} {package.version} has no module {module} ({since})."
     return Answer("unknown", message=message, looked_in=package.name, package=package)
 
@@ -252,7 +249,7 @@ def _of_other_versions(package: Installed, module: str, since: str) -> Answer:
 def absent(
     package: Installed, kind: str, parent: str, name: str, suggestions: Sequence[str]
 ) -> str:
-    """What a caller is told of a name that is not there."""
+    """Describe a name that is not there, for a caller."""
     said = f"{kind} {parent} of {package.name} {package.version} has no {name}"
     since = package.since(f"{parent}.{name}")
     said += f" ({since})" if since else ""
@@ -264,7 +261,7 @@ def absent(
 
 
 def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Resolver) -> Verdict:
-    """Names that a message speaks of.
+    """Look up the names that a message speaks of.
 
     Args:
         named: import name or specifier, what is below it, and the line.

@@ -86,7 +86,7 @@ def recalled(
 
 
 def _decoded(body: bytes) -> str:
-    """The text of a manifest or lock file; some shells of Windows write it in UTF-16."""
+    """Decode a manifest or lock file; some shells of Windows write it in UTF-16."""
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return body.decode("utf-16", "replace")
     if is_binary(body):

@@ -37,7 +37,7 @@ _DEEPEST = 12
 
 
 def files(package: Package, boundary: Boundary) -> list[str]:
-    """The readable files of a package, each folder's own before those below it.
+    """Return the readable files of a package, each folder's own before those below it.
 
     They are relative to the package's ``files_root``, with slashes. Only folders are looked into:
     what is not shown of a file is not asked for.
@@ -91,7 +91,7 @@ def owns(package: Package, path: str) -> bool:
 
 
 def tree(found: Sequence[str], root: Path, below: str = "", lines: int = _LINES) -> str:
-    """Files as an indented list; what is in folders that do not fit is counted.
+    """Format files as an indented list; what is in folders that do not fit is counted.
 
     Args:
         found: all files, as :func:`files` gives them.
@@ -109,7 +109,7 @@ def tree(found: Sequence[str], root: Path, below: str = "", lines: int = _LINES)
 
 
 def _fitting(found: Sequence[list[str]], lines: int) -> tuple[int, int]:
-    """How deep folders can be shown open within so many lines, and how many lines that takes."""
+    """Return how deep folders can be open within so many lines, and how many lines that takes."""
     own = Counter(len(parts) - 1 for parts in found)
     folders = {tuple(parts[:end]) for parts in found for end in range(1, len(parts))}
     inner = Counter(map(len, folders))

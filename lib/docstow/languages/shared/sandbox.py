@@ -1,8 +1,8 @@
 """A directory that nothing leads out of, and how the files in it are opened.
 
-This room knows the file system and what must not be read. It does not know packages. A file is
-opened first and then asked where it is, so that what is swapped meanwhile is not read either. A
-hard link is a file of its own: installers make them from their caches, and they look alike.
+A file is opened first and then asked where it is, so that what is swapped meanwhile is not read
+either. A hard link is a file of its own: installers make them from their caches, and they look
+alike.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Boundary:
         self._within = tuple(map(_folder, roots))
 
     def inside(self, path: str | Path, base: Path | None = None) -> Path:
-        """Where a path really is; the file need not exist.
+        """Resolve a path; the file need not exist.
 
         Args:
             path: as text, what a caller wrote: relative, and in its plain form alone. As a path,
@@ -82,7 +82,7 @@ class Boundary:
     def read(
         self, path: str | Path, base: Path | None = None, *, most: int = LARGEST, text: bool = True
     ) -> bytes:
-        """The bytes of a regular file.
+        """Read a regular file.
 
         Args:
             path: as for :meth:`inside`.
@@ -113,7 +113,7 @@ class Boundary:
         return body
 
     def _body(self, path: str | Path, base: Path | None, most: int) -> bytes:
-        """The beginning of a file that is inside, both before and after it is opened.
+        """Read the beginning of a file that is inside, both before and after it is opened.
 
         Where another was put in its place meanwhile, as installers do, that one is opened.
         """
@@ -138,11 +138,11 @@ class Boundary:
         raise _outside(path)
 
     def walk(self, folder: Path, skip: Collection[str] = ()) -> Iterator[Path]:
-        """The regular files below a folder, as :meth:`files` gives them."""
+        """Yield the regular files below a folder, as :meth:`files` gives them."""
         yield from map(Path, self.files(folder, skip))
 
     def files(self, folder: Path, skip: Collection[str] = ()) -> Iterator[str]:
-        """The paths of regular files below a folder, each folder's own before those below it.
+        """Yield the paths of regular files below a folder, each folder's own before those below it.
 
         They are sorted. Linked folders are not entered; linked files are listed if they are
         inside. What cannot be listed is passed over. No file is asked for more than its name.
@@ -190,12 +190,12 @@ def _is_at(real: Path, status: os.stat_result) -> bool:
 
 
 def _folder(path: str) -> str:
-    """A real path as the beginning of all that is in it."""
+    """Return a real path as the beginning of all that is in it."""
     return os.path.join(os.path.normcase(path), "")  # noqa: PTH118
 
 
 def is_binary(body: bytes) -> bool:
-    """Whether bytes are no text, judged by what they are and not by a name."""
+    """Return whether bytes are no text, judged by what they are and not by a name."""
     sample = body[:_SAMPLE]
     if sample.startswith(_ARCHIVES) or b"\0" in sample:
         return True
@@ -246,7 +246,7 @@ def _check_decoded(path: str) -> None:
 
 
 def _shown(path: str | Path) -> str:
-    """A path for a message: the part that a caller wrote, never where the root is."""
+    """Format a path for a message: the part that a caller wrote, never where the root is."""
     text = path if isinstance(path, str) else path.name
     return repr(text[:200])[1:-1]
 

@@ -1,7 +1,6 @@
-"""What was found of a project's files, for as long as they are the same.
+"""A cache of what was found in a project's files, for as long as they are the same.
 
-This room knows marks of files and the stored index. It does not know what was found. Several
-servers may use one index: each writes it whole, and whoever reads none simply looks again.
+Several servers may use one cache: each writes it whole, and whoever reads none simply looks again.
 
 A scan asks for facts and says which folders it lists. When it is over, all that it looked at is
 known with its mark, and one look at these tells whether another scan would find anything else.
@@ -55,7 +54,7 @@ class Memory:
 
     @classmethod
     def load(cls, folder: Path, root: Path) -> Memory:
-        """What is stored of a project; nothing where that cannot be read.
+        """Load what is stored of a project; nothing where that cannot be read.
 
         Args:
             folder: where all indexes are.
@@ -79,7 +78,7 @@ class Memory:
         self._looked_at, self._begun_ns = {}, time.time_ns()
 
     def recall(self, key: str, paths: tuple[Path, ...], make: Callable[[], Any]) -> Any:
-        """The fact of a key, made anew unless its files are the same.
+        """Return the fact of a key, made anew unless its files are the same.
 
         Args:
             key: unique among all facts of the project.
@@ -114,7 +113,7 @@ class Memory:
             self._looked_at[key] = None
 
     def same(self) -> bool:
-        """Whether all that the last scan looked at is as it was, so that it would find the same.
+        """Return whether all that the last scan looked at is unchanged.
 
         False as well where that cannot be told, because something had changed shortly before.
         """
@@ -123,7 +122,7 @@ class Memory:
         return not self.changed()
 
     def changed(self) -> bool:
-        """Whether something has changed visibly since the scan looked at it."""
+        """Return whether something has changed visibly since the scan looked at it."""
         for path, known in self._looked_at.items():
             try:
                 if _mark(path) != known:
@@ -134,7 +133,7 @@ class Memory:
         return False
 
     def _is_settled(self, mark: _Mark) -> bool:
-        """Whether it had not changed so lately that it may change again and look the same."""
+        """Return whether a file is old enough that a further change of it would show."""
         return mark[0] <= self._begun_ns - _TICK_NS
 
     def end(self) -> None:
@@ -162,7 +161,7 @@ class Memory:
 
 
 def _mark(path: str | Path) -> _Mark:
-    """What tells a file as it is from what it was; links are followed."""
+    """Return what tells a file as it is from what it was; links are followed."""
     # The time of its status change would say more, and more often than something has changed: it
     # changes whenever another environment links to a file.
     status = os.stat(path)  # noqa: PTH116 - thousands are asked, and Path is slow

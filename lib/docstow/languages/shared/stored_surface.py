@@ -1,8 +1,6 @@
-"""The public surface of a package that is stowed: what its documents say that there is.
+"""The public surface of a stowed package, loaded from its documents.
 
-This room knows the attributes that documents keep of a surface (:mod:`docstow.languages.
-stowed_facts`), and doubts whatever depends on other packages than those that were read then. It
-does not know files, nor where snapshots come from.
+Whatever depends on other packages than those that were read when it was stowed is uncertain.
 """
 
 from __future__ import annotations
@@ -41,14 +39,14 @@ PYTHON_OWNERS = frozenset({"module", "class", "enum"})
 
 
 def packed(parameters: Sequence[Parameter]) -> list[str]:
-    """Parameters as JSON has them: a digit for the kind, ``!`` where it is required, the name."""
+    """Return parameters for JSON: a digit for the kind, ``!`` where it is required, the name."""
     return [
         f"{_KINDS.index(each.kind)}{'!' if each.required else ''}{each.name}" for each in parameters
     ]
 
 
 def parameters(told: Iterable[str] | None) -> tuple[Parameter, ...] | None:
-    """The same, unpacked; None where they are not certain."""
+    """Return the parameters that JSON has; None where they are not certain."""
     if told is None:
         return None
     return tuple(
@@ -60,7 +58,7 @@ def parameters(told: Iterable[str] | None) -> tuple[Parameter, ...] | None:
 def with_names(
     made: Sequence[Document], homes: Mapping[Home, str], everything: Mapping[str, Everything]
 ) -> Iterator[Document]:
-    """Documents of which modules and classes know all their names.
+    """Yield documents, of which modules and classes have all their names.
 
     Args:
         made: all documents of a package.
@@ -109,13 +107,13 @@ class StoredSurface:
         self._facts: dict[int, dict[str, Any]] = {}
 
     def modules(self) -> tuple[str, ...]:
-        """Names of all modules that have a document, sorted; the entry module first."""
+        """Return the names of all modules that have a document, sorted; the entry module first."""
         kinds = self.index.columns["kind"]
         found = [path for path, rows in self._rows.items() if kinds[rows] == "module"]
         return tuple(sorted(found, key=lambda path: (not self._is_entry(path), path)))
 
     def symbol(self, path: str) -> Symbol | None:
-        """What a path means, by its documents."""
+        """Return what a path means, by its documents."""
         known, row = self._find(path)
         if row is not None:
             return self._symbol(path, row)
@@ -129,7 +127,7 @@ class StoredSurface:
         return None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
-        """The public names that have a document, by name."""
+        """Return the public names that have a document, by name."""
         row = self._find(path)[1]
         if row is None:
             return self._of_private(path)
@@ -145,7 +143,7 @@ class StoredSurface:
         yield from self.members(path) or ()
 
     def certain(self, path: str) -> bool:
-        """Whether all names were seen, and nothing else that the caller has adds any."""
+        """Return whether all names were seen, and nothing else that the caller has adds any."""
         row = self._find(path)[1]
         if row is None or not self._told(row).get("certain") or not self._agrees(row):
             return False
@@ -154,11 +152,11 @@ class StoredSurface:
         return not self._reading.augmented or is_module or self._closed(self._beside)
 
     def openness(self, path: str) -> Openness:
-        """Documents tell only whether all names were seen."""
+        """Return whether all names were seen; documents do not tell more."""
         return Openness.CLOSED if self.certain(path) else Openness.ANY
 
     def names(self) -> Iterator[str]:
-        """Paths of all documents."""
+        """Yield the paths of all documents."""
         yield from self._rows
 
     # -- rows ----------------------------------------------------------------------------------
@@ -212,7 +210,7 @@ class StoredSurface:
         return all(map(self._agreed, self._told(row).get("through", ())))
 
     def _find(self, path: str, depth: int = 0) -> tuple[bool, int | None]:
-        """Whether a path is known to be there, and the row of its document, if it has one."""
+        """Return whether a path is known to be there, and the row of its document if it has one."""
         row = self._rows.get(path)
         row = self._targets.get(path) if row is None and self._reading.by_definition else row
         if row is not None:
@@ -251,7 +249,7 @@ class StoredSurface:
         )
 
     def _of_private(self, module: str) -> Mapping[str, Symbol] | None:
-        """What is known to be written in a module that has no document."""
+        """Return what is known to be written in a module that has no document."""
         found: dict[str, Symbol] = {}
         for target, row in self._targets.items():
             if target.rpartition(".")[0] != module:

@@ -1,7 +1,6 @@
 """Names that come near one that does not exist, the likeliest first.
 
-This room knows how misremembered names look: misspelt, moved to another module, one word more or
-less. It does not know any language.
+Misremembered names are misspelt, moved to another module, or have one word more or less.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 @lru_cache(maxsize=20_000)
 def words(name: str) -> tuple[str, ...]:
-    """The words of an identifier, in lower case: ``HTTPClient`` and ``http_client`` alike."""
+    """Return the words of an identifier in lower case: ``HTTPClient`` as ``http_client``."""
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
 @lru_cache(maxsize=20_000)
 def shape(name: str) -> str:
-    """Whether a name is written as a type, a constant or anything else is."""
+    """Return whether a name is written as a type, a constant or anything else is."""
     bare = name.strip("_")
     if not bare or not bare[0].isupper():
         return "lower"
@@ -40,7 +39,7 @@ def shape(name: str) -> str:
 
 
 def likeness(wanted: str, name: str) -> float:
-    """From 0 to 100; letters and words count, and a name that is a part of the other does too."""
+    """Return from 0 to 100 how alike two names are, by letters, by words, and as parts."""
     from rapidfuzz import fuzz
     from rapidfuzz.distance import JaroWinkler
 
@@ -71,11 +70,11 @@ class Listing:
         self._rough = _Rough(list(self._by_last))
 
     def named(self, last: str) -> list[str]:
-        """The full names that end in a name."""
+        """Return the full names that end in a name."""
         return self._by_last.get(last, [])
 
     def like(self, wanted: str) -> list[str]:
-        """The full names that may come near a name."""
+        """Return the names that may come near a name, by their letters or by their words."""
         return [path for last in self._rough.like(wanted) for path in self._by_last[last]]
 
 
@@ -88,7 +87,7 @@ class _Rough:
         self._sorted = [" ".join(sorted(words(each))) for each in lasts]
 
     def like(self, wanted: str) -> list[str]:
-        """Those that are like a name by their letters, or by their words."""
+        """Return the names that may come near a name, by their letters or by their words."""
         from rapidfuzz import fuzz, process
 
         places: dict[int, None] = {}
@@ -113,7 +112,7 @@ def nearest(
     most: int = MOST,
     shaped: bool = True,
 ) -> tuple[str, ...]:
-    """The names most like a wanted one.
+    """Return the names most like a wanted one.
 
     Args:
         wanted: the last segment that was not found.

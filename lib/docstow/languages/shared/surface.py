@@ -1,7 +1,7 @@
-"""What a package offers to those who import it: the words that readers and checkers share.
+"""What a package offers to those who import it: symbols, values, and how they are asked for.
 
-This room knows symbols and the questions that are asked of them. It does not know any language,
-nor where a package's files are.
+A surface is loaded from an installed package by its language, or from documents
+(:mod:`docstow.languages.shared.stored_surface`).
 """
 
 from __future__ import annotations
@@ -75,37 +75,37 @@ class Value(Protocol):
         ...
 
     def member(self, name: str) -> Value | None:
-        """A member; None where nothing is known of it."""
+        """Return a member; None where nothing is known of it."""
         ...
 
     def lacks(self, name: str) -> bool:
-        """Whether it certainly has no such member."""
+        """Return whether it certainly has no such member."""
         ...
 
     def refuses(self, key: str) -> bool:
-        """Whether an object that is written where this is expected cannot have such a key."""
+        """Return whether an object that is written where this is expected has no such key."""
         ...
 
     def has(self, name: str) -> bool:
-        """Whether it certainly has such a member."""
+        """Return whether it certainly has such a member."""
         ...
 
     def names(self) -> tuple[str, ...]:
-        """Names of members, for suggestions."""
+        """Return the names of members, for suggestions."""
         ...
 
     def item(self, index: int | None) -> Value | None:
-        """A member of an array or a tuple; of no certain place without an index."""
+        """Return a member of an array or a tuple; of no certain place without an index."""
         ...
 
     def awaited(self) -> Value | None:
-        """What awaiting it gives."""
+        """Return what awaiting it gives."""
         ...
 
     def call(
         self, passed: Sequence[Passed] | None, types: Sequence[Value | None], *, new: bool
     ) -> Outcome | None:
-        """What a call gives.
+        """Return what a call gives.
 
         Args:
             passed: arguments; None where their number is not certain.
@@ -115,7 +115,7 @@ class Value(Protocol):
         ...
 
     def parameter(self, index: int, count: int) -> Value | None:
-        """What a function that is written here with so many parameters gets as one of them."""
+        """Return what a function written here with so many parameters gets as one of them."""
         ...
 
 
@@ -123,19 +123,19 @@ class Values(Protocol):
     """A surface that can tell what its names are."""
 
     def value(self, path: str) -> Value | None:
-        """What an exported path is as a value."""
+        """Return what an exported path is as a value."""
         ...
 
     def typed(self, path: str, types: Sequence[Value | None]) -> Value | None:
-        """What has an exported type."""
+        """Return what has an exported type."""
         ...
 
     def global_value(self, name: str) -> Value | None:
-        """What a global name is."""
+        """Return what a global name is."""
         ...
 
     def global_type(self, name: str, types: Sequence[Value | None]) -> Value | None:
-        """What has a type of the language itself."""
+        """Return what has a type of the language itself."""
         ...
 
 
@@ -245,18 +245,18 @@ class Surface(Protocol):
     """The public surface of one package, read only as far as is asked."""
 
     def modules(self) -> tuple[str, ...]:
-        """Names of all modules that can be imported, sorted; the entry module first."""
+        """Return the names of all modules that can be imported, sorted; the entry module first."""
         ...
 
     def symbol(self, path: str) -> Symbol | None:
-        """What a dotted path means, seen through re-exports and base classes.
+        """Return what a dotted path means, seen through re-exports and base classes.
 
         None: there is no such name, or it cannot be known; ``certain(parent)`` tells which.
         """
         ...
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
-        """The public names of a module, class or enumeration by name; None where unknown."""
+        """Return the public names of a module, class or enumeration by name; None where unknown."""
         ...
 
     def listed(self, path: str) -> Iterator[str]:
@@ -264,7 +264,7 @@ class Surface(Protocol):
         ...
 
     def certain(self, path: str) -> bool:
-        """Whether the public names of a module or class are all seen: others are not there.
+        """Return whether the public names of a module or class are all seen: others are not there.
 
         Names that begin with an underscore are never certain.
 
@@ -275,9 +275,9 @@ class Surface(Protocol):
         ...
 
     def openness(self, path: str) -> Openness:
-        """What else there may be than the public names that are seen; ``certain``, with degrees."""
+        """Return what else there may be than the names that are seen; ``certain``, with degrees."""
         ...
 
     def names(self) -> Iterator[str]:
-        """Public paths, for suggestions."""
+        """Yield public names, for suggestions."""
         ...

@@ -1,7 +1,4 @@
-"""Which version of a Python or Node package is meant, of those that there are.
-
-This room knows how versions are asked for and which is the newest. It does not know packages.
-"""
+"""Requests for a version of a package, and which of the known versions they choose."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from docstow.core.versions import choose
 
 
 def fitting(asked: str, versions: Iterable[str]) -> str | None:
-    """The newest version that is asked for: exact, by its beginning, or by a requirement.
+    """Return the newest version that is asked for: exact, by its beginning, or by a requirement.
 
     The first stands for the newest where nothing is asked and nothing orders them.
     """
@@ -39,14 +36,14 @@ def fitting(asked: str, versions: Iterable[str]) -> str | None:
 
 
 def _padded(version: str) -> str:
-    """A version of numbers alone with three of them at least."""
+    """Return a version of numbers alone with three of them at least."""
     if not re.fullmatch(r"\d+(\.\d+)?", version):
         return version
     return f"{version}{'.0' * (2 - version.count('.'))}"
 
 
 def _as_range(asked: str) -> str:
-    """``~=1.4.2`` of Python as ``>=1.4.2, <1.5``; anything else as it is."""
+    """Return ``~=1.4.2`` of Python as ``>=1.4.2, <1.5``; anything else as it is."""
     if not (found := re.fullmatch(r"~=\s*((?:\d+\.)*)(\d+)\.(\d+)", asked)):
         return asked
     above, last, least = found.groups()
@@ -54,6 +51,6 @@ def _as_range(asked: str) -> str:
 
 
 def newness(version: str) -> tuple[bool, list[int]]:
-    """Final releases after others, then by their numbers."""
+    """Return what versions are sorted by: final releases after others, then by their numbers."""
     final = re.fullmatch(r"[\d.]+(?:\.post\d+)?(?:\+.*)?", version) is not None
     return final, [int(each) for each in re.findall(r"\d+", version)]

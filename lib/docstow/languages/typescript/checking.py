@@ -59,7 +59,7 @@ class NodeResolver:
         return True
 
     def package_for(self, imported: str) -> Installed | None:
-        """The package of a module specifier; of Node's own modules the one that declares them."""
+        """Return the package of a specifier; of Node's modules the one that declares them."""
         if self.is_standard(imported):
             return self._builtin(imported)
         package = self._scan.importing(imported, "typescript")
@@ -73,7 +73,7 @@ class NodeResolver:
         return _is_builtin(imported)
 
     def _builtin(self, imported: str) -> Installed | None:
-        """A module of Node itself, unless a package of its name may be meant."""
+        """Return a module of Node itself, unless a package of its name may be meant."""
         package = self._scan.importing(_TYPES, "typescript")
         if package is None or self._scan.importing(imported, "typescript") is not None:
             return None
@@ -114,7 +114,7 @@ class BuiltinModules:
     """Node's own modules alone, of which nothing is known."""
 
     def package_for(self, imported: str) -> Installed | None:
-        """Return nothing: no package is installed."""
+        """Return the package of a specifier; of Node's modules the one that declares them."""
         del imported
         return None
 

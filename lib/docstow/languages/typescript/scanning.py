@@ -73,7 +73,7 @@ class NodeFinder(Finder):
 
 
 def package_json(text: str) -> set[str]:
-    """Dependencies of all kinds, by their names as written."""
+    """Read the dependencies of all kinds, by their names as written."""
     read = json.loads(text.removeprefix("\ufeff"))
     if not isinstance(read, dict):
         raise ValueError("not an object")

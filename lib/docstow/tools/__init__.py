@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docstow.core import auth as access
-from docstow.core import concurrency
+from docstow.core import auth, concurrency
 from docstow.core.errors import (
     DocstowError,
     Forbidden,
@@ -31,13 +30,10 @@ from docstow.tools.parameters import Parameter, schema, validate
 __all__ = ["Answer", "Parameter", "Tool", "Toolbox"]
 
 
-# What a tool is, and the one registry that every face serves.
-
-
 log = logging.getLogger(__name__)
 
 
-#: Has heads, catalogue and registry asked of the store, whatever is remembered of them.
+#: Asks the store for heads, catalogue and registry, whatever is cached of them.
 CONSISTENT = Parameter("consistent", "boolean", "See what was published just now", default=False)
 
 
@@ -46,7 +42,7 @@ class Answer:
     """What a tool returns: exactly one of a structured value, a text or raw content blocks.
 
     Attributes:
-        structured: a complete JSON object; faces send it as it is.
+        structured: a complete JSON object, sent as it is.
         text: Markdown, for answers that are a page.
         content: MCP content blocks, for what is neither (images and the like).
     """
@@ -102,8 +98,8 @@ class Tool:
     def scope(self) -> str:
         """What a caller's credential must allow."""
         if self.admin:
-            return access.ADMIN
-        return access.READ if self.read_only else access.WRITE
+            return auth.ADMIN
+        return auth.READ if self.read_only else auth.WRITE
 
 
 class Toolbox:
@@ -112,8 +108,8 @@ class Toolbox:
     Args:
         tools: in the order in which they are listed.
         default_toolsets: what a client gets that selects none; all of them when empty.
-        observe: told of each call of a tool: its name, the seconds it took, and the code of the
-            error that it ended in or nothing.
+        observe: called after each call of a tool with its name, the seconds it took, and the code
+            of the error that it ended in or nothing.
 
     Raises:
         ValueError: two tools have one name, or a default toolset has no tools.
@@ -188,7 +184,7 @@ class Toolbox:
             DocstowError: whatever the tool says.
         """
         tool = self.get(name)
-        access.require(tool.scope)
+        auth.require(tool.scope)
         begun, error = time.perf_counter(), InternalError.code
         try:
             answer = _run(tool, arguments)

@@ -110,7 +110,7 @@ def paged(rows: Sequence[Any], cursor: str, scope: str, size: int) -> dict[str, 
 
 def cursor_at(begin: int, scope: str) -> str:
     """Make a cursor that :func:`offset` reads."""
-    return base64.urlsafe_b64encode(json.dumps([begin, _mark(scope)]).encode()).decode()
+    return base64.urlsafe_b64encode(json.dumps([begin, _scope_digest(scope)]).encode()).decode()
 
 
 def offset(cursor: str, scope: str) -> int:
@@ -121,13 +121,13 @@ def offset(cursor: str, scope: str) -> int:
         begin, of = json.loads(base64.urlsafe_b64decode(cursor))
     except (ValueError, TypeError):
         begin, of = None, None
-    if type(begin) is not int or begin < 0 or of != _mark(scope):
+    if type(begin) is not int or begin < 0 or of != _scope_digest(scope):
         raise InvalidParameter(
             "cursor", "is not a cursor of this list, or the docs have changed; start without it"
         )
     return begin
 
 
-def _mark(scope: str) -> str:
+def _scope_digest(scope: str) -> str:
     """Return a scope of any length in a few characters, since clients send cursors back."""
     return hashlib.sha256(scope.encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
-from docstow.tools.sources import describe, described
+from docstow.tools.sources import describe, describe_all
 
 if TYPE_CHECKING:
     from docstow.ingest.collections import Collections, Pushed
@@ -196,7 +196,7 @@ def _create(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
 def _list(collections: Collections, desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     found = collections.all()
     page = paged(found, arguments["cursor"], "collections", PER_PAGE)
-    page["results"] = described(desk, page["results"])
+    page["results"] = describe_all(desk, page["results"])
     return Answer({"total": len(found), **page})
 
 

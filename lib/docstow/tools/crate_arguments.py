@@ -21,7 +21,7 @@ CRATE = Parameter("crate", "string", "", required=True, max_length=64)
 VERSION = Parameter("version", "string", "", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", "", default="")
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
-#: The same where its values need not be said again.
+#: The same where its values need no repetition.
 LANGUAGE_BRIEF = replace(LANGUAGE, description="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 

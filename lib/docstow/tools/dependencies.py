@@ -124,8 +124,12 @@ def _need(need: ResolvedDependency) -> dict[str, Any]:
         "features": list(each.features),
         "default_features": each.default_features,
     }
-    told = {"target": each.target, "renamed": each.alias, "enabled_by": list(need.enabled_by[:10])}
-    return row | {name: value for name, value in told.items() if value}
+    details = {
+        "target": each.target,
+        "renamed": each.alias,
+        "enabled_by": list(need.enabled_by[:10]),
+    }
+    return row | {name: value for name, value in details.items() if value}
 
 
 def _node(node: Node) -> dict[str, Any]:

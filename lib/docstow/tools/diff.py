@@ -90,7 +90,7 @@ def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
     found = _compare(library, language, (old, was), (new, now))
     changes = found.changes
     if arguments["paths"]:
-        chosen = {path for each in arguments["paths"] for path in _meant(each, was, now)}
+        chosen = {path for each in arguments["paths"] for path in _resolve_paths(each, was, now)}
         changes = [each for each in changes if _concerns(each, chosen, language)]
     counts = Counter(each.verdict for each in changes)
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
@@ -134,7 +134,7 @@ def _side(found: Stowed, index: Index) -> Side:
     return Side(found.version, documents, [Relation(*row) for row in rows], found.snapshot.facts)
 
 
-def _meant(path: str, *indexes: Index) -> set[str]:
+def _resolve_paths(path: str, *indexes: Index) -> set[str]:
     """Return the canonical paths that a caller's path means in either version."""
     from docstow.index.lookup import find_items
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
-from docstow.index import render as pages
+from docstow.index import render
 from docstow.sources import page_kinds
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, cursor_at, list_schema, offset, paged, result_schema
@@ -34,7 +34,7 @@ CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 SNAPSHOT = Parameter("snapshot_id", "string", "", default="", max_length=64)
 
 
-def answered(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
+def describe_snapshot(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
     """Describe which snapshot of which source an answer is from."""
     members = {
         "source_id": registration.id,
@@ -221,7 +221,7 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         {
             "asked": ", ".join(named) or "all sources",
             "searched": len(parts),
-            "answered": [answered(*part) for part in parts if part[0].id in shown],
+            "answered": [describe_snapshot(*part) for part in parts if part[0].id in shown],
             "substituted": False,
             **({"notice": notice} if notice else {}),
             **page,
@@ -288,7 +288,7 @@ def _read(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     lines = [f"- `{each.id}` {each.heading_path}".rstrip() for each in opened.chunks]
     whole = "\n".join([text, "", "---", "", "Chunks of this page:", "", *lines, ""])
     begin = offset(arguments["cursor"], scope)
-    part, following = pages.part(whole, begin, arguments["max_tokens"])
+    part, following = render.part(whole, begin, arguments["max_tokens"])
     line = provenance_line(opened.registration, opened.snapshot, document.url)
     more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
     return Answer(text=f"{line}{more}\n\n{part}")
@@ -304,7 +304,7 @@ def _chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         "doc_id": document_id(opened.registration.id, opened.document.path),
         "title": opened.document.title,
         "url": opened.document.url,
-        **answered(opened.registration, opened.snapshot),
+        **describe_snapshot(opened.registration, opened.snapshot),
     }
     if opened.notice:
         members["notice"] = opened.notice

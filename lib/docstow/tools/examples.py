@@ -69,7 +69,7 @@ def _search(library: Library, arguments: Mapping[str, Any]) -> Answer:
     if not query:
         raise InvalidParameter("query", "must say what the code should do")
     wanted = [language.lower() for language in arguments["language"] or ()]
-    found, embedder = library.current(_documented(library, arguments, wanted))
+    found, embedder = library.current(_find_documented(library, arguments, wanted))
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     spellings = [each for language in wanted for each in _marks(language)]
@@ -91,7 +91,9 @@ def _marks(language: str) -> tuple[str, ...]:
     return (known.examples if known is not None else ()) or (language,)
 
 
-def _documented(library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]) -> Stowed:
+def _find_documented(
+    library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]
+) -> Stowed:
     """Find the package of the wanted language; a crate's docs have other languages too."""
     crate = {**arguments, "language": ""}
     if not (known := [each for each in wanted if each in languages.names()]):

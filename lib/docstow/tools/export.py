@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, SnapshotNotFound
 from docstow.sources import kind_of
-from docstow.tools import Answer, Tool
+from docstow.tools import Answer, Tool, docs
 from docstow.tools.answers import provenance, provenance_line
 from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, find_stowed
-from docstow.tools.docs import SNAPSHOT, SOURCE, answered
-from docstow.tools.docs import provenance_line as prose_line
+from docstow.tools.docs import SNAPSHOT, SOURCE, describe_snapshot
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -131,8 +130,8 @@ def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _
         )
     return _Whole(
         snapshot.id,
-        answered(registration, snapshot),
-        prose_line(registration, snapshot, snapshot.revision.url),
+        describe_snapshot(registration, snapshot),
+        docs.provenance_line(registration, snapshot, snapshot.revision.url),
         lambda begin: PageExport(
             snapshot, prose.index(snapshot).documents(), registration.title
         ).texts(arguments["format"], begin),

@@ -160,14 +160,14 @@ def _unknown(name: str, known: list[str]) -> str:
 def _accept(parameter: Parameter, value: Any) -> Any:
     if value is None:
         if parameter.required:
-            said = parameter.description or f"give it as {_ARTICLES[parameter.type]}"
-            raise _Refused(f"is required: {said}")
+            reason = parameter.description or f"give it as {_ARTICLES[parameter.type]}"
+            raise _Refused(f"is required: {reason}")
         return parameter.default
     converted = _convert(parameter.type, value)
     if parameter.type == "array":
         converted = [_convert(parameter.items, each) for each in converted]
     if parameter.type == "object":
-        _storable(converted)
+        _check_storable(converted)
     _check_bounds(parameter, converted)
     return converted
 
@@ -210,7 +210,7 @@ def _from_text(kind: Type, value: str) -> Any:
 
 def _mistyped(kind: Type, value: Any) -> _Refused:
     article = "an" if kind[0] in "aio" else "a"
-    return _Refused(f"must be {article} {kind}, not {_name_of(value)}")
+    return _Refused(f"must be {article} {kind}, not {_describe_type(value)}")
 
 
 def _text(value: str) -> str:
@@ -220,7 +220,7 @@ def _text(value: str) -> str:
     return value
 
 
-def _storable(value: Mapping[str, Any]) -> None:
+def _check_storable(value: Mapping[str, Any]) -> None:
     """Refuse what no JSON in UTF-8 can hold, however deep it stands."""
     try:
         _text(json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -257,7 +257,7 @@ def _check_bounds(parameter: Parameter, value: Any) -> None:
             raise _Refused(f"must be one of {', '.join(filter(None, parameter.choices))}{hint}")
 
 
-def _name_of(value: Any) -> str:
+def _describe_type(value: Any) -> str:
     """Describe a value's type as its caller would; short strings are shown."""
     match value:
         case bool():

@@ -16,7 +16,7 @@ from docstow.core.errors import (
     ItemNotFound,
     PackageNotFound,
 )
-from docstow.index import render as pages
+from docstow.index import render
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import cursor_at, offset
 from docstow.tools.parameters import Parameter
@@ -35,7 +35,7 @@ _MOST_MEMBERS = 400
 _MOST_ENTRIES = 3
 #: Tokens of a module's own documentation in an overview.
 _DOCS = 500
-#: Characters of a module's names before anything is said of them.
+#: Characters of a module's names before they are described.
 _NAMES = 4000
 #: Marks of code blocks, by the suffix of a file that is in no language.
 _FENCES = {
@@ -47,8 +47,8 @@ _FENCES = {
     ".html": "html",
     ".css": "css",
 }
-#: Kinds whose signature does not say what they are.
-_SAID = ("module", "re-export")
+#: Kinds whose signature does not tell them.
+_NAMED_KINDS = ("module", "re-export")
 _WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
 
 
@@ -101,8 +101,8 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     whole = len(pieces[0]) if isinstance(pieces, list) else ""
     scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
     begin = offset(arguments["cursor"], scope)
-    text = _as_far(pieces, begin + arguments["max_tokens"] * pages.CHARACTERS_PER_TOKEN)
-    part, following = pages.part(text, begin, arguments["max_tokens"])
+    text = _join_until(pieces, begin + arguments["max_tokens"] * render.CHARACTERS_PER_TOKEN)
+    part, following = render.part(text, begin, arguments["max_tokens"])
     more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
     return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
 
@@ -111,7 +111,7 @@ def _package(projects: Projects, project: Project, opened: ProjectPackages, name
     try:
         return opened.package(name)
     except PackageNotFound as error:
-        others = [] if opened.scan.named(name) else projects.having(name)
+        others = [] if opened.scan.named(name) else projects.names_with(name)
         if others:
             raise PackageNotFound(
                 f"{project.name} has no package {name!r}; give the root that has it:"
@@ -128,7 +128,7 @@ def _provenance(opened: ProjectPackages, package: Package) -> str:
     return f"*{' · '.join(filter(None, parts))}*"
 
 
-def _as_far(pieces: Iterable[str], end: int) -> str:
+def _join_until(pieces: Iterable[str], end: int) -> str:
     """Join a text a little further than is asked for: the rest of it is never made."""
     text = ""
     for piece in pieces:
@@ -155,7 +155,7 @@ def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
             # What is exported in place of a module may be called.
             yield f"{_fenced(symbol.signature, symbol.file)}\n\n"
         if symbol.docstring:
-            docs, further = pages.part(symbol.docstring, 0, _DOCS)
+            docs, further = render.part(symbol.docstring, 0, _DOCS)
             yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
         if names:
             yield f"{_short(', '.join(f'`{each}`' for each in names))}\n\n"
@@ -213,11 +213,11 @@ def _declares(package: Package) -> bool:
 def _line(name: str, symbol: Symbol) -> str:
     last = symbol.signature.splitlines()[-1] if symbol.signature else ""
     short = last if len(last) <= 120 else f"{last[:119]}…"
-    said = f" ({symbol.kind})" if symbol.kind in _SAID else f": `{short}`" if short else ""
+    kind = f" ({symbol.kind})" if symbol.kind in _NAMED_KINDS else f": `{short}`" if short else ""
     first = symbol.docstring.strip().split("\n\n")[0].replace("\n", " ")
     sentence = first.split(". ")[0].rstrip(".")
     docs = f" — {sentence[:160]}" if sentence else ""
-    return f"- **{name}**{said}{' *deprecated*' if symbol.deprecated else ''}{docs}"
+    return f"- **{name}**{kind}{' *deprecated*' if symbol.deprecated else ''}{docs}"
 
 
 def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
@@ -233,7 +233,7 @@ def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> s
     try:
         shown, body = opened.file(package, plain)
     except DocumentNotFound as error:
-        near = _near(plain, contents.files(package, boundary))
+        near = _suggest(plain, contents.files(package, boundary))
         raise DocumentNotFound(error.message, suggestions=near) from error
     rows = body.decode(errors="replace").splitlines()
     begin, end = _range(lines, len(rows))
@@ -323,11 +323,11 @@ def _missing(package: Package, surface: Surface, path: str, tried: Iterable[str]
     return ItemNotFound(
         f"{package.name} {package.version} has no {path}.{doubt} Call without symbol for its"
         " public surface.",
-        suggestions=_near(path, list(dict.fromkeys(near))),
+        suggestions=_suggest(path, list(dict.fromkeys(near))),
     )
 
 
-def _near(wanted: str, names: list[str]) -> list[dict[str, Any]]:
+def _suggest(wanted: str, names: list[str]) -> list[dict[str, Any]]:
     from rapidfuzz import fuzz, process
 
     last = wanted.replace("/", ".").split(".")[-1].lower()

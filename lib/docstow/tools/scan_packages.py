@@ -102,7 +102,7 @@ def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
         found = {name: _package(scan, named, name) for name in named.names}
         chosen = [each for each in found.values() if each is not None]
         rows = [row for row in rows if any(row[1] is each for each in chosen)]
-        extra = _spoken_of(project, named, found)
+        extra = _describe_mentions(project, named, found)
     wanted = [row for row in rows if _fits(row[1], arguments)]
     if not wanted and rows:
         extra.setdefault("notice", "no package passes the filters; leave out query, or direct")
@@ -201,7 +201,7 @@ def _package(scan: Scan, named: Mentions, name: str) -> Package | None:
     return scan.importing(name, named.language)
 
 
-def _spoken_of(
+def _describe_mentions(
     project: Project, named: Mentions, found: Mapping[str, Package | None]
 ) -> dict[str, Any]:
     """Describe the packages that a text names, and what to ask next."""
@@ -213,7 +213,7 @@ def _spoken_of(
     parts = [f"this project has {', '.join(versions)}"] if versions else []
     if missing:
         parts.append(f"not installed or locked here: {', '.join(missing)}")
-    calls = [_call(project, named, name, package) for name, package in own.items()]
+    calls = [_next_call(project, named, name, package) for name, package in own.items()]
     if own and not (named.message or named.manifest) and named.language in languages.names():
         arguments = {"language": named.language, "root": project.name, "code": "<this text>"}
         calls = [{"tool": "verify_code", "arguments": arguments}, *calls]
@@ -224,7 +224,7 @@ def _spoken_of(
     }
 
 
-def _call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
+def _next_call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
     """Return the call that shows what a package offers, or the name of it that is at fault."""
     if package.ecosystem == languages.RUST.spelling.ecosystem:
         version = {"crate": package.name, "version": package.version}

@@ -12,8 +12,7 @@ from docstow.core.errors import InvalidParameter, JobNotFound
 from docstow.ingest.jobs.model import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
-from docstow.tools import Answer, Tool
-from docstow.tools import export as source_export
+from docstow.tools import Answer, Tool, export
 from docstow.tools.answers import COUNT, TEXT, paged, result_schema
 from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
@@ -67,7 +66,7 @@ def tools(library: Library, desk: Desk) -> list[Tool]:
         _start_sync(desk),
         _get_sync_status(desk),
         _list_snapshots(desk),
-        source_export.tool(library, desk.prose, desk.registry),
+        export.tool(library, desk.prose, desk.registry),
     ]
 
 
@@ -282,18 +281,18 @@ def _list(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     kind = arguments["kind"]
     found = [each for each in desk.registry.all() if kind in ("", each.kind)]
     page = paged(found, arguments["cursor"], f"sources {kind}", PER_PAGE)
-    page["results"] = described(desk, page["results"])
+    page["results"] = describe_all(desk, page["results"])
     return Answer({"total": len(found), **page})
 
 
-def described(desk: Desk, registrations: Sequence[Registration]) -> list[dict[str, Any]]:
+def describe_all(desk: Desk, registrations: Sequence[Registration]) -> list[dict[str, Any]]:
     """Describe registrations and what answers for each; the store is asked for several at once."""
     return in_parallel(
-        lambda each: describe(each) | state(desk.prose, desk.jobs, each), registrations
+        lambda each: describe(each) | describe_state(desk.prose, desk.jobs, each), registrations
     )
 
 
-def state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
+def describe_state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
     """Describe what answers for a source, and its newest job; nothing of what there is not."""
     members: dict[str, Any] = {}
     if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):

@@ -15,7 +15,7 @@ from docstow.languages.rust.check.crate_names import CrateNames
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.stored_surface import StoredSurface
-from docstow.languages.shared.version_requests import fitting
+from docstow.languages.shared.version_requests import choose_version
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
@@ -233,7 +233,9 @@ class StowedPackages:
         if version in stowed:
             return Installed(name, version, self._surface(stowed[version]))
         advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
-        nearest = fitting(".".join(version.split(".")[:2]), stowed) or fitting("", stowed)
+        nearest = choose_version(".".join(version.split(".")[:2]), stowed) or choose_version(
+            "", stowed
+        )
         near = f" (nearest stowed version: {nearest})" if nearest else ""
         if version:
             self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
@@ -263,10 +265,10 @@ class StowedPackages:
         stowed = self._versions(finding.package)
         others = [each for each in stowed if each != finding.version][:_MOST_OTHER_PACKAGES]
         having = [each for each in others if self._has(stowed[each], finding)]
-        best = fitting("", having)
+        best = choose_version("", having)
         if best is None:
             return finding
-        later = fitting("", [best, finding.version]) == best
+        later = choose_version("", [best, finding.version]) == best
         note = f"{finding.package} {best} has it"
         note = note if later else f"removed in or before {finding.version}: {note}"
         return replace(finding, message=f"{finding.message.rstrip('.')}; {note}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, PackageNotFound
 from docstow.core.versions import Version, choose
-from docstow.languages.shared.version_requests import fitting
+from docstow.languages.shared.version_requests import choose_version
 from docstow.tools import Answer, Tool
 from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
 from docstow.tools.crate_arguments import (
@@ -106,14 +106,14 @@ def _package_versions(
     """
     found, known = library.installed.versions(language, name)
     here = [version for version, where in known.items() if where.installed]
-    best = fitting(requirement, here) or fitting(requirement, known)
+    best = choose_version(requirement, here) or choose_version(requirement, known)
     if best is None:
         there = ", ".join(known)
         raise PackageNotFound(f"{found} {requirement} is not at hand; these are: {there}.")
     rows = [
         {"version": version, "yanked": False, "stowed": where.stowed}
         | ({"installed": True} if where.installed else {})
-        | ({"matches": fitting(requirement, [version]) is not None} if requirement else {})
+        | ({"matches": choose_version(requirement, [version]) is not None} if requirement else {})
         for version, where in known.items()
     ]
     answer = {

@@ -21,7 +21,7 @@ from docstow.core.settings import load
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.languages.projects.documents import documents
 from docstow.languages.python.reading import READING
-from docstow.languages.shared.version_requests import fitting
+from docstow.languages.shared.version_requests import choose_version
 from docstow.runtime import Runtime
 from paths import SUPPORT
 from require import unavailable
@@ -355,4 +355,4 @@ def test_what_an_older_reader_has_stowed_is_read_anew_where_it_is_installed(
     ],
 )
 def test_the_version_that_is_asked_for(asked: str, chosen: str | None) -> None:
-    assert fitting(asked, ["9.9", "9.10", "10.0", "11.0b1"]) == chosen
+    assert choose_version(asked, ["9.9", "9.10", "10.0", "11.0b1"]) == chosen

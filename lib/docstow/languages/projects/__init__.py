@@ -41,7 +41,7 @@ class Projects:
         mistakes = [f"root: {each} is not a directory" for each in roots if not each.is_dir()]
         if mistakes:
             raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
-        self._projects = _named(roots)
+        self._projects = _name_roots(roots)
         self._folder = cache / "projects"
         self._local = local
         self._lock = threading.Lock()
@@ -104,7 +104,7 @@ class Projects:
                 self._scans[project.name] = scans
             return project, scans.now()
 
-    def having(self, package: str) -> list[str]:
+    def names_with(self, package: str) -> list[str]:
         """Return the names of the projects in which a package is installed or locked."""
         found = []
         for name in self._projects:
@@ -114,7 +114,7 @@ class Projects:
         return found
 
 
-def _named(roots: Sequence[Path]) -> dict[str, Project]:
+def _name_roots(roots: Sequence[Path]) -> dict[str, Project]:
     """Name each root by its directory, with as much of what is above it as tells it apart."""
     real = list(dict.fromkeys(each.resolve() for each in roots))
     found: dict[str, Project] = {}

@@ -89,13 +89,13 @@ class LockScan:
             covered: folders in which, and below which, something of an ecosystem is.
         """
         # Pinned requirements are read where no proper lock file is; there may be several of them.
-        spoken: set[tuple[str, Path]] = set()
+        decided: set[tuple[str, Path]] = set()
         result = []
         order = list(self._forms)
         locks = sorted(locks, key=lambda each: (each.parent.parts, order.index(each.name)))
         for path in (*locks, *manifests):
             ecosystem, form = self._form(path)
-            if form is None or (ecosystem, path.parent) in spoken:
+            if form is None or (ecosystem, path.parent) in decided:
                 continue
             above = [place for each, place in covered if each == ecosystem]
             if any(path.parent.is_relative_to(place) for place in above):
@@ -103,7 +103,7 @@ class LockScan:
             packages = self._packages(path, ecosystem, form)
             if packages:
                 if form.alone:
-                    spoken.add((ecosystem, path.parent))
+                    decided.add((ecosystem, path.parent))
                 location = shown(path, self._boundary)
                 result.append(Environment(ecosystem, "lockfile", location, form.tool, packages))
         return result

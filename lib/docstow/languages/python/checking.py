@@ -33,7 +33,7 @@ class PythonResolver:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._surfaces: dict[str, PythonSurface | None] = {}
-        self._standard = Standard(scan.python)
+        self._standard = Standard(_version(scan))
 
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a dotted import name; ``python`` for the standard library."""
@@ -92,6 +92,13 @@ class StandardLibrary:
     def is_standard(self, imported: str) -> bool:
         """Return whether it is a module of Python itself."""
         return self._standard.ever_has(imported)
+
+
+def _version(scan: Scan) -> str:
+    """Return the version of the environment that answers first: ``3.12.4``; empty if unknown."""
+    details = (each.detail for each in scan.environments if each.ecosystem == "python")
+    versions = (each.removeprefix("Python ") for each in details if each.startswith("Python "))
+    return next(versions, "")
 
 
 @contextmanager

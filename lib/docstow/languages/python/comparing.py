@@ -99,8 +99,8 @@ def _is_hidden(parameter: str, old: Document | None) -> bool:
     return parameter.lstrip("_") in {"self", "cls"} or f"__{parameter.lstrip('_')}:" in was
 
 
-def _joined(told: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(filter(None, told)))
+def _joined(values: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, values)))
 
 
 COMPARING = Comparing(

@@ -44,14 +44,18 @@ def active_environment(root: Path, environ: Mapping[str, str]) -> Path | None:
             if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
                 continue
             # The project of whoever named it to uv is this one.
-            if folder.is_relative_to(root) or variable.startswith("UV") or _names(root, folder):
+            if (
+                folder.is_relative_to(root)
+                or variable.startswith("UV")
+                or _belong_together(root, folder)
+            ):
                 return folder
         except OSError:
             continue
     return None
 
 
-def _names(root: Path, folder: Path) -> bool:
+def _belong_together(root: Path, folder: Path) -> bool:
     """Return whether the project names the environment, or the environment the project."""
     if (root / ".venv").is_symlink() and Path(os.path.realpath(root / ".venv")) == folder:
         return True

@@ -13,12 +13,8 @@ from typing import Any
 from docstow.core.model import Document, Relation
 
 BREAKING, COMPATIBLE, DOCS_ONLY = "breaking", "compatible", "docs-only"
-
-
+#: The classes, gravest first.
 CLASSES = (BREAKING, COMPATIBLE, DOCS_ONLY)
-
-
-"""The classes, gravest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +114,11 @@ deprecation-changed|docs-only|-|note or removal of a deprecation
 """
 
 
+#: Every rule of crates by its id.
 RULES = {rule.id: rule for line in _TABLE.strip().splitlines() for rule in [Rule(*line.split("|"))]}
 
-
-"""Every rule by its id."""
-
-
-# What is compared and what comes of it
-
-
+#: Kinds whose members come and go with them.
 OWNERS = frozenset({"struct", "enum", "union", "trait", "primitive", "variant"})
-
-
-"""Kinds whose members come and go with them."""
 
 
 @dataclass(frozen=True, slots=True)

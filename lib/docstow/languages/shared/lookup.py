@@ -22,11 +22,11 @@ _MOST_MODULES = 40
 _MOST_SUGGESTED = 100
 
 
-def _as_told(_path: str) -> bool | None:
+def _left_to_surface(_path: str) -> bool | None:
     return None
 
 
-def _in_no_other(_path: str) -> str:
+def _in_no_other_version(_path: str) -> str:
     return ""
 
 
@@ -46,8 +46,8 @@ class Installed:
     name: str
     version: str
     surface: Surface
-    lacks: Callable[[str], bool | None] = _as_told
-    since: Callable[[str], str] = _in_no_other
+    lacks: Callable[[str], bool | None] = _left_to_surface
+    since: Callable[[str], str] = _in_no_other_version
 
     def symbol(self, path: str) -> Symbol | None:
         """Return what a dotted path means for code; None where nothing shows it."""
@@ -74,7 +74,7 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known of a dotted name.
+    """The result of looking up a dotted name.
 
     Attributes:
         status: as in a finding.
@@ -132,7 +132,7 @@ class Names:
             if found is None:
                 parent = ".".join(parts[: end - 1])
                 if symbol is None and end == 1 and (since := package.since(here)):
-                    return _of_other_versions(package, here, since)
+                    return _missing_module(package, here, since)
                 if symbol is None and end < len(parts):
                     continue  # of a namespace package only the parts below are anybody's
                 if symbol is None:
@@ -240,7 +240,7 @@ class Names:
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
 
 
-def _of_other_versions(package: Installed, module: str, since: str) -> Answer:
+def _missing_module(package: Installed, module: str, since: str) -> Answer:
     """Answer for a module that only other versions have."""
     message = f"{package.name} {package.version} has no module {module} ({since})."
     return Answer("unknown", message=message, looked_in=package.name, package=package)
@@ -250,14 +250,14 @@ def absent(
     package: Installed, kind: str, parent: str, name: str, suggestions: Sequence[str]
 ) -> str:
     """Describe a name that is not there, for a caller."""
-    said = f"{kind} {parent} of {package.name} {package.version} has no {name}"
+    message = f"{kind} {parent} of {package.name} {package.version} has no {name}"
     since = package.since(f"{parent}.{name}")
-    said += f" ({since})" if since else ""
+    message += f" ({since})" if since else ""
     if not suggestions:
-        return f"{said}."
+        return f"{message}."
     if suggestions[0].rpartition(".")[2] == name:
-        return f"{said}; it is at {suggestions[0]}."
-    return f"{said}; did you mean {suggestions[0]}?"
+        return f"{message}; it is at {suggestions[0]}."
+    return f"{message}; did you mean {suggestions[0]}?"
 
 
 def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Resolver) -> Verdict:

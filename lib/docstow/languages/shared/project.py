@@ -100,13 +100,6 @@ class Scan:
         """All packages, in the order of their environments."""
         return tuple(each for one in self.environments for each in one.packages)
 
-    @cached_property
-    def python(self) -> str:
-        """The version of the environment that answers first: ``3.12.4``; empty if nobody says."""
-        told = (each.detail for each in self.environments if each.ecosystem == "python")
-        versions = (each.removeprefix("Python ") for each in told if each.startswith("Python "))
-        return next(versions, "")
-
     def named(self, name: str, ecosystem: str = "") -> tuple[Package, ...]:
         """Return packages of that name, the one that the project's own code gets first."""
         found = self._by_name.get(folded(name), ())
@@ -124,7 +117,7 @@ class Scan:
                 import path of Go.
             language: of the code.
         """
-        spelling = of_name(language) or of_name("python")
+        spelling = of_name(language)
         if spelling is None:
             return None
         parts = spelling.import_parts(imported)

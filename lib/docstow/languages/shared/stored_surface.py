@@ -25,37 +25,31 @@ from docstow.languages.shared.surface import (
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
 
-
-# What of a surface is kept with its documents, so that code can be checked where no files are.
-
-
 _KINDS: tuple[ParameterKind, ...] = (
     *("positional_only", "positional", "keyword_only", "var_positional", "var_keyword"),
 )
-
-
 #: Kinds of what has names in Python.
 PYTHON_OWNERS = frozenset({"module", "class", "enum"})
 
 
-def packed(parameters: Sequence[Parameter]) -> list[str]:
+def pack_parameters(parameters: Sequence[Parameter]) -> list[str]:
     """Return parameters for JSON: a digit for the kind, ``!`` where it is required, the name."""
     return [
         f"{_KINDS.index(each.kind)}{'!' if each.required else ''}{each.name}" for each in parameters
     ]
 
 
-def parameters(told: Iterable[str] | None) -> tuple[Parameter, ...] | None:
+def unpack_parameters(packed: Iterable[str] | None) -> tuple[Parameter, ...] | None:
     """Return the parameters that JSON has; None where they are not certain."""
-    if told is None:
+    if packed is None:
         return None
     return tuple(
         Parameter(each[1:].removeprefix("!"), _KINDS[int(each[0])], each[1:2] == "!")
-        for each in told
+        for each in packed
     )
 
 
-def with_names(
+def add_names(
     made: Sequence[Document], homes: Mapping[Home, str], everything: Mapping[str, Everything]
 ) -> Iterator[Document]:
     """Yield documents, of which modules and classes have all their names.
@@ -134,7 +128,7 @@ class StoredSurface:
         home = str(self.index.columns["path"][row])
         names = [str(self.index.columns["path"][each]) for each in self.index.members(row)]
         names = [each[len(home) + 1 :] for each in names if each.startswith(f"{home}.")]
-        names += [name for name, there in self._told(row).get("others", {}).items() if there]
+        names += [name for name, there in self._attributes(row).get("others", {}).items() if there]
         found = {name: self.symbol(f"{path}.{name}") for name in names}
         return {name: each for name, each in found.items() if each is not None}
 
@@ -145,7 +139,7 @@ class StoredSurface:
     def certain(self, path: str) -> bool:
         """Return whether all names were seen, and nothing else that the caller has adds any."""
         row = self._find(path)[1]
-        if row is None or not self._told(row).get("certain") or not self._agrees(row):
+        if row is None or not self._attributes(row).get("certain") or not self._agrees(row):
             return False
         # Any package may add to the interfaces of another.
         is_module = self.index.columns["kind"][row] == "module"
@@ -158,8 +152,6 @@ class StoredSurface:
     def names(self) -> Iterator[str]:
         """Yield the paths of all documents."""
         yield from self._rows
-
-    # -- rows ----------------------------------------------------------------------------------
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -176,7 +168,7 @@ class StoredSurface:
         """Rows by the paths under which things are written."""
         found: dict[str, int] = {}
         for row in self._rows.values():
-            if target := self._told(row).get("target"):
+            if target := self._attributes(row).get("target"):
                 found.setdefault(str(target), row)
         return found
 
@@ -193,7 +185,7 @@ class StoredSurface:
     def _beside(self) -> frozenset[str]:
         for path, row in self._rows.items():
             if self._is_entry(path):
-                return frozenset(self._told(row).get("beside", ()))
+                return frozenset(self._attributes(row).get("beside", ()))
         return frozenset()
 
     def _is_entry(self, path: str) -> bool:
@@ -201,13 +193,13 @@ class StoredSurface:
         entries = self.index.snapshot.facts.get("import_names", ())
         return path == name or path in entries
 
-    def _told(self, row: int) -> dict[str, Any]:
+    def _attributes(self, row: int) -> dict[str, Any]:
         if row not in self._facts:
             self._facts[row] = self.index.attributes(row)
         return self._facts[row]
 
     def _agrees(self, row: int) -> bool:
-        return all(map(self._agreed, self._told(row).get("through", ())))
+        return all(map(self._agreed, self._attributes(row).get("through", ())))
 
     def _find(self, path: str, depth: int = 0) -> tuple[bool, int | None]:
         """Return whether a path is known to be there, and the row of its document if it has one."""
@@ -225,25 +217,25 @@ class StoredSurface:
         home = str(self.index.columns["path"][above])
         if home != owner and f"{home}.{name}" in self._rows:
             return True, self._rows[f"{home}.{name}"]
-        there = self._told(above).get("others", {}).get(name)
+        there = self._attributes(above).get("others", {}).get(name)
         if there is None:
             return False, None
         return known, self._rows.get(there) if there else None
 
     def _symbol(self, path: str, row: int) -> Symbol:
-        columns, told = self.index.columns, self._told(row)
+        columns, facts = self.index.columns, self._attributes(row)
         home = str(columns["path"][row])
-        given = parameters(told.get("parameters")) if self._agrees(row) else None
-        target = str(told.get("target", "")) or (home if home != path else "")
+        given = unpack_parameters(facts.get("parameters")) if self._agrees(row) else None
+        target = str(facts.get("target", "")) or (home if home != path else "")
         return Symbol(
             path=path,
             kind=cast("SymbolKind", str(columns["kind"][row])),
-            file=str(told.get("file", "")),
-            line=int(told.get("line", 0)),
+            file=str(facts.get("file", "")),
+            line=int(facts.get("line", 0)),
             end_line=0,
             signature=str(columns["signature"][row]),
             docstring="",
-            deprecated=str(told.get("deprecated", "")),
+            deprecated=str(facts.get("deprecated", "")),
             target=target,
             parameters=given,
         )
@@ -255,7 +247,7 @@ class StoredSurface:
             if target.rpartition(".")[0] != module:
                 continue
             found[target.rpartition(".")[2]] = self._symbol(target, row)
-            for number, heir in enumerate(self._told(row).get("heirs", ())):
+            for number, heir in enumerate(self._attributes(row).get("heirs", ())):
                 name = f"{target}~{number}"
                 found[name] = Symbol(name, "class", "", 0, 0, str(heir), "")
         return found or None

@@ -9,7 +9,7 @@ from docstow.core.errors import InvalidParameter
 from docstow.core.versions import choose
 
 
-def fitting(asked: str, versions: Iterable[str]) -> str | None:
+def choose_version(asked: str, versions: Iterable[str]) -> str | None:
     """Return the newest version that is asked for: exact, by its beginning, or by a requirement.
 
     The first stands for the newest where nothing is asked and nothing orders them.
@@ -19,10 +19,10 @@ def fitting(asked: str, versions: Iterable[str]) -> str | None:
     if asked in known:
         return asked
     if asked in ("", "latest", "*"):
-        return max(known, key=newness, default=None)
+        return max(known, key=recency, default=None)
     below = [each for each in known if each.startswith(f"{asked}.")]
     if below:
-        return max(below, key=newness)
+        return max(below, key=recency)
     if re.fullmatch(r"\d+(\.\d+)*", asked):
         # Cargo would take any compatible one; of packages a number is what it says.
         return None
@@ -50,7 +50,7 @@ def _as_range(asked: str) -> str:
     return f">={above}{last}.{least}, <{above}{int(last) + 1}"
 
 
-def newness(version: str) -> tuple[bool, list[int]]:
+def recency(version: str) -> tuple[bool, list[int]]:
     """Return what versions are sorted by: final releases after others, then by their numbers."""
     final = re.fullmatch(r"[\d.]+(?:\.post\d+)?(?:\+.*)?", version) is not None
     return final, [int(each) for each in re.findall(r"\d+", version)]

@@ -120,9 +120,9 @@ class Publisher:
         revision, snapshots = reading.revision, self.snapshots
         recipe = self.recipe(revision.source.kind, reading.reader)
         digests = [document.digest() for document in reading.documents]
-        identity = snapshots.identity(revision, digests, recipe)
+        identity, stored = snapshots.find(revision, digests, recipe)
         catalogued = kind_of(revision.source.kind).catalogued
-        if (stored := snapshots.stored(revision.source, identity)) is not None:
+        if stored is not None:
             card = self.catalog.card(stored) if catalogued else None
             # Whoever sweeps may have given it up a moment ago: then it is made again.
             with contextlib.suppress(Fenced), self._listed(card):

@@ -81,7 +81,8 @@ class CrateRequests:
             )
             job = self._wait(job, end, until)
             if job.state == SUCCESS:
-                snapshot = self._snapshots.answering(source, fresh=True)
+                # What ended in this process has left its head in memory.
+                snapshot = self._snapshots.answering(source, fresh=end is None)
                 if snapshot is not None:
                     return snapshot
             if job.state == FAILED and not job.abandoned:

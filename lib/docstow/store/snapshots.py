@@ -163,10 +163,7 @@ class Snapshots:
         The head comes first of all: whatever is written has one by which it can be given up.
         """
         for _ in range(ATTEMPTS):
-            head = self._heads.get(source, fresh=True)
-            if head is None:
-                head = self._heads.change(source, lambda head: head or Head(source, "", 0, now))
-            yield head.epoch
+            yield self._heads.change(source, lambda head: head or Head(source, "", 0, now)).epoch
 
     def republish(
         self,
@@ -342,8 +339,13 @@ class Snapshots:
 
     def identity(self, revision: Revision, digests: list[str], recipe: Recipe) -> str:
         """Return the id under which these documents are published, or would be now."""
-        content = snapshot_id(revision, digests, recipe)
         head = self._heads.get(revision.source, fresh=True)
+        return self._identity(head, revision, digests, recipe)
+
+    def _identity(
+        self, head: Head | None, revision: Revision, digests: list[str], recipe: Recipe
+    ) -> str:
+        content = snapshot_id(revision, digests, recipe)
         if head is None or not head.epoch:
             return content
         named = (self.load(head, identity) for identity in head.named)
@@ -355,7 +357,17 @@ class Snapshots:
 
         Such a one need not be made again; see :meth:`republish`.
         """
-        head = self._heads.get(source, fresh=True)
+        return self._stored(self._heads.get(source, fresh=True), identity)
+
+    def find(
+        self, revision: Revision, digests: list[str], recipe: Recipe
+    ) -> tuple[str, Snapshot | None]:
+        """Return :meth:`identity`, and what is :meth:`stored` under it, by one look at the head."""
+        head = self._heads.get(revision.source, fresh=True)
+        identity = self._identity(head, revision, digests, recipe)
+        return identity, self._stored(head, identity)
+
+    def _stored(self, head: Head | None, identity: str) -> Snapshot | None:
         snapshot = self.load(head, identity) if head is not None else None
         return snapshot if snapshot is not None and self._blobs.whole(snapshot) else None
 

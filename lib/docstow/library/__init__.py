@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
@@ -107,7 +106,7 @@ class Library:
         self._renewals = renewals
         self.installed = installed
         self.open_embedder = open_embedder
-        self._indexes: IndexCache[Index] = IndexCache(snapshots, _open_index, memory_bytes)
+        self._indexes = IndexCache(snapshots, memory_bytes)
 
     def crate(self, name: str, requirement: str = "") -> Stowed:
         """Return the snapshot that answers for a crate, ingested now if it is not stored.
@@ -274,12 +273,6 @@ class Library:
     def indexes(self, snapshots: Sequence[Snapshot]) -> list[Index]:
         """Return the loaded tables of several snapshots, as :meth:`index` does of each."""
         return in_parallel(self.index, snapshots)
-
-
-def _open_index(snapshot: Snapshot, file: Callable[[str], Path]) -> Index:
-    from docstow.index.loaded import Index
-
-    return Index(snapshot, file)
 
 
 def _listing(

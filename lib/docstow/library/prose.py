@@ -1,15 +1,10 @@
-"""From a question about pages to answers: which snapshots answer, and what to say of a miss.
-
-This room knows registered sources and the snapshots that are kept of them. It does not know how
-answers are shown, nor how a source is synced.
-"""
+"""Pages of registered sources: searched and opened in the snapshots that answer for them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from docstow.core.concurrency import in_parallel
@@ -29,15 +24,15 @@ if TYPE_CHECKING:
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
-
 _DOCUMENT_ID = re.compile(r"[0-9a-f]{12}\.[0-9a-f]{16}")
 _CHUNK_ID = re.compile(r"([0-9a-f]{12}\.[0-9a-f]{16})\.[0-9a-f]{12}")
 
+#: A source and the snapshot that answers for it.
 Answered = tuple[Registration, Snapshot]
 
 
-class Opened(NamedTuple):
-    """A page, whole, and where it is from."""
+class OpenedPage(NamedTuple):
+    """A whole page, and where it is from."""
 
     registration: Registration
     snapshot: Snapshot
@@ -47,7 +42,7 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OpenedChunk:
-    """A chunk, whole, among its neighbours.
+    """A whole chunk, and the chunks around it.
 
     Attributes:
         registration: the source.
@@ -69,12 +64,12 @@ class OpenedChunk:
 
 
 class Prose:
-    """Everything that was synced, for reading. Safe to share between threads.
+    """The pages of all synced sources. Safe to share between threads.
 
     Args:
-        snapshots: published snapshots.
+        snapshots: the published snapshots.
         registry: the registered sources.
-        embedder: gives the model that queries are embedded with.
+        open_embedder: opens the model that queries are embedded with.
         memory_bytes: bound of the loaded indexes.
     """
 
@@ -82,13 +77,13 @@ class Prose:
         self,
         snapshots: Snapshots,
         registry: Registry,
-        embedder: Callable[[], Embedder],
+        open_embedder: Callable[[], Embedder],
         memory_bytes: int,
     ) -> None:
         self._snapshots = snapshots
         self._registry = registry
-        self._embedder = embedder
-        self._indexes: IndexCache[Index] = IndexCache(snapshots, _open_index, memory_bytes)
+        self._open_embedder = open_embedder
+        self._indexes = IndexCache(snapshots, memory_bytes)
 
     def search(
         self,
@@ -100,7 +95,7 @@ class Prose:
         mode: Mode = "hybrid",
         filters: PageFilters | None = None,
     ) -> tuple[list[ChunkHit], list[Answered]]:
-        """The best chunks for a query, best first, and the snapshots that were searched.
+        """Return the best chunks for a query, best first, and the snapshots that were searched.
 
         Args:
             query: what is looked for.
@@ -116,9 +111,8 @@ class Prose:
         """
         from docstow.index.search import search_pages
 
-        answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
-        indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
-        embedder = None if mode == "keyword" else self._embedder()
+        answered, indexes = self._open(source_ids, snapshot_id, filters)
+        embedder = None if mode == "keyword" else self._open_embedder()
         found = search_pages(indexes, embedder, query, limit=limit, mode=mode, filters=filters)
         return found, answered
 
@@ -132,22 +126,21 @@ class Prose:
         languages: Collection[str] = (),
         filters: PageFilters | None = None,
     ) -> tuple[list[ExampleHit], list[Answered]]:
-        """The best whole code blocks for a query; arguments and errors as for :meth:`search`."""
+        """Return the best whole code blocks for a query; otherwise as :meth:`search`."""
         from docstow.index.search import search_examples
 
-        answered = self._answering(source_ids, snapshot_id, filters.kinds if filters else ())
-        indexes = in_parallel(self.index, [snapshot for _, snapshot in answered])
+        answered, indexes = self._open(source_ids, snapshot_id, filters)
         found = search_examples(
-            indexes, self._embedder(), query, limit=limit, languages=languages, filters=filters
+            indexes, self._open_embedder(), query, limit=limit, languages=languages, filters=filters
         )
         return found, answered
 
     def notice(self, answered: Sequence[Answered]) -> str:
-        """What the caller should know of a search by meaning; empty when all is as it should be.
+        """Return what a caller should know of a search by meaning; empty if nothing.
 
         Vectors of two models never meet: a snapshot of another model is searched by words alone.
         """
-        model = self._embedder().id
+        model = self._open_embedder().id
         other = [each.title or each.uri for each, made in answered if made.recipe.model != model]
         if not other:
             return ""
@@ -156,8 +149,8 @@ class Prose:
             "until the next sync, which start_sync begins"
         )
 
-    def document(self, ref: str, *, source: str = "", snapshot_id: str = "") -> Opened:
-        """A page, whole.
+    def document(self, ref: str, *, source: str = "", snapshot_id: str = "") -> OpenedPage:
+        """Return a whole page.
 
         Args:
             ref: its id, URL or path.
@@ -170,7 +163,7 @@ class Prose:
         """
         from docstow.index.lookup import find_page
 
-        answered = self._answering([source] if source else [], snapshot_id)
+        answered = self._resolve([source] if source else [], snapshot_id)
         if _DOCUMENT_ID.fullmatch(ref):
             answered = [each for each in answered if each[0].id.startswith(ref[:12])] or answered
         found = []
@@ -183,10 +176,10 @@ class Prose:
         registration, snapshot, row = found[0]
         index = self.index(snapshot)
         chunks = [index.passage(each) for each in index.passage_rows(row)]
-        return Opened(registration, snapshot, index.document(row), chunks)
+        return OpenedPage(registration, snapshot, index.document(row), chunks)
 
     def chunk(self, chunk_id: str, *, neighbours: int = 0, snapshot_id: str = "") -> OpenedChunk:
-        """A chunk, whole: as it stands now, or else in the newest kept snapshot that has it.
+        """Return a whole chunk, from the newest kept snapshot that has it.
 
         Args:
             chunk_id: as a search gave it.
@@ -198,14 +191,14 @@ class Prose:
             SnapshotNotFound: the snapshot is not kept.
         """
         match = _CHUNK_ID.fullmatch(chunk_id)
-        answered = self._answering([], snapshot_id)
+        answered = self._resolve([], snapshot_id)
         own = [each for each in answered if match and each[0].id.startswith(chunk_id[:12])]
         for registration, newest in own:
             for snapshot in [newest] if snapshot_id else self._kept(registration):
                 row = self.index(snapshot).find_passage(chunk_id)
                 if row is not None:
                     notice = "" if snapshot.id == newest.id else _outdated(snapshot)
-                    return self._opened(registration, snapshot, row, neighbours, notice)
+                    return self._open_chunk(registration, snapshot, row, neighbours, notice)
         pages = [
             (snapshot, row)
             for _, snapshot in own
@@ -214,7 +207,7 @@ class Prose:
         raise self._missing(chunk_id, own or answered, pages)
 
     def snapshots(self, source: str) -> list[Snapshot]:
-        """The kept snapshots of a source, the newest first; none if it was never synced.
+        """Return the kept snapshots of a source, the newest first; none if it was never synced.
 
         Raises:
             SourceNotFound: it is unknown.
@@ -222,7 +215,7 @@ class Prose:
         return list(self._kept(self._registry.get(source)))
 
     def index(self, snapshot: Snapshot) -> Index:
-        """The loaded tables of a snapshot, from memory, the local cache or the store."""
+        """Return the loaded tables of a snapshot, from memory, the local cache or the store."""
         return self._indexes.get(snapshot)
 
     def current_document(
@@ -236,10 +229,16 @@ class Prose:
         row = index.page_row(path)
         return None if row is None else (index.document(row), snapshot.id)
 
-    def _answering(
+    def _open(
+        self, sources: Sequence[str], snapshot_id: str, filters: PageFilters | None
+    ) -> tuple[list[Answered], list[Index]]:
+        answered = self._resolve(sources, snapshot_id, filters.kinds if filters else ())
+        return answered, in_parallel(self.index, [snapshot for _, snapshot in answered])
+
+    def _resolve(
         self, sources: Sequence[str], snapshot_id: str, kinds: Collection[str] = ()
     ) -> list[Answered]:
-        """The snapshots that a request is about, each with its source."""
+        """Return the snapshots that a request is about, each with its source."""
         if sources:
             named = {each.id: each for each in map(self._registry.get, sources)}
             registrations = list(named.values())
@@ -249,7 +248,7 @@ class Prose:
         else:
             registrations = [e for e in self._registry.all() if kind_of(e.kind).has_pages]
         if snapshot_id:
-            return [self._chosen(registrations, snapshot_id)]
+            return [self._find_kept(registrations, snapshot_id)]
         if kinds:
             registrations = [each for each in registrations if each.kind in kinds]
         found = in_parallel(self.newest, registrations)
@@ -264,7 +263,7 @@ class Prose:
                 )
         return answered
 
-    def _chosen(self, registrations: Sequence[Registration], snapshot_id: str) -> Answered:
+    def _find_kept(self, registrations: Sequence[Registration], snapshot_id: str) -> Answered:
         for registration in registrations:
             head = self._snapshots.head(registration.source)
             snapshot = self._snapshots.load(head, snapshot_id) if head else None
@@ -276,7 +275,7 @@ class Prose:
         )
 
     def newest(self, registration: Registration) -> Snapshot | None:
-        """The snapshot that answers for a source now; None if there is none."""
+        """Return the snapshot that answers for a source now; None if none does."""
         return self._snapshots.answering(registration.source)
 
     def _kept(self, registration: Registration) -> Iterator[Snapshot]:
@@ -288,7 +287,7 @@ class Prose:
             if snapshot is not None:
                 yield snapshot
 
-    def _opened(
+    def _open_chunk(
         self,
         registration: Registration,
         snapshot: Snapshot,
@@ -312,7 +311,7 @@ class Prose:
     def _missing(
         self, ref: str, answered: Sequence[Answered], pages: Sequence[tuple[Snapshot, int]]
     ) -> DocumentNotFound:
-        """Why a page or chunk cannot be given, with the pages that may be meant."""
+        """Return the error for a page or chunk that is not there, with pages that may be meant."""
         from docstow.index.lookup import MOST_SUGGESTIONS, describe_page, suggest_pages
 
         short = repr(ref[:200])
@@ -328,12 +327,6 @@ class Prose:
         found = suggest_pages([self.index(snapshot) for _, snapshot in answered], ref)
         advice = "See the suggestions." if found else "Look for it with search_docs."
         return DocumentNotFound(f"There is no page or chunk {short}. {advice}", suggestions=found)
-
-
-def _open_index(snapshot: Snapshot, file: Callable[[str], Path]) -> Index:
-    from docstow.index.loaded import Index
-
-    return Index(snapshot, file)
 
 
 def _outdated(snapshot: Snapshot) -> str:

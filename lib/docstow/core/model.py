@@ -11,8 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
-
-
 #: The kind of crates from docs.rs.
 CRATE = "crate"
 #: The kind of crates that were ingested from a file.

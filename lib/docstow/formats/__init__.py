@@ -1,4 +1,4 @@
-"""Readers know what bytes are: pure functions from a body to documents, without any I/O."""
+"""Readers of documentation formats: pure functions from the bytes of a file to a page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
 from docstow.text.decoding import decode
 
-# Pages
-
-
 PROSE_READER = "prose/1"
-
-
 _BY_SUFFIX = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -37,8 +32,6 @@ _BY_SUFFIX = {
     ".xhtml": "html",
     ".pdf": "pdf",
 }
-
-
 _BY_MEDIA_TYPE = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -52,13 +45,9 @@ _BY_MEDIA_TYPE = {
     "application/x-ipynb+json": "notebook",
     "application/pdf": "pdf",
 }
-
-
-#: Media types that say nothing of the format: the suffix decides.
+#: Media types that do not determine the format; the suffix does.
 _VAGUE = {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
-
-
-#: Files that are prose though they have no suffix.
+#: Names of text files without a suffix.
 _BARE_NAMES = {
     "readme",
     "changelog",
@@ -73,16 +62,16 @@ _BARE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a reader makes of one file.
+    """A page: what a reader returns for a file.
 
     Attributes:
-        title: never empty: the title heading, what the file says of itself, or its name.
+        title: the title heading, the title in the metadata, or the file's name; never empty.
         text: normalised Markdown; it begins with ``# Title`` where the file has a title heading.
-        canonical: the address that the page says is its own; absolute, or empty.
-        links: absolute http(s) addresses in their order, without fragments; the whole page's,
-            its navigation included.
-        indexable: False where the page asks not to be indexed.
-        attributes: ``language`` (a natural one), ``description``, ``tags`` where known.
+        canonical: the canonical URL that the page states; absolute, or empty.
+        links: absolute http(s) URLs of the whole page, navigation included, in order and
+            without fragments.
+        indexable: False where the page forbids indexing.
+        attributes: ``language`` (a natural one), ``description`` and ``tags`` where known.
     """
 
     title: str
@@ -94,21 +83,21 @@ class Page:
 
 
 def readable(path: str, media_type: str) -> bool:
-    """Whether :func:`read` has a reader for such a file.
+    """Return whether :func:`read` can read a file.
 
     Args:
         path: its path or URL.
-        media_type: as it was sent, parameters included; may be empty.
+        media_type: with parameters; may be empty.
     """
     return bool(_format(path, media_type))
 
 
 def read(file: File) -> Page:
-    """Read one file of prose: its media type says how, or its suffix where that says nothing.
+    """Read a file by its media type, or by its suffix where that is vague.
 
     Raises:
-        UnreadableInput: there is no reader for it, or it is not what it claims to be.
-        ConfigurationError: it needs an extra that is not installed.
+        UnreadableInput: there is no reader for it, or it is damaged.
+        ConfigurationError: its reader needs an extra that is not installed.
     """
     name = _format(file.path, file.media_type)
     if not name:
@@ -117,7 +106,7 @@ def read(file: File) -> Page:
             " it reads HTML, Markdown, MDX, reStructuredText, AsciiDoc, notebooks, plain text"
             " and PDF."
         )
-    # Each format's module is loaded when its first file comes.
+    # The module of a format is imported with its first file.
     reader: Any = import_module(f"docstow.formats.{'markdown' if name == 'mdx' else name}")
     charset = _charset(file.media_type)
     if name == "html":
@@ -130,8 +119,8 @@ def read(file: File) -> Page:
     return page
 
 
-def name_of(file: File) -> str:
-    """A title for a file that has none: its name, or its folder's if it is the folder's index."""
+def default_title(file: File) -> str:
+    """Return a file's name as a title, or its folder's for README and index."""
     path = _path(file.path or file.url).rstrip("/")
     stem, suffix = splitext(basename(path))
     if suffix.lower() not in _BY_SUFFIX:
@@ -142,7 +131,7 @@ def name_of(file: File) -> str:
 
 
 def _format(path: str, media_type: str) -> str:
-    """The format's name; empty where there is no reader for it."""
+    """Return the name of the format; empty if there is no reader."""
     essence = media_type.partition(";")[0].strip().lower()
     if essence not in _VAGUE:
         return _BY_MEDIA_TYPE.get(essence, "")
@@ -155,7 +144,7 @@ def _format(path: str, media_type: str) -> str:
 
 
 def _path(path: str) -> str:
-    """The path's part of what may be a URL."""
+    """Return the path of a path or URL."""
     if "://" not in path:
         return path
     try:

@@ -1,13 +1,10 @@
-"""Admonitions: the names that tools have for them, and how all of them are written here.
-
-This room knows ``> **Note:** …``. It does not know where an admonition was found.
-"""
+"""Admonitions: their names in documentation tools, and their Markdown, ``> **Note:** …``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: A line and whether it is code, which nothing may rewrite.
+#: A line, and whether it is code, which stays verbatim.
 Line = tuple[str, bool]
 
 NAMES = frozenset(
@@ -45,16 +42,16 @@ _LABELS = {"seealso": "See also", "versionadded": "New in version", "admonition"
 
 
 def label(name: str, title: str = "") -> str:
-    """What an admonition is headed with: its title, or its name for people."""
+    """Return the heading of an admonition: its title, or its name for people."""
     return title.strip().rstrip(":") or _LABELS.get(name.lower(), name.capitalize())
 
 
-def quoted(heading: str, body: Sequence[Line]) -> list[Line]:
-    """An admonition's lines as a quote; code stands between the quotes, as it was written.
+def quote(heading: str, body: Sequence[Line]) -> list[Line]:
+    """Return the lines of a block as a quote; code blocks stay verbatim between quotes.
 
     Args:
-        heading: what stands in bold before it; empty for a mere quote.
-        body: its lines.
+        heading: in bold before the body; empty for a plain quote.
+        body: the lines.
     """
     lines: list[Line] = [("", False)]
     pending = f"**{heading}:** " if heading else ""

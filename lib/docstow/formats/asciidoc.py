@@ -1,7 +1,6 @@
-"""AsciiDoc files as pages: the subset that documentation is written in.
+"""AsciiDoc: headings, delimited blocks, lists, tables and macros; includes are not read.
 
-This room knows AsciiDoc's lines: headings, blocks between delimiters, lists, tables, macros. It
-opens no file that another includes. Lines are looked at once for each level of nesting.
+Each line is read once for each level of nesting.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ import re
 from collections.abc import Sequence
 
 from docstow.core.model import File
-from docstow.formats import Page
-from docstow.formats import markdown as markdown
-from docstow.formats.admonitions import NAMES, Line, label, quoted
-from docstow.formats.notebook import fenced
+from docstow.formats import Page, markdown
+from docstow.formats.admonitions import NAMES, Line, label, quote
+from docstow.formats.notebook import fence
 
 _DEEPEST = 8
-#: A short name may stand for a long value many times over.
+#: A short name may be replaced by a long value many times.
 _LONGEST_VALUE = 120
 _ATTRIBUTE = re.compile(r":([\w-]{1,60}):(?:\s+(.*))?$")
-#: Author and revision, right below the title.
+#: Author and revision, below the title.
 _AUTHOR = re.compile(r"[^<>]{1,100}<[^<>\s]{1,100}@[^<>\s]{1,100}>$|v\d[\d.]{0,20}(?:,|$)")
 _HEADER_LINES = 3
 _HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:(?<!\s)\s+=+)?$")
@@ -52,11 +50,11 @@ def read(text: str, file: File) -> Page:
     attributes = {}
     if blocks.attributes.get("description"):
         attributes["description"] = blocks.attributes["description"]
-    return markdown.page(lines, file, attributes)
+    return markdown.build_page(lines, file, attributes)
 
 
 class _Blocks:
-    """One pass over the lines of one level."""
+    """A pass over the lines of one level of nesting."""
 
     def __init__(self, lines: Sequence[str], attributes: dict[str, str], depth: int) -> None:
         self._lines = [line.rstrip() for line in lines]
@@ -70,19 +68,19 @@ class _Blocks:
         at = 0
         while at < len(self._lines):
             line = self._lines[at]
-            after = self._special(line, at) if line else at
+            after = self._write_block(line, at) if line else at
             if after > at:
                 at = after
                 continue
             at += 1
             if not line:
                 self._out.append(("", False))
-            elif not self._prepared(line):
-                self._written(line)
+            elif not self._is_metadata(line):
+                self._write_line(line)
         return self._out
 
-    def _prepared(self, line: str) -> bool:
-        """Whether a line is about the document, or about the block below it."""
+    def _is_metadata(self, line: str) -> bool:
+        """Return whether a line is an attribute of the document or of the next block; store it."""
         attribute = _ATTRIBUTE.match(line)
         if attribute is not None:
             self.attributes[attribute[1].lower()] = (attribute[2] or "")[:1000]
@@ -98,14 +96,12 @@ class _Blocks:
             return True
         return bool(_CONDITION.match(line)) or line == "+" or line.startswith("[[")
 
-    def _written(self, line: str) -> None:
-        """A line of text, of a list or of a paragraph."""
-        self._taken()
+    def _write_line(self, line: str) -> None:
+        """Write a heading, or a line of a list or paragraph."""
+        self._take_style()
         admonition = _ADMONITION.match(line)
         if admonition is not None:
-            self._out += quoted(
-                label(admonition[1].lower()), [(self._inline(admonition[2]), False)]
-            )
+            self._out += quote(label(admonition[1].lower()), [(self._inline(admonition[2]), False)])
         elif heading := _HEADING.match(line):
             self._out += [
                 ("", False),
@@ -129,8 +125,8 @@ class _Blocks:
             text = self._inline(line.removesuffix(" +"))
             self._out.append(("\\" + text if text.startswith("#") else text, False))
 
-    def _special(self, line: str, at: int) -> int:
-        """A block that takes more than its line; ``at`` if none begins here."""
+    def _write_block(self, line: str, at: int) -> int:
+        """Write the block that begins on a line; return its end, ``at`` if none begins."""
         if include := _INCLUDE.match(line):
             self._out.append((f"See the file `{include[1]}`.", False))
             return at + 1
@@ -145,13 +141,13 @@ class _Blocks:
             return self._delimited(at)
         if self._style and self._style[0].lower() in NAMES:
             end = self._paragraph_end(at)
-            style, _ = self._taken()
+            style, _ = self._take_style()
             inner = _Blocks(self._lines[at:end], self.attributes, self._depth + 1).read()
-            self._out += quoted(label(style[0].lower()), inner)
+            self._out += quote(label(style[0].lower()), inner)
             return end
         if self._style and self._style[0] in {"source", "listing", "literal"} and line:
             end = self._paragraph_end(at)
-            self._code(self._lines[at:end], *self._taken())
+            self._code(self._lines[at:end], *self._take_style())
             return end
         return at
 
@@ -160,8 +156,8 @@ class _Blocks:
             at += 1
         return at
 
-    def _taken(self) -> tuple[list[str], str]:
-        """The style and title that stand above a block; written down once."""
+    def _take_style(self) -> tuple[list[str], str]:
+        """Return and clear the style and title above a block; write the title."""
         style, title = self._style, self._title
         self._style, self._title = [], ""
         if title:
@@ -175,10 +171,10 @@ class _Blocks:
         try:
             end = self._lines.index(close, at + 1)
         except ValueError:
-            # Nothing closes it: a line of its own that says nothing.
+            # An unclosed delimiter is ignored.
             return at + 1
         body = self._lines[at + 1 : end]
-        style, title = self._taken()
+        style, title = self._take_style()
         if closing:
             self._code(body, ["source", mark[len(close) :].split(",")[0].strip()], title)
         elif mark[0] in "-." and len(mark) > 2:
@@ -187,22 +183,22 @@ class _Blocks:
             inner = _Blocks(body, self.attributes, self._depth + 1).read()
             named = style[0].lower() if style else ""
             if named in NAMES:
-                self._out += quoted(label(named), inner)
+                self._out += quote(label(named), inner)
             elif mark[0] == "_":
-                self._out += quoted("", inner)
+                self._out += quote("", inner)
             else:
                 self._out += inner
         return end + 1
 
     def _literal(self, at: int) -> int:
-        """An indented paragraph, which is code."""
+        """Write an indented paragraph, which is code."""
         end = at
         while end < len(self._lines) and self._lines[end].startswith(" "):
             end += 1
         if at and self._lines[at - 1]:
             self._out += [(self._inline(line.strip()), False) for line in self._lines[at:end]]
         else:
-            self._code(self._lines[at:end], *self._taken())
+            self._code(self._lines[at:end], *self._take_style())
         return end
 
     def _code(self, body: Sequence[str], style: list[str], _title: str) -> None:
@@ -211,7 +207,7 @@ class _Blocks:
             language = style[1] if len(style) > 1 and "=" not in style[1] else ""
             language = language or self.attributes.get("source-language", "")
         language = re.sub(r"[^\w+#.-]", "", language)
-        code = fenced("\n".join(body), language).split("\n")
+        code = fence("\n".join(body), language).split("\n")
         self._out += [("", False), *((line, True) for line in code), ("", False)]
 
     def _table(self, at: int) -> int:
@@ -222,7 +218,7 @@ class _Blocks:
             return at + 1
         columns = _columns(self._style)
         headed = any("header" in part for part in self._style)
-        self._taken()
+        self._take_style()
         body = self._lines[at + 1 : end]
         rows = [_cells(line, mark[0]) for line in body if line]
         columns = columns or max(map(len, rows), default=0)
@@ -269,7 +265,7 @@ def _label(text: str) -> str:
 
 
 def _columns(style: Sequence[str]) -> int:
-    """How many columns ``cols="1,2,3"`` or ``cols=3*`` says; 0 if nothing."""
+    """Return the number of columns of ``cols="1,2,3"`` or ``cols=3*``; 0 if not given."""
     whole = ",".join(style)
     match = re.search(r"cols=\"?([^=]*)", whole)
     if match is None:

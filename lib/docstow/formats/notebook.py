@@ -1,7 +1,4 @@
-"""Jupyter notebooks as pages: their Markdown, their code and the text that the code printed.
-
-This room knows the layout of nbformat 3 and 4. It does not know Markdown.
-"""
+"""Jupyter notebooks (nbformat 3 and 4): Markdown, code and text output."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from typing import Any
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import File
-from docstow.formats import Page
-from docstow.formats import markdown as markdown
-from docstow.formats.markdown.front_matter import kept
+from docstow.formats import Page, markdown
+from docstow.formats.markdown.front_matter import known_fields
 
 _LONGEST_OUTPUT = 4000
 _MOST_OUTPUTS = 20
@@ -26,7 +22,7 @@ def read(text: str, file: File) -> Page:
     """Read a notebook.
 
     Raises:
-        UnreadableInput: it is no notebook.
+        UnreadableInput: the file is not a notebook.
     """
     try:
         notebook = json.loads(text)
@@ -39,7 +35,7 @@ def read(text: str, file: File) -> Page:
     language = _language(metadata)
     blocks = [block for cell in cells for block in _blocks(cell, language)]
     page = markdown.read("\n\n".join(blocks), file)
-    attributes = {**kept(metadata), **page.attributes}
+    attributes = {**known_fields(metadata), **page.attributes}
     title = attributes.pop("title", "")
     if title and not page.text.startswith("# "):
         return Page(str(title), page.text, links=page.links, attributes=attributes)
@@ -47,7 +43,7 @@ def read(text: str, file: File) -> Page:
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
-    """The cells; those of format 3 stand in worksheets."""
+    """Yield the cells; format 3 has them in worksheets."""
     top = _mapping(notebook)
     for holder in (top, *map(_mapping, _list(top.get("worksheets")))):
         yield from map(_mapping, _list(holder.get("cells")))
@@ -60,19 +56,19 @@ def _blocks(cell: dict[str, Any], language: str) -> Iterator[str]:
         level = cell.get("level", 1)
         yield "#" * min(6, max(1, level if isinstance(level, int) else 1)) + " " + source
     elif kind == "markdown":
-        yield _closed(_IMAGE.sub("", source))
+        yield _close_fences(_IMAGE.sub("", source))
     elif kind == "code":
         if source.strip():
-            yield fenced(source, str(cell.get("language") or language))
+            yield fence(source, str(cell.get("language") or language))
         for output in _list(cell.get("outputs"))[:_MOST_OUTPUTS]:
             yield from _output(_mapping(output))
 
 
 def _output(output: dict[str, Any]) -> Iterator[str]:
-    """What a reader would see of an output, if it is text."""
+    """Yield the text of an output."""
     data = _mapping(output.get("data"))
     if "text/markdown" in data:
-        yield _closed(_text(data["text/markdown"])[:_LONGEST_OUTPUT])
+        yield _close_fences(_text(data["text/markdown"])[:_LONGEST_OUTPUT])
         return
     text = _text(data.get("text/plain", output.get("text", "")))
     if output.get("output_type") in {"error", "pyerr"}:
@@ -81,18 +77,18 @@ def _output(output: dict[str, Any]) -> Iterator[str]:
     if len(text) > _LONGEST_OUTPUT:
         text = text[:_LONGEST_OUTPUT] + "\n…"
     if text.strip():
-        yield fenced(text, "text")
+        yield fence(text, "text")
 
 
-def fenced(code: str, language: str) -> str:
-    """Code in a fence that is longer than any in it."""
+def fence(code: str, language: str) -> str:
+    """Return code in a fence that is longer than any fence in it."""
     runs = [len(run) for run in re.findall(r"`{3,}", code)]
-    fence = "`" * max([3, *(run + 1 for run in runs)])
-    return f"{fence}{language}\n{code}\n{fence}"
+    marks = "`" * max([3, *(run + 1 for run in runs)])
+    return f"{marks}{language}\n{code}\n{marks}"
 
 
-def _closed(text: str) -> str:
-    """Markdown whose open fence, if any, does not swallow the cells that follow."""
+def _close_fences(text: str) -> str:
+    """Close an open fence, so that it does not extend over the following cells."""
     marks = ""
     for line in text.split("\n"):
         match = re.match(r"\s*(`{3,}|~{3,})(.*)$", line)
@@ -112,7 +108,7 @@ def _language(metadata: dict[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A multi-line string, which may be a list of lines."""
+    """Return a multi-line string, which may be stored as a list of lines."""
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""

@@ -1,7 +1,4 @@
-"""The text of PDF files, page by page; needs the extra ``pdf``.
-
-This room knows pypdf. It works on bytes in memory and follows nothing that a file refers to.
-"""
+"""The text of PDF files, page by page; needs the extra ``pdf``."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, UnreadableInput
 from docstow.core.model import File
-from docstow.formats import Page, name_of
+from docstow.formats import Page, default_title
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -22,7 +19,7 @@ _DEEPEST_OUTLINE = 20
 
 
 def read(file: File) -> Page:
-    """Read a PDF file's text; each page has a heading: its outline's title, or its number.
+    """Read a PDF file; each page has a heading, its title in the outline or its number.
 
     Raises:
         ConfigurationError: the extra is not installed.
@@ -38,10 +35,10 @@ def read(file: File) -> Page:
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = pypdf.PdfReader(io.BytesIO(file.body), strict=False)
-        # Files without a user's password open with an empty one.
+        # Files without a user password open with an empty one.
         locked = reader.is_encrypted and not reader.decrypt("")
         page = None if locked else _page(reader, file)
-    # A broken file makes pypdf raise nearly anything, its own errors being the lesser part.
+    # pypdf raises many kinds of exceptions for a damaged file.
     except Exception as error:
         raise UnreadableInput(f"{file.path} is no PDF that can be read: it is damaged.") from error
     if page is None:
@@ -50,30 +47,30 @@ def read(file: File) -> Page:
 
 
 def _page(reader: PdfReader, file: File) -> Page:
-    said = (str(reader.metadata.title or "") if reader.metadata else "").strip()
+    title = (str(reader.metadata.title or "") if reader.metadata else "").strip()
     titles = _titles(reader)
     parts: list[str] = []
     size = 0
     for number, page in enumerate(reader.pages[:_MOST_PAGES]):
         text = "\n".join(line.rstrip() for line in page.extract_text().split("\n")).strip()
         if text:
-            parts.append(f"## {titles.get(number, f'Page {number + 1}')}\n\n{_unmarked(text)}")
+            parts.append(f"## {titles.get(number, f'Page {number + 1}')}\n\n{_escape_markup(text)}")
         size += len(text)
         if size > _LONGEST_TEXT:
             break
     text = "\n\n".join(parts)
-    return Page(said or name_of(file), text.encode("utf-8", "replace").decode())
+    return Page(title or default_title(file), text.encode("utf-8", "replace").decode())
 
 
-def _unmarked(text: str) -> str:
-    """A page's text, in which no line may pass for a heading or a fence."""
+def _escape_markup(text: str) -> str:
+    """Escape lines that would be headings or fences in Markdown."""
     return "\n".join(
         "\\" + line if line.startswith(("#", "```", "~~~")) else line for line in text.split("\n")
     )
 
 
 def _titles(reader: PdfReader) -> dict[int, str]:
-    """By page number the first title that the outline has for it."""
+    """Return the first title in the outline of each page number."""
     titles: dict[int, str] = {}
 
     def walk(entries: list[Any], depth: int) -> None:

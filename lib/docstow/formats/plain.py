@@ -1,7 +1,6 @@
-"""Plain text as pages: paragraphs as they are, underlined headings as headings.
+"""Plain text: paragraphs as they are, underlined lines as headings.
 
-This room knows how people mark headings in plain text. Nothing else in it is markup: what looks
-like Markdown is left as it was written, which in Markdown is what it looks like.
+Text that looks like Markdown stays as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import re
 
 from docstow.core.model import File
-from docstow.formats import Page, name_of
+from docstow.formats import Page, default_title
 from docstow.formats.markdown.inline import page_address
 
 _UNDERLINE = re.compile(r"([=~*-])\1{2,}\s*$")
@@ -35,17 +34,17 @@ def read(text: str, file: File) -> Page:
         at += 1
     while out and not out[-1]:
         out.pop()
-    title = out[0][2:] if out and out[0].startswith("# ") else name_of(file)
+    title = out[0][2:] if out and out[0].startswith("# ") else default_title(file)
     found = (page_address(match.rstrip(".,;:!?")) for match in _ADDRESS.findall(text))
     return Page(
-        title.strip() or name_of(file),
+        title.strip() or default_title(file),
         "\n".join(out),
         links=tuple(dict.fromkeys(filter(None, found))),
     )
 
 
 def _heading(lines: list[str], at: int) -> str:
-    """The mark that underlines a line; empty if that is no heading."""
+    """Return the character that underlines a heading; empty if the line is not one."""
     line = lines[at]
     if not line.strip() or line[0] in " #" or len(line) > _LONGEST_HEADING or at + 1 >= len(lines):
         return ""

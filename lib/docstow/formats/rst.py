@@ -1,7 +1,6 @@
-"""docutils' tree as Markdown.
+"""reStructuredText, parsed by docutils without files, raw output or configuration.
 
-This room knows the nodes. It does not know directives, which have made nodes before, nor
-addresses, which are made absolute after.
+Directives and roles of Sphinx are accepted; unknown directives keep their content.
 """
 
 from __future__ import annotations
@@ -14,25 +13,14 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 from docstow.core.model import File
-from docstow.formats import Page
-from docstow.formats import markdown as markdown
-from docstow.formats import plain as plain
-from docstow.formats.admonitions import Line, label, quoted
-from docstow.formats.notebook import fenced
-
-# reStructuredText files as pages, by docutils without files, raw output or configuration.
-
+from docstow.formats import Page, markdown, plain
+from docstow.formats.admonitions import Line, label, quote
+from docstow.formats.notebook import fence
 
 _LONGEST = 1024 * 1024
-
-
-#: docutils' time grows with the square of a paragraph's marks, and of a nesting's depth.
+#: The time of docutils is quadratic in the length of a paragraph and the depth of nesting.
 _LONGEST_PARAGRAPH = 16 * 1024
-
-
 _DEEPEST = 30
-
-
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -45,13 +33,13 @@ _SETTINGS = {
 
 def read(text: str, file: File) -> Page:
     """Read a reStructuredText file."""
-    if not _tractable(text):
+    if not _is_tractable(text):
         return plain.read(text, file)
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
 
-    admit(text)
+    register_unknown_directives(text)
     settings = get_default_settings(Parser)
     for name, value in _SETTINGS.items():
         setattr(settings, name, value)
@@ -59,14 +47,14 @@ def read(text: str, file: File) -> Page:
     try:
         Parser().parse(text, document)
         lines = Writer(document).lines()
-    # docutils promises nothing for what is no reStructuredText; such text is still text.
+    # docutils may fail on other formats; those are read as plain text.
     except Exception:  # noqa: BLE001
         return plain.read(text, file)
-    return markdown.page(lines, file, {})
+    return markdown.build_page(lines, file, {})
 
 
-def _tractable(text: str) -> bool:
-    """Whether docutils can read this in a time that is in proportion to its size."""
+def _is_tractable(text: str) -> bool:
+    """Return whether docutils can parse a text in linear time."""
     if len(text) > _LONGEST:
         return False
     if any(len(paragraph) > _LONGEST_PARAGRAPH for paragraph in re.split(r"\n\s*\n", text)):
@@ -87,29 +75,18 @@ def _tractable(text: str) -> bool:
     return True
 
 
-# Directives of reStructuredText
-
-
 _NAME = re.compile(
     r"^[ \t]*\.\. +(?:\|[^|\n]{1,200}\| +)?([A-Za-z][\w:.+-]{0,60}?)::", re.MULTILINE
 )
-
-
 _MOST_NAMES = 5000
-
-
 _CHANGES = ("versionadded", "versionchanged", "deprecated", "versionremoved")
-
-
 _TITLED = {"tab", "tab-item", "dropdown", "card", "grid-item-card", "topic", "rubric", "group-tab"}
-
-
-#: Directives whose argument says where or when their content is shown.
+#: Directives whose argument only controls layout or conditions.
 _LAYOUT = {"only", "ifconfig", "grid", "hlist", "tab-set", "tabs", "grid-item"}
 
 
 class _AnyOption(dict[str, Any]):
-    """An option table that knows every option, and takes it as it is written."""
+    """A table of options that accepts every option as it is."""
 
     def __bool__(self) -> bool:
         return True
@@ -118,8 +95,8 @@ class _AnyOption(dict[str, Any]):
         return lambda text: text or ""
 
 
-class _Open(Directive):
-    """A directive with any arguments, options and content."""
+class _AnyDirective(Directive):
+    """A directive that accepts any arguments, options and content."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -137,8 +114,8 @@ class _Open(Directive):
         return list(holder.children)
 
 
-class _Unknown(_Open):
-    """Any directive: its content, and what it is about if that is code."""
+class _Unknown(_AnyDirective):
+    """An unknown directive: its argument and its content."""
 
     def run(self) -> list[nodes.Node]:
         if not self.argument or self.name in _LAYOUT:
@@ -151,8 +128,8 @@ class _Unknown(_Open):
         return [nodes.paragraph("", "", inline), *self.nested()]
 
 
-class _Labelled(_Open):
-    """An admonition: what is behind its name belongs to its text."""
+class _Admonition(_AnyDirective):
+    """An admonition, whose argument belongs to its text."""
 
     def run(self) -> list[nodes.Node]:
         heading = label(self.name)
@@ -174,7 +151,7 @@ class _Labelled(_Open):
         return [nodes.admonition("", *first, *self.nested(), heading=heading)]
 
 
-class _Code(_Open):
+class _Code(_AnyDirective):
     """A block of code."""
 
     def run(self) -> list[nodes.Node]:
@@ -185,37 +162,37 @@ class _Code(_Open):
         return [nodes.literal_block(code, code, language=language.strip("{}"))]
 
 
-class _Math(_Open):
-    """A formula, which is code in TeX."""
+class _Math(_AnyDirective):
+    """A formula, as code in TeX."""
 
     def run(self) -> list[nodes.Node]:
         code = "\n".join([*filter(None, [self.argument]), *self.content])
         return [nodes.literal_block(code, code, language="math")]
 
 
-class _Elsewhere(_Open):
-    """A file that would stand here: named, never opened."""
+class _Include(_AnyDirective):
+    """An included file, which is named but not read."""
 
     def run(self) -> list[nodes.Node]:
         name = nodes.literal("", self.argument)
         return [nodes.paragraph("", "", nodes.Text("See the file "), name, nodes.Text("."))]
 
 
-class _Dropped(_Open):
-    """What is no text: navigation, settings, other output formats."""
+class _Dropped(_AnyDirective):
+    """A directive without text: navigation, settings, other output formats."""
 
     def run(self) -> list[nodes.Node]:
         return []
 
 
 def _register() -> None:
-    groups: dict[type[_Open], str] = {
-        _Labelled: "note tip hint important warning caution danger error attention seealso"
+    groups: dict[type[_AnyDirective], str] = {
+        _Admonition: "note tip hint important warning caution danger error attention seealso"
         " admonition todo versionadded versionchanged deprecated versionremoved collapse",
         _Code: "code code-block sourcecode prompt ipython parsed-literal testcode doctest"
         " code-cell jupyter-execute testoutput",
         _Math: "math",
-        _Elsewhere: "literalinclude include",
+        _Include: "literalinclude include",
         _Dropped: "toctree index contents raw meta highlight sectnum target-notes default-role"
         " role module currentmodule py:module py:currentmodule header footer title date"
         " tabularcolumns testsetup testcleanup sectionauthor codeauthor class"
@@ -229,12 +206,12 @@ def _register() -> None:
 _register()
 
 
-#: docutils' own, and those of this module: the two tables have no public way in.
+#: Names of all registered directives; docutils has no public function for them.
 _known = {*vars(directives)["_directive_registry"], *vars(directives)["_directives"]}
 
 
-def admit(text: str) -> None:
-    """Make known every directive that a text names, so that docutils keeps its content."""
+def register_unknown_directives(text: str) -> None:
+    """Register every directive that a text uses, so that docutils keeps its content."""
     for name in {match.lower() for match in _NAME.findall(text)} - _known:
         if len(_known) < _MOST_NAMES:
             _known.add(name)
@@ -242,33 +219,25 @@ def admit(text: str) -> None:
 
 
 _ROLE = re.compile(r"^(?::([\w:.+-]{1,60}):)?`(.*?)`(?::([\w:.+-]{1,60}):)?$", re.DOTALL)
-
-
 _EXPLICIT = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
-
-
-#: Roles whose text is prose; any other's is a name in code.
+#: Roles whose text is prose; that of others is code.
 _PROSE_ROLES = {
     "ref", "doc", "term", "download", "numref", "guilabel", "menuselection", "abbr", "any",
     "dfn", "fa", "octicon", "user", "issue", "gh", "pull",
 }  # fmt: skip
-
-
 _SKIPPED = (
     nodes.comment, nodes.system_message, nodes.substitution_definition, nodes.target,
     nodes.docinfo, nodes.pending, nodes.raw, nodes.decoration, nodes.meta,
 )  # fmt: skip
-
-
-#: Substitutions that hold others could grow without end: so many characters are enough.
+#: The largest number of characters from substitutions, which may expand exponentially.
 _MOST_SUBSTITUTED = 256 * 1024
 
 
 class Writer:
-    """Writes one document.
+    """Converts the tree of a document to Markdown.
 
     Args:
-        document: as the parser leaves it: no transform has been applied.
+        document: as parsed, without transforms.
     """
 
     def __init__(self, document: nodes.document) -> None:
@@ -283,7 +252,7 @@ class Writer:
         self._substituted = 0
 
     def lines(self) -> list[Line]:
-        """The whole document."""
+        """Return the lines of the document."""
         children = list(self._document.children)
         while children and isinstance(children[0], (*_SKIPPED, nodes.field_list)):
             children.pop(0)
@@ -319,9 +288,9 @@ class Writer:
                 return [(f"![{node.get('alt', '')}]({node.get('uri', '')})", False)]
             case nodes.admonition():
                 heading = str(node.get("heading") or "Note")
-                return quoted(heading, self._blocks(node.children, level))[1:-1]
+                return quote(heading, self._blocks(node.children, level))[1:-1]
             case nodes.block_quote():
-                return quoted("", self._blocks(node.children, level))[1:-1]
+                return quote("", self._blocks(node.children, level))[1:-1]
             case nodes.footnote() | nodes.citation():
                 return self._footnote(node, level)
             case nodes.transition():
@@ -347,7 +316,7 @@ class Writer:
             language = "pycon"
         if language.lower() in {"none", "default"}:
             language = "text"
-        return [(line, True) for line in fenced(node.astext().rstrip("\n"), language).split("\n")]
+        return [(line, True) for line in fence(node.astext().rstrip("\n"), language).split("\n")]
 
     def _list(self, node: nodes.Element, level: int) -> list[Line]:
         lines: list[Line] = []
@@ -357,7 +326,7 @@ class Writer:
             body = self._blocks(item.children, level) or [("", False)]
             if lines and len(body) > 1 and any(not text and not code for text, code in body):
                 lines.append(("", False))
-            lines += _hung(mark, body)
+            lines += _as_item(mark, body)
         return lines
 
     def _definitions(self, node: nodes.Element, level: int) -> list[Line]:
@@ -371,7 +340,7 @@ class Writer:
                 body[0] = (f"{heading}: {body[0][0]}", False)
             else:
                 body = [(heading, False), ("", False), *body]
-            lines += _hung("- ", body)
+            lines += _as_item("- ", body)
         return lines
 
     def _table(self, node: nodes.Element) -> list[Line]:
@@ -399,7 +368,7 @@ class Writer:
         named = [self._line(child) for child in node.children if isinstance(child, nodes.label)]
         name = named[0] if named else " ".join(_words(node, "names")) or "*"
         body = [child for child in node.children if not isinstance(child, nodes.label)]
-        return _hung(f"\\[{name}] ", self._blocks(body, level), hanging="")
+        return _as_item(f"\\[{name}] ", self._blocks(body, level), hanging="")
 
     def _line(self, node: nodes.Node) -> str:
         return " ".join(self._inline(node).split())
@@ -447,7 +416,7 @@ class Writer:
         spent = self._substituted > _MOST_SUBSTITUTED
         if definition is None or name in self._substituting or spent:
             return node.astext()
-        # One that names itself, at whatever remove, is shown by its name.
+        # A recursive substitution is shown by its name.
         self._substituting.add(name)
         text = self._inline(definition)
         self._substituting.discard(name)
@@ -455,8 +424,8 @@ class Writer:
         return text
 
 
-def _hung(mark: str, body: list[Line], *, hanging: str | None = None) -> list[Line]:
-    """Lines as an item: the mark before the first, as much space before the others."""
+def _as_item(mark: str, body: list[Line], *, hanging: str | None = None) -> list[Line]:
+    """Return lines as a list item: the mark before the first, indentation before the others."""
     space = " " * len(mark) if hanging is None else hanging
     lines = [(space + text if text else text, code) for text, code in body]
     if not body or body[0][1]:
@@ -475,7 +444,7 @@ def _coded(text: str) -> str:
 
 
 def _role(source: str) -> str:
-    """The text of a role that docutils does not know, as Sphinx would show it."""
+    """Return the text of a role that docutils does not know, as Sphinx shows it."""
     match = _ROLE.match(source)
     if match is None:
         return source

@@ -1,8 +1,4 @@
-"""Web pages to Markdown: the page's text with its code exactly as it is, without its furniture.
-
-This room knows the order of the work and what a page says of itself. It does not know how pages
-are fetched, and runs no script of theirs.
-"""
+"""HTML pages as Markdown: their main text, with code exactly as shown and without navigation."""
 
 from __future__ import annotations
 
@@ -12,46 +8,36 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from docstow.formats import Page
-from docstow.formats.html import convert as html_blocks
-from docstow.formats.html import convert as html_code
-from docstow.formats.html.convert import markdown
-from docstow.formats.html.extract import (
-    Element,
-    drop_furniture,
-    elements,
-    main_of,
-    make,
-    page_text,
-    parse,
-    plain,
-)
+from docstow.formats.html import convert
+from docstow.formats.html.extract import drop_furniture, main_of
+from docstow.formats.html.tree import Element, elements, make, page_text, parse, plain
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-#: What stands between a page's title and its site's.
+#: The separator of a page's title and its site's.
 _SUFFIX = re.compile(r"\s+(?:[|·—\u2013»]|-|::)\s+")
 #: ``5; url=there``, as in ``<meta http-equiv="refresh">``.
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*url\s*=\s*(.+)", re.IGNORECASE | re.DOTALL)
-#: A page that leads on says no more than this many characters itself.
-_LEADS_ON = 300
+#: A page that only redirects has at most so many characters.
+_REDIRECT_LENGTH = 300
 _WEB = ("http://", "https://")
 _CONTROL = re.compile(r"[\t\n\r]+")
 
 
 def read(body: bytes, url: str, charset: str = "") -> Page:
-    """Read one page.
+    """Read a page.
 
     Args:
-        body: its bytes.
-        url: its address; links are relative to it, or to the page's own ``<base>``.
-        charset: what was sent with it; may be empty or wrong.
+        body: the bytes.
+        url: of the page; links are relative to it, or to the page's ``<base>``.
+        charset: of the HTTP header; may be empty or wrong.
 
     Raises:
-        UnreadableInput: it is empty, or no text.
+        UnreadableInput: the page is empty or not text.
     """
     root = parse(page_text(body, charset))
     base = _base(root, url)
     head = _Head(root, base)
-    # What links and titles say is read first: the text's element is changed in its place.
+    # Links and titles are read first: the element of the text is changed in place.
     found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
     main = main_of(root)
     heading = _heading(main, root)
@@ -60,17 +46,17 @@ def read(body: bytes, url: str, charset: str = "") -> Page:
     title = plain(heading) if heading is not None else ""
     title = title or head.title or _last_segment(url)
     text = _text(main, heading, title, base)
-    # A page that only leads on to another one is none of its own.
+    # A page that only redirects is not indexed.
     away = head.refresh not in {"", urldefrag(url)[0]}
-    indexable = head.indexable and not (away and len(plain(main)) < _LEADS_ON)
+    indexable = head.indexable and not (away and len(plain(main)) < _REDIRECT_LENGTH)
     return Page(title, text, head.canonical, found, indexable, head.attributes)
 
 
 def links(body: bytes, url: str, charset: str = "") -> tuple[str, ...]:
-    """The addresses that a page links to: absolute, without fragments, each once, in order.
+    """Return the URLs that a page links to: absolute, without fragments, unique, in order.
 
     Raises:
-        UnreadableInput: it is empty, or no text.
+        UnreadableInput: the page is empty or not text.
     """
     root = parse(page_text(body, charset))
     base = _base(root, url)
@@ -78,7 +64,7 @@ def links(body: bytes, url: str, charset: str = "") -> tuple[str, ...]:
 
 
 class _Head:
-    """What a page says of itself."""
+    """The metadata of a page."""
 
     def __init__(self, root: Element, base: str) -> None:
         meta: dict[str, str] = {}
@@ -105,7 +91,7 @@ class _Head:
 
 
 def _title(root: Element, meta: dict[str, str]) -> str:
-    """The page's title without its site's."""
+    """Return the page's title without its site's."""
     element = root.find(".//title")
     title = meta.get("og:title") or (plain(element) if element is not None else "")
     parts = list(_SUFFIX.finditer(title))
@@ -113,25 +99,25 @@ def _title(root: Element, meta: dict[str, str]) -> str:
 
 
 def _heading(main: Element, root: Element) -> Element | None:
-    """The page's title heading: the first of the text, or of the whole page."""
-    for place in (main, root):
-        for each in place.iter("h1"):
+    """Return the title heading: the first of the main part, or of the page."""
+    for part in (main, root):
+        for each in part.iter("h1"):
             if plain(each).strip("¶#\u200b "):
                 return each
     return None
 
 
 def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
-    """The Markdown of the text's element, its title first."""
-    html_code.without_line_numbers(main)
-    code = html_code.set_aside(main)
-    html_blocks.write_formulas(main)
-    html_blocks.name_tabs(main)
-    html_blocks.quote_admonitions(main)
+    """Return the main part as Markdown, its title first."""
+    convert.drop_line_numbers(main)
+    code = convert.extract_code(main)
+    convert.write_formulas(main)
+    convert.name_tabs(main)
+    convert.quote_admonitions(main)
     drop_furniture(main)
-    html_blocks.flatten_terms(main)
-    html_blocks.simplify_inline(main)
-    _mend_headings(main)
+    convert.flatten_terms(main)
+    convert.simplify_inline(main)
+    _simplify_headings(main)
     for link in main.iter("a"):
         link.set("href", _joined(base, link.get("href")))
         link.attrib.pop("title", None)
@@ -142,11 +128,11 @@ def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
     written.tail = None
     top = make("div", "", written, main)
     main.tag = "div"
-    return markdown(top, code)
+    return convert.to_markdown(top, code)
 
 
-def _mend_headings(main: Element) -> None:
-    """Headings are one line each, and no link to themselves."""
+def _simplify_headings(main: Element) -> None:
+    """Make each heading one line without links to itself."""
     for element in elements(main):
         if element.tag in _HEADINGS:
             for link in element.findall(".//a"):
@@ -161,7 +147,7 @@ def _base(root: Element, url: str) -> str:
 
 
 def _refresh(root: Element, base: str) -> str:
-    """Where a page leads on to by itself; empty where it stays."""
+    """Return the target of a page's refresh; empty if there is none."""
     for each in root.iter("meta"):
         if (each.get("http-equiv") or "").strip().lower() == "refresh":
             match = _REFRESH.match(each.get("content") or "")
@@ -182,13 +168,13 @@ def _links(root: Element, base: str) -> Iterator[str]:
 
 
 def _absolute(base: str, href: str | None) -> str:
-    """An address without fragment; empty where it is none of the web."""
+    """Return an absolute http(s) URL without fragment; empty where there is none."""
     address = urldefrag(_joined(base, href))[0] if href else ""
     return address if address.lower().startswith(_WEB) and urlsplit(address).netloc else ""
 
 
 def _joined(base: str, href: str | None) -> str:
-    """The address that ``href`` means; itself where it means none."""
+    """Resolve ``href`` against a base URL; empty if it is invalid."""
     href = _CONTROL.sub("", href or "").strip()
     try:
         joined = urljoin(base, href.replace(" ", "%20"))

@@ -1,7 +1,6 @@
-"""The special blocks of documentation pages as plain HTML: admonitions, tabs, formulas, terms.
+"""A cleaned HTML tree as Markdown: code blocks, admonitions, tabs, formulas, terms.
 
-This room knows how generators mark such blocks up. It does not know Markdown, nor which part of
-the page it is given.
+Code blocks are replaced by placeholders before the conversion and inserted verbatim after it.
 """
 
 from __future__ import annotations
@@ -14,41 +13,28 @@ from typing import Any
 
 from lxml import etree
 
-from docstow.formats.html.extract import Element, classes, descend, elements, make, plain, replace
+from docstow.formats.html.tree import Element, classes, descend, elements, make, plain, replace
 
-# A cleaned tree to Markdown
-
-
-#: What stands for a code block while the rest is converted; the page's text has no such letters.
+#: Delimiters of a placeholder; :func:`page_text` removes these characters from pages.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
-
-
 _PLACE = re.compile(f"^(.*?){_OPEN}(\\d+){_CLOSE}[ \t]*(.*)$", re.MULTILINE)
-
-
 _LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?= )")
-
-
-#: What may lead a line that a fence begins on.
+#: Indentation and markers before a fence.
 _LEADING = re.compile(r"(?:[ \t>]|[-*+] |\d{1,9}[.)] )*")
-
-
 _FENCE = re.compile(r"`{3,}")
-
-
 _BLANKS = re.compile(r"\n{3,}")
 
 
-def place(number: int) -> str:
-    """The text that stands for code block ``number``."""
+def placeholder(number: int) -> str:
+    """Return the text that stands for the code block of a number."""
     return f"{_OPEN}{number}{_CLOSE}"
 
 
-def markdown(top: Element, code: list[tuple[str, str]]) -> str:
-    """Write a tree as Markdown.
+def to_markdown(top: Element, code: list[tuple[str, str]]) -> str:
+    """Return a tree as Markdown.
 
     Args:
-        top: the tree; :func:`place` stands where code belongs.
+        top: the tree, with a :func:`placeholder` for each code block.
         code: language and text of each block.
     """
     from html_to_markdown import convert
@@ -63,7 +49,7 @@ def markdown(top: Element, code: list[tuple[str, str]]) -> str:
 
 
 def _spaced(text: str) -> Iterator[str]:
-    """Its lines, with a blank one before each quote that would continue a paragraph."""
+    """Yield the lines, with a blank one before each quote that would continue a paragraph."""
     before = ""
     for line in text.split("\n"):
         starts = line.lstrip().startswith(">") and not before.lstrip().startswith(">")
@@ -89,7 +75,7 @@ def _options() -> Any:
 
 
 def _fenced(match: re.Match[str], code: list[tuple[str, str]]) -> str:
-    """A code block at its place: every line goes behind what leads the place's own line."""
+    """Return a code block, each line with the indentation and quote markers of its placeholder."""
     before, number, after = match[1], int(match[2]), match[3]
     language, text = code[number]
     lead = _LEADING.match(before)
@@ -107,8 +93,8 @@ def _fenced(match: re.Match[str], code: list[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def one_line(code: str) -> Element:
-    """Code for a cell of a table: a line of code each, with breaks between."""
+def code_in_cell(code: str) -> Element:
+    """Return code for a table cell: each line as inline code, with breaks between."""
     cell = make("span")
     for number, line in enumerate(code.split("\n")):
         if number:
@@ -117,15 +103,12 @@ def one_line(code: str) -> Element:
     return cell
 
 
-def stand_in(block: Element, number: int) -> None:
-    """Put the place of a code block where the block was."""
-    replace(block, make("p", place(number)))
+def insert_placeholder(block: Element, number: int) -> None:
+    """Replace a code block by its placeholder."""
+    replace(block, make("p", placeholder(number)))
 
 
-# Code blocks of web pages
-
-
-#: What highlighters and themes put into a block that is no code.
+#: Classes of elements in a code block that are not code.
 _NOT_CODE = {
     "linenos",
     "lineno",
@@ -146,14 +129,8 @@ _NOT_CODE = {
     "boring",
     "react-syntax-highlighter-line-number",
 }
-
-
 _NUMBERED = {"highlighttable", "rouge-table", "lntable", "codehilitetable"}
-
-
 _NAMED = re.compile(r"(?:language|lang|highlight-source|highlight-text|highlight)-([\w+#.-]+)$")
-
-
 _SAME = {
     "default": "",
     "none": "",
@@ -163,17 +140,13 @@ _SAME = {
     "txt": "",
     "nohighlight": "",
 }
-
-
 _SAME |= {"ipython3": "python", "python3": "python", "py": "python", "html-basic": "html"}
-
-
-#: How far above a block its language may be written.
+#: How many elements above a block its language is searched.
 _ABOVE = 4
 
 
-def without_line_numbers(root: Element) -> None:
-    """Tables that have line numbers beside the code become the code."""
+def drop_line_numbers(root: Element) -> None:
+    """Replace tables of line numbers and code by the code."""
     for table in elements(root):
         if table.tag == "table" and not _NUMBERED.isdisjoint(classes(table)):
             blocks = table.findall(".//pre")
@@ -185,8 +158,8 @@ def without_line_numbers(root: Element) -> None:
                 replace(table, blocks[-1])
 
 
-def set_aside(root: Element) -> list[tuple[str, str]]:
-    """Take the code blocks out of a tree, leaving their places: language and text of each."""
+def extract_code(root: Element) -> list[tuple[str, str]]:
+    """Replace code blocks by placeholders; return language and text of each."""
     taken: list[tuple[str, str]] = []
     for block in elements(root):
         outer = block.getparent()
@@ -194,10 +167,10 @@ def set_aside(root: Element) -> list[tuple[str, str]]:
             continue
         code = code_of(block)
         if _within(block, "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"):
-            replace(block, one_line(code))
+            replace(block, code_in_cell(code))
         elif code.strip():
             taken.append((language_of(block), code))
-            stand_in(block, len(taken) - 1)
+            insert_placeholder(block, len(taken) - 1)
         else:
             block.drop_tree()
     return taken
@@ -208,7 +181,7 @@ def _within(block: Element, *tags: str) -> bool:
 
 
 def language_of(block: Element) -> str:
-    """The language of a code block in lower case; empty where the page does not say."""
+    """Return the language of a code block in lower case; empty if unknown."""
     code = block.find(".//code")
     near = [each for each in (code, block) if each is not None]
     parent = block.getparent()
@@ -223,7 +196,7 @@ def language_of(block: Element) -> str:
 
 
 def _own_language(element: Element) -> str | None:
-    """What the element itself says; None where it says nothing."""
+    """Return the language that the element itself states; None if it states none."""
     for attribute in ("data-lang", "data-language", "data-code-language"):
         if element.get(attribute):
             return _name(element.get(attribute))
@@ -245,7 +218,7 @@ def _name(name: str) -> str:
 
 
 def code_of(block: Element) -> str:
-    """The block's text exactly as shown, without its last line end."""
+    """Return the block's text exactly as shown, without the last line break."""
     parts: list[str] = []
     dropped: Element | None = None
     for event, element in descend(block):
@@ -268,7 +241,7 @@ def _start(element: Element, *, first: bool) -> str:
     if element.tag == "br":
         return "\n"
     text = element.text or ""
-    # The line end behind <pre> is no part of it.
+    # HTML ignores a line break right after <pre>.
     return text.removeprefix("\n") if first else text
 
 
@@ -312,50 +285,30 @@ _KINDS = {
     "versionadded",
     "versionchanged",
 }
-
-
-#: What may stand before the kind in a class.
+#: Classes that consist of a prefix and the kind.
 _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"
     r"|aside|notice|admonitionblock)-{1,2}(\w+)$"
 )
-
-
 _ALONE = {"note", "tip", "warning", "important", "caution", "danger"}
-
-
 _BOXES = {"admonition", "custom-block", "markdown-alert", "callout", "hint", "admonitionblock"}
-
-
 _TITLES = re.compile(
     r"(?:admonition-title|admonition-?heading.*|markdown-alert-title|custom-block-title"
     r"|starlight-aside__title|callout-(?:title|header)|alert-heading|summary)$",
     re.IGNORECASE,
 )
-
-
 _TABS = (
     ".//*[@role='tablist'] | .//div[contains(@class, 'tabbed-labels')]"
     " | .//div[contains(@class, 'vp-code-group')]/div[@class='tabs']"
 )
-
-
 _PANELS = (
     ".//*[@role='tabpanel'] | .//div[contains(concat(' ', @class, ' '), ' tabbed-block ')]"
     " | self::div[contains(@class, 'vp-code-group')]/div[@class='blocks']/div"
 )
-
-
 _SAME_KIND = {"secondary": "note", "primary": "note", "seealso": "see also"}
-
-
 _TITLE_DEPTH = 3
-
-
 _MOST_ICON = 3
-
-
-#: Nextra tells the kinds of its callouts by icons, or by colours alone.
+#: Nextra distinguishes callouts by icons, or by colours alone.
 _NEXTRA = {
     "warning": re.compile("\N{WARNING SIGN}|yellow"),
     "error": re.compile("\N{NO ENTRY SIGN}|-red-"),
@@ -363,14 +316,12 @@ _NEXTRA = {
     "important": re.compile("-purple-"),
     "tip": re.compile("\N{ELECTRIC LIGHT BULB}|-green-|-orange-"),
 }
-
-
-#: One in another says nothing more, and costs the converter a pass over the text for each.
+#: Nested emphasis has no effect, and costs the converter a pass over the text for each level.
 _EMPHASIS = ("b", "strong", "i", "em")
 
 
 def quote_admonitions(main: Element) -> None:
-    """Admonitions become quotes that begin with their kind, or their title, in bold."""
+    """Replace admonitions by quotes that begin with their kind or title in bold."""
     for element in reversed(elements(main)):
         if element.tag == "details":
             _open_details(element)
@@ -381,7 +332,7 @@ def quote_admonitions(main: Element) -> None:
 
 
 def _kind(element: Element) -> str:
-    """The admonition's kind in lower case; empty where the element is none."""
+    """Return the kind of an admonition in lower case; empty if the element is not one."""
     names = classes(element)
     if "nextra-callout" in names:
         said = f"{plain(element)[:2]} {' '.join(names)}"
@@ -399,7 +350,7 @@ def _kind(element: Element) -> str:
     kind = marked.lower()
     if kind in _KINDS or kind in _SAME_KIND:
         return kind
-    # Old Sphinx and hand-written pages have the kind alone.
+    # Old Sphinx and hand-written pages have only the kind.
     return names[0] if len(names) == 1 and names[0] in _ALONE else ""
 
 
@@ -430,7 +381,7 @@ def _quote(element: Element, kind: str) -> None:
 
 
 def _drop_icon(element: Element) -> None:
-    """A box of its own for a picture says nothing."""
+    """Remove an element that only holds an icon."""
     first = next(iter(element), None)
     if first is None or first.tag not in {"div", "span"} or (element.text or "").strip():
         return
@@ -440,7 +391,7 @@ def _drop_icon(element: Element) -> None:
 
 
 def _take_title(element: Element) -> str:
-    """Take the title out of an admonition."""
+    """Remove and return the title of an admonition."""
     for each in element.iterdescendants():
         depth = 0
         above = each.getparent()
@@ -456,7 +407,7 @@ def _take_title(element: Element) -> str:
 
 
 def _first_paragraph(element: Element) -> Element | None:
-    """The paragraph that an admonition begins with, if it begins with one."""
+    """Return the paragraph that an admonition begins with, if any."""
     while not (element.text or "").strip():
         children = [each for each in element if plain(each)]
         if not children:
@@ -474,7 +425,7 @@ def _tail(element: Element) -> str:
 
 
 def _open_details(element: Element) -> None:
-    """What can be folded is open; with an admonition's kind it is one."""
+    """Unfold a details element; one with an admonition's class becomes a quote."""
     kind = next((each for each in classes(element) if each in _KINDS), "")
     if kind:
         _quote(element, kind)
@@ -489,17 +440,17 @@ def _open_details(element: Element) -> None:
 
 
 def name_tabs(main: Element) -> None:
-    """Write each tab's name before its panel."""
+    """Insert each tab's name before its panel."""
     for group in main.xpath(_TABS):
         names = [plain(each) for each in group.xpath(".//*[@role='tab'] | ./label")]
-        # Some lists of tabs stand in a box of their own.
+        # The list of tabs may be wrapped in an element of its own.
         for around in islice(group.iterancestors(), 2):
             panels = around.xpath(_PANELS)
             if panels and len(names) == len(panels):
                 for name, panel in zip(names, panels, strict=True):
                     panel.attrib.pop("hidden", None)
                     panel.insert(0, make("p", "", make("strong", name)))
-                    # Code that was set aside may be the panel itself or the text in it.
+                    # A code block's placeholder may be the panel itself or its text.
                     panel[0].tail, panel.text = panel.text, None
                 break
         if "tabs" in classes(group) and group.tag == "div":
@@ -510,7 +461,7 @@ def name_tabs(main: Element) -> None:
 
 
 def write_formulas(main: Element) -> None:
-    """Formulas become their TeX where the page has it, between dollar signs."""
+    """Replace formulas by their TeX between dollar signs, where the page has it."""
     for element in elements(main):
         if element.getparent() is None:
             continue
@@ -538,7 +489,7 @@ def _is_katex(element: Element) -> bool:
 
 
 def _is_tex(element: Element) -> bool:
-    """Whether a script of the page's would make a formula of the element."""
+    """Return whether the page's scripts would render the element as a formula."""
     tex = (element.text or "").strip()
     return not {"math", "arithmatex"}.isdisjoint(classes(element)) and tex[:2] in {"\\(", "\\["}
 
@@ -548,7 +499,7 @@ def _dollars(tex: str, *, display: bool) -> str:
 
 
 def flatten_terms(main: Element) -> None:
-    """Terms become paragraphs: signatures as code, others in bold; descriptions follow them."""
+    """Replace definition lists by paragraphs: signatures as code, other terms in bold."""
     for element in elements(main):
         if element.tag == "dt":
             text = plain(element)
@@ -559,7 +510,7 @@ def flatten_terms(main: Element) -> None:
 
 
 def simplify_inline(main: Element) -> None:
-    """Raised and lowered text keeps its meaning, pictures are their description."""
+    """Replace images by their description, and mark superscripts and subscripts."""
     for element in elements(main):
         if element.getparent() is None:
             continue

@@ -1,248 +1,16 @@
-"""Which part of a web page is its text, and what in it is furniture.
-
-This room knows how documentation generators lay out their pages. It does not know how the text
-is written down.
-"""
+"""The main part of a web page: where its text is, and what in it is navigation and the like."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
-from typing import Any
 
 from lxml import etree
 from lxml import html as lxml_html
 
-from docstow.core.errors import UnreadableInput
-from docstow.text.decoding import decode
+from docstow.formats.html.tree import Element, classes, elements, plain
 
-# Bytes of a web page to text, though what is said of their encoding may be wrong.
-
-
-#: Browsers look for the declaration in the first 1024 bytes; generators that inline styles put
-#: it later.
-_HEAD = 8192
-
-
-_DECLARED = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)|<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)",
-    re.IGNORECASE,
-)
-
-
-#: One byte per character, so that any bytes fit: what they are called says little.
-_LATIN = re.compile(r"(?:iso[-_]?8859[-_]?1|latin[-_]?1|us[-_]?ascii|ascii|l1)$", re.IGNORECASE)
-
-
-_WIDE = {"utf16": "utf-16-le", "utf16le": "utf-16-le", "utf16be": "utf-16-be", "utf32": "utf-32-le"}
-
-
-_HIGH = bytes(range(128, 256))
-
-
-#: UTF-8 with some dirt has this many high bytes for each that is wrong.
-_MOSTLY = 8
-
-
-#: Western languages have no more high bytes than this; other scripts are left to a guess.
-_SPARSE = 0.08
-
-
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-
-
-#: What XML, and so the parser, has no place for; U+FDD0 and U+FDD1 mark places of our own.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufdd1\ufffe\uffff]")
-
-
-def page_text(body: bytes, charset: str = "") -> str:
-    r"""Make text of a page, with ``\n`` as the only line end and no control characters.
-
-    UTF-8 that decodes is UTF-8 whatever was declared: bytes of other encodings hardly ever do.
-    Latin-1 means windows-1252, as in browsers.
-
-    Args:
-        body: the page's bytes.
-        charset: what was sent with them; may be empty or wrong.
-
-    Raises:
-        UnreadableInput: the bytes are no text.
-    """
-    if body.startswith(_MARKS):
-        return _clean(decode(body, name="The page"))
-    wide = charset.lower().replace("-", "").replace("_", "")
-    if wide in _WIDE:
-        return _clean(body.decode(_WIDE[wide], "replace"))
-    # Elsewhere NUL is dirt.
-    body = body.replace(b"\0", b"")
-    encoding = _encoding(body, charset)
-    if encoding == "utf-8":
-        return _clean(body.decode("utf-8", "replace"))
-    return _clean(decode(body, encoding, name="The page"))
-
-
-def _encoding(body: bytes, sent: str) -> str:
-    """What to try first; empty where only a guess is left."""
-    declared = _DECLARED.search(body[:_HEAD])
-    found = (declared[1] or declared[2]).decode("ascii", "replace") if declared else ""
-    named = next((name for name in (sent, found) if name and not _is_utf8(name)), "")
-    if named.lower().startswith("iso-2022") and b"\x1b" in body:
-        return named
-    wrong = body.decode("utf-8", "replace").count("\ufffd")
-    high = len(body) - len(body.translate(None, _HIGH))
-    if not wrong or high > _MOSTLY * wrong:
-        return "utf-8"
-    if named:
-        return "windows-1252" if _LATIN.match(named) else named
-    return "windows-1252" if high < len(body) * _SPARSE else ""
-
-
-def _is_utf8(name: str) -> bool:
-    return name.lower().replace("-", "").replace("_", "") in {"utf8", "unicode", "utf8mb4"}
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n"))
-
-
-# Text of a web page to a tree that has bounds, and small questions about its elements.
-
-
-#: lxml's elements; its stubs say little more.
-Element = Any
-
-
-#: Elements below this depth lose their tags but keep their text: the parser gives up at 2048.
-DEEPEST = 100
-
-
-# Possessive, and ended by the text's end too: no part of a hostile page is read twice.
-_NAME = r"<(/?)([a-zA-Z][^\s/>]*+)"
-
-
-_TAG = re.compile(_NAME + r"(?:[^>\"']++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)")
-
-
-#: Elements that have no end tag, or whose end tag is left out so often that it counts nothing.
-_UNCOUNTED = {
-    "area",
-    "base",
-    "br",
-    "col",
-    "embed",
-    "hr",
-    "img",
-    "input",
-    "link",
-    "meta",
-    "param",
-    "source",
-    "track",
-    "wbr",
-    "p",
-    "li",
-    "dt",
-    "dd",
-    "td",
-    "th",
-    "tr",
-    "tbody",
-    "thead",
-    "tfoot",
-    "option",
-    "optgroup",
-    "colgroup",
-    "html",
-    "head",
-    "body",
-}
-
-
-_SPACE = re.compile(r"\s+")
-
-
-def parse(text: str) -> Element:
-    """Make a tree of a page's text; its root is the ``html`` element.
-
-    Raises:
-        UnreadableInput: there is nothing in it.
-    """
-    if not text.strip():
-        raise UnreadableInput("The page is empty.")
-    parser = lxml_html.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
-    )
-    try:
-        root = lxml_html.document_fromstring(
-            _shallow(text).encode("utf-8", "replace"), parser=parser
-        )
-    except (etree.LxmlError, ValueError, AssertionError) as error:
-        raise UnreadableInput("The page has no HTML in it.") from error
-    for element in root.iter(etree.Element):
-        # Of XHTML with prefixes, the local name is what counts.
-        if ":" in element.tag and element.tag.rpartition(":")[2].isalnum():
-            element.tag = element.tag.rpartition(":")[2]
-    return root
-
-
-def _shallow(text: str) -> str:
-    """Drop the tags that nest too deep; most pages come back as they are."""
-    depth = 0
-
-    def keep(match: re.Match[str]) -> str:
-        nonlocal depth
-        name = match[2].lower()
-        if name in _UNCOUNTED or match[0].endswith("/>"):
-            return match[0]
-        if match[1]:
-            depth = max(depth - 1, 0)
-            return match[0] if depth < DEEPEST else ""
-        depth += 1
-        return match[0] if depth <= DEEPEST else ""
-
-    if text.count("<") < DEEPEST:
-        return text
-    return _TAG.sub(keep, text)
-
-
-def classes(element: Element) -> list[str]:
-    """The element's classes."""
-    return (element.get("class") or "").split()
-
-
-def plain(element: Element) -> str:
-    """The element's text on one line."""
-    return _SPACE.sub(" ", "".join(element.itertext())).strip()
-
-
-def elements(root: Element) -> list[Element]:
-    """All elements below ``root`` in their order, so that a caller may change the tree."""
-    return list(root.iterdescendants(etree.Element))
-
-
-def descend(root: Element) -> Iterator[tuple[str, Element]]:
-    """Starts and ends of the elements below ``root``, itself included."""
-    yield from etree.iterwalk(root, events=("start", "end"))
-
-
-def make(tag: str, text: str = "", *children: Element) -> Element:
-    """A new element."""
-    element = lxml_html.Element(tag)
-    element.text = text
-    element.extend(children)
-    return element
-
-
-def replace(old: Element, new: Element) -> None:
-    """Put ``new`` in the place of ``old``, the text behind it stays."""
-    new.tail, old.tail = old.tail, None
-    parent = old.getparent()
-    if parent is not None:
-        parent.replace(old, new)
-
-
-#: Where a page marks its text itself, the surest first.
+#: Elements that mark the main part, the most reliable first.
 _MARKED = [
     "//*[contains(concat(' ', @class, ' '), ' theme-doc-markdown ')]",
     "//article[contains(concat(' ', @class, ' '), ' md-content__inner ')]",
@@ -255,8 +23,6 @@ _MARKED = [
     "//*[@role='main']",
     "//div[@class='body']",
 ]
-
-
 _TAGS = {
     "script",
     "style",
@@ -281,11 +47,7 @@ _TAGS = {
     "link",
     "meta",
 }
-
-
 _ROLES = {"navigation", "search", "banner", "contentinfo", "dialog", "tablist", "toolbar", "menu"}
-
-
 _FURNITURE = re.compile(
     r"(?:headerlink|anchor-?link|hash-link|header-anchor|heading-anchor|md-source-file|md-feedback"
     r"|md-content__button|(?:theme-)?edit-(?:this-)?(?:page|link)|theme-doc-(?:footer|breadcrumbs"
@@ -297,25 +59,15 @@ _FURNITURE = re.compile(
     r"|ethical-ads?|share-buttons|tabbed-labels|nextra-breadcrumbs?|nextra-toc|td-rss-button"
     r"|feedback--\w+|td-page-meta\w*|breadcrumb-nav|viewcode-link)$"
 )
-
-
 _IDS = re.compile(r"(?:toc|table-of-contents|search(?:box)?|cookie[\w-]*|sidebar|breadcrumbs?)$")
-
-
-#: What themes without telling classes write around the text: when it changed, and how it was liked.
+#: Lines around the text in themes without specific classes: dates of change, feedback forms.
 _ASIDE = re.compile(
     r"(?:last (?:updated|modified|edited)\b[^.!?]{0,15}\d.{0,40}"
     r"|was this (?:page |article |section )?helpful\?.{0,20})",
     re.IGNORECASE,
 )
-
-
 _SHOWN_LATER = re.compile(r":(?:block|flex|grid|inline|table|contents)")
-
-
 _LINK_SIGNS = {"", "¶", "#", "§", "🔗", "\u200b", "link"}
-
-
 #: A page that is more work is taken whole: the extractor reads the text once for each element
 #: around it, so this bounds its time.
 _EXTRACTED = 10_000_000

@@ -1,7 +1,7 @@
-"""MDX: Markdown with JSX, of which the children are kept.
+"""Markdown and MDX as pages.
 
-This room knows statements, tags and expressions in Markdown's prose, and what the components of
-the usual documentation tools mean. It makes Markdown of them and knows nothing of what follows.
+Of MDX's components the children stay; callouts and tabs of common documentation tools become
+Markdown.
 """
 
 from __future__ import annotations
@@ -11,43 +11,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from docstow.core.model import File
-from docstow.formats import Page, name_of
+from docstow.formats import Page, default_title
 from docstow.formats.admonitions import NAMES, Line
 from docstow.formats.markdown import front_matter
-from docstow.formats.markdown.blocks import normalised
-from docstow.formats.markdown.inline import Inline, label_of
-
-# Markdown files as pages.
-
+from docstow.formats.markdown.blocks import normalize_blocks
+from docstow.formats.markdown.inline import Inline, normalize_label
 
 _DEFINITION = re.compile(
     r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?"
     r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ \t]*$"
 )
-
-
-#: Docusaurus reads ``.md`` as MDX too: a statement before any code gives that away.
+#: Docusaurus reads ``.md`` as MDX too: an import before any code shows it.
 _IMPORT = re.compile(r"^import [\w{*][^\n]{0,500} from ['\"]", re.MULTILINE)
-
-
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()]{0,2000}\)")
 
 
 def read(text: str, file: File) -> Page:
-    """Read a Markdown file, or one that is MDX though its suffix does not say so."""
+    """Read a Markdown file, or MDX under the suffix of Markdown."""
     if _IMPORT.search(text.partition("```")[0]):
-        text = as_markdown(text)
+        text = mdx_to_markdown(text)
     attributes, body = front_matter.split(text)
-    return page(normalised(body.split("\n")), file, attributes)
+    return build_page(normalize_blocks(body.split("\n")), file, attributes)
 
 
-def page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:
-    """Make a page of lines whose blocks are normalised.
+def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:
+    """Build a page from lines whose blocks are normalised.
 
     Args:
         lines: the lines.
-        file: where they are from.
-        attributes: what the file says of itself; its ``title`` is taken for one.
+        file: their origin.
+        attributes: metadata of the file; ``title`` is the fallback for a missing heading.
     """
     references: dict[str, str] = {}
     prose: list[Line] = []
@@ -56,17 +49,17 @@ def page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:
         if definition is None:
             prose.append((line, code))
         else:
-            references.setdefault(label_of(definition[1]), definition[2])
+            references.setdefault(normalize_label(definition[1]), definition[2])
     inline = Inline(file.url, references)
     written, heading = _title_first(_paragraphs(prose, inline))
     attributes = dict(attributes)
-    said = str(attributes.pop("title", ""))
-    title = plain(heading) or said or name_of(file)
+    metadata_title = str(attributes.pop("title", ""))
+    title = plain(heading) or metadata_title or default_title(file)
     return Page(title, "\n".join(written), links=tuple(inline.links), attributes=attributes)
 
 
 def plain(text: str) -> str:
-    """Inline Markdown as plain text, on one line."""
+    """Return inline Markdown as plain text on one line."""
     return " ".join(_unlinked(text).replace("`", "").replace("**", "").split())
 
 
@@ -75,7 +68,7 @@ def _unlinked(text: str) -> str:
 
 
 def _paragraphs(lines: Sequence[Line], inline: Inline) -> list[Line]:
-    """Rewrite paragraph by paragraph, so that a link may be broken over lines."""
+    """Rewrite each paragraph as a whole, as links may span lines."""
     out: list[Line] = []
     paragraph: list[str] = []
 
@@ -105,12 +98,12 @@ def _paragraphs(lines: Sequence[Line], inline: Inline) -> list[Line]:
 
 
 def _opens(line: str) -> bool:
-    """Whether a line of code opens a fence that stands in no list."""
+    """Return whether a line of code opens a fence outside lists."""
     return line.startswith(("```", "~~~"))
 
 
 def _title_first(lines: list[Line]) -> tuple[list[str], str]:
-    """The lines with their title heading first, and that heading's text; empty without one."""
+    """Move the title heading to the front; return the lines and its text, empty without one."""
     place = next(
         (n for n, (line, code) in enumerate(lines) if not code and re.match(r"#{1,6} ", line)), -1
     )
@@ -132,46 +125,28 @@ def _title_first(lines: list[Line]) -> tuple[list[str], str]:
 
 
 _FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})")
-
-
 _STATEMENT = re.compile(
     r"import\s+(?:[\"']|[\w*{][^\n]{0,2000}$)"
     r"|export\s+(?:default|const|let|var|function|async|class|type|interface|\{|\*)"
 )
-
-
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
-
-
 _NAME = re.compile(r"</?([A-Za-z][\w.:-]{0,60})?")
-
-
 _ATTRIBUTE = re.compile(r"(type|title|label|value)=\{?[\"'`]([^\"'`]{0,300})[\"'`]")
-
-
 _STRING = re.compile(r"\{\s*([\"'`])([^\"'`{}]{0,500})\1\s*\}")
-
-
 _TITLED = {"TabItem", "Tab", "Step", "Card", "Accordion", "AccordionItem", "Expandable"}
-
-
 _CALLOUTS = {"Admonition", "Callout", "Alert", "Aside"}
-
-
 _LONGEST_STATEMENT = 400
-
-
-#: How much may be looked through in vain for the ends of tags and expressions.
-_PATIENCE = 300_000
+#: How many characters may be scanned for the ends of tags without finding one.
+_SCAN_BUDGET = 300_000
 
 
 def read_mdx(text: str, file: File) -> Page:
     """Read an MDX file."""
-    return read(as_markdown(text), file)
+    return read(mdx_to_markdown(text), file)
 
 
-def as_markdown(text: str) -> str:
-    """The text without statements, tags and expressions; code is left as it is."""
+def mdx_to_markdown(text: str) -> str:
+    """Return MDX without statements, tags and expressions; code stays verbatim."""
     scanner = _Scanner()
     out: list[str] = []
     prose: list[str] = []
@@ -206,7 +181,7 @@ def _dedented(lines: list[str], indent: int) -> list[str]:
 
 
 def _statement_end(lines: list[str], at: int) -> int:
-    """Where a statement ends: at an empty line outside brackets, or at the next statement."""
+    """Return the end of a statement: an empty line outside brackets, or the next statement."""
     depth = 0
     first_empty = 0
     for end in range(at, min(len(lines), at + _LONGEST_STATEMENT)):
@@ -220,14 +195,14 @@ def _statement_end(lines: list[str], at: int) -> int:
 
 
 class _Scanner:
-    """Goes through the prose between fences; knows how deep in components it is."""
+    """Converts the text between fences; ``depth`` is that of open components."""
 
     def __init__(self) -> None:
         self.depth = 0
-        self._patience = _PATIENCE
+        self._scan_budget = _SCAN_BUDGET
 
     def prose(self, lines: list[str]) -> list[str]:
-        """Lines of prose as Markdown."""
+        """Return lines of text as Markdown."""
         inside = self.depth > 0
         text = self._text("\n".join(lines))
         if not (inside or self.depth or "<" in "".join(lines)):
@@ -252,18 +227,18 @@ class _Scanner:
                 continue
             end = self._end(text, at)
             if end:
-                out += [text[last:at], self._written(text[at:end])]
+                out += [text[last:at], self._convert(text[at:end])]
                 last = end
         return "".join([*out, text[last:]])
 
     def _end(self, text: str, at: int) -> int:
-        """Where a tag or expression ends; 0 if it is none."""
+        """Return the end of a tag or expression; 0 if it is neither."""
         if text[at] == "<" and not re.match(r"</?[A-Za-z>]", text[at : at + 3]):
             return 0
         if text[at] == "<" and text.startswith(("<http", "<mailto"), at):
             return 0
         braces, quote = 0, ""
-        for place in range(at, min(len(text), at + 5000, at + self._patience)):
+        for place in range(at, min(len(text), at + 5000, at + self._scan_budget)):
             mark = text[place]
             if quote:
                 quote = "" if mark == quote else quote
@@ -280,10 +255,10 @@ class _Scanner:
             elif mark == "<" and braces == 0 and place > at:
                 break
         else:
-            self._patience -= min(5000, len(text) - at, self._patience)
+            self._scan_budget -= min(5000, len(text) - at, self._scan_budget)
         return 0
 
-    def _written(self, markup: str) -> str:
+    def _convert(self, markup: str) -> str:
         if markup[0] == "{":
             string = _STRING.fullmatch(markup)
             return string[2] if string else ""

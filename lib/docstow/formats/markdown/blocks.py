@@ -1,8 +1,6 @@
-"""Markdown's blocks: fences found, and what only one tool knows made plain Markdown.
+"""Blocks of Markdown: those of MkDocs, Docusaurus, VitePress, MyST and GitHub become CommonMark.
 
-This room knows CommonMark's fences and headings and the blocks of MkDocs, Docusaurus, VitePress,
-MyST and GitHub. It does not know links, nor where a text comes from. Every line is looked at a
-fixed number of times for each level of nesting, of which there are few.
+Each line is read a fixed number of times for each of few levels of nesting.
 """
 
 from __future__ import annotations
@@ -11,32 +9,19 @@ import html
 import re
 from collections.abc import Sequence
 
-from docstow.formats.admonitions import NAMES, Line, label, quoted
-
-# Blocks of HTML in Markdown
-
+from docstow.formats.admonitions import NAMES, Line, label, quote
 
 _OPENING = re.compile(r"\s{0,20}<(h[1-6]|table|pre|style|script|!--)(?=[\s>-]|$)", re.IGNORECASE)
-
-
 _TAG = re.compile(r"<[^<>]{0,1500}>")
-
-
 _CELL = re.compile(r"<t[hd](?=[\s>])[^<>]{0,1500}>", re.IGNORECASE)
-
-
 _ROW = re.compile(r"<tr(?=[\s>])[^<>]{0,1500}>", re.IGNORECASE)
-
-
 _CODE_CLASS = re.compile(r"(?:lang|language|highlight-source)-([\w+#-]+)")
-
-
-#: A block of this many lines that has not closed is none.
+#: A block of HTML that does not close within so many lines is text.
 _LONGEST = 400
 
 
 def html_block(lines: Sequence[str], at: int) -> tuple[list[Line], int]:
-    """The block that opens on a line as Markdown, and where it ends: ``at`` where none opens."""
+    """Return the block of HTML at a line as Markdown, and its end; ``at`` if there is none."""
     match = _OPENING.match(lines[at])
     if match is None:
         return [], at
@@ -71,7 +56,7 @@ def _preformatted(body: str) -> list[Line]:
 
 
 def _table(body: str) -> list[Line]:
-    """Rows as a table of Markdown; cells keep their inline tags, which are looked at later."""
+    """Return rows as a Markdown table; cells keep their inline tags."""
     rows = []
     for row in _ROW.split(body)[1:]:
         cells = [re.sub(r"</t[hdr]>|</?t(?:head|body|foot)>", " ", c) for c in _CELL.split(row)[1:]]
@@ -88,66 +73,38 @@ def _table(body: str) -> list[Line]:
 
 
 _DEEPEST = 8
-
-
 _FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$")
-
-
 _LANGUAGE = re.compile(r"\{?[.=]?([\w+#./-]+)")
-
-
 _MYST = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)$")
-
-
 _ADMONITION = re.compile(r"( *)(?:!!!|\?\?\?\+?) +([\w-]+)[^\"]*+(?:\"(.*)\")?\s*$")
-
-
 _TAB = re.compile(r"( *)===[!+]* +[\"'](.+)[\"']\s*$")
-
-
 _CONTAINER = re.compile(r" {0,8}:{3,} *\{?([A-Za-z][\w.:-]*)\}?(?:\[(.*)\])?(.*)$")
-
-
 _CONTAINER_END = re.compile(r" {0,8}:{3,}\s*$")
-
-
 _ALERT = re.compile(r"\s*\[!(\w+)\][+-]?\s*(.*)$")
-
-
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?$")
-
-
 _HEADING_ID = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
-
-
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
-
-
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
-
-
 _CODE_CELLS = {"code-block", "code", "sourcecode", "code-cell", "code-include"}
-
-
 _NAVIGATION = {"toctree", "contents", "tableofcontents", "include", "figure", "image"}
 
 
-def normalised(lines: Sequence[str], depth: int = 0) -> list[Line]:
-    """The lines of a text with every block in the one way that docstow writes it."""
+def normalize_blocks(lines: Sequence[str], depth: int = 0) -> list[Line]:
+    """Return the lines with every block in one form of CommonMark."""
     if depth > _DEEPEST:
         return [(line, False) for line in lines]
     return _Blocks(lines, depth).read()
 
 
 class _Blocks:
-    """One pass over the lines of one level."""
+    """A pass over the lines of one level of nesting."""
 
     def __init__(self, lines: Sequence[str], depth: int) -> None:
         self._lines = lines
         self._depth = depth
         self._out: list[Line] = []
         self._in_list = False
-        self._fences, self._containers = _pairs(lines)
+        self._fences, self._containers = _find_closings(lines)
 
     def read(self) -> list[Line]:
         at = 0
@@ -171,7 +128,7 @@ class _Blocks:
         return self._out
 
     def _inner(self, lines: Sequence[str]) -> list[Line]:
-        return normalised(lines, self._depth + 1)
+        return normalize_blocks(lines, self._depth + 1)
 
     def _fence(self, at: int) -> int:
         end = self._fences.get(at)
@@ -192,13 +149,13 @@ class _Blocks:
         return end + 1
 
     def _directive(self, name: str, title: str, body: list[str]) -> bool:
-        """A MyST directive that holds prose; False for one that is code."""
+        """Write a MyST directive that holds text; return False for one that is code."""
         if name in _NAVIGATION:
             return True
         if name not in NAMES:
             return False
         options = [line for line in body if not re.match(r":[\w-]+:", line)]
-        self._out += quoted(label(name, title), self._inner(options))
+        self._out += quote(label(name, title), self._inner(options))
         return True
 
     def _indented_code(self, at: int) -> int:
@@ -214,7 +171,7 @@ class _Blocks:
         return end
 
     def _below(self, at: int, indent: int) -> tuple[list[str], int]:
-        """The lines that are indented below one that opens a block, and where they end."""
+        """Return the indented lines of a block, and their end."""
         prefix = " " * (indent + 4)
         end = at
         while end < len(self._lines):
@@ -230,7 +187,7 @@ class _Blocks:
         if match is None:
             return at
         body, end = self._below(at + 1, len(match[1]))
-        self._out += quoted(label(match[2], match[3] or ""), self._inner(body))
+        self._out += quote(label(match[2], match[3] or ""), self._inner(body))
         return end
 
     def _tab(self, at: int) -> int:
@@ -247,7 +204,7 @@ class _Blocks:
             return at
         end = self._containers.get(at)
         if end is None:
-            # mkdocstrings: the name of what its generator would describe here.
+            # mkdocstrings: the name of an item that it would describe here.
             if "." not in match[1]:
                 return at
             self._out.append((f"`{match[1]}`", False))
@@ -255,7 +212,7 @@ class _Blocks:
         body = self._inner(self._lines[at + 1 : end])
         name = match[1].lower()
         title = match[2] or re.sub(r"\{[^{}]*\}", "", match[3] or "")
-        self._out += quoted(label(name, title), body) if name in NAMES else body
+        self._out += quote(label(name, title), body) if name in NAMES else body
         return end + 1
 
     def _quote(self, at: int) -> int:
@@ -268,9 +225,9 @@ class _Blocks:
         alert = _ALERT.match(body[0])
         if alert and alert[1].lower() in NAMES:
             heading = label(alert[1], alert[2])
-            self._out += quoted(heading, self._inner(body[1:]))
+            self._out += quote(heading, self._inner(body[1:]))
         else:
-            self._out += quoted("", self._inner(body))[1:-1]
+            self._out += quote("", self._inner(body))[1:-1]
         return end
 
     def _html(self, at: int) -> int:
@@ -296,8 +253,8 @@ class _Blocks:
         return at + 2
 
 
-def _pairs(lines: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:
-    """Where fences and containers that open on a line close: one pass for all of them."""
+def _find_closings(lines: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the closing lines of fences and containers by their opening lines, in one pass."""
     fences: dict[int, int] = {}
     containers: dict[int, int] = {}
     open_containers: list[int] = []

@@ -1,8 +1,7 @@
-"""Front matter: what a Markdown file says of itself before its text, in YAML, TOML or JSON.
+"""Front matter of Markdown files in YAML, TOML or JSON: title, description, tags, language.
 
-This room knows the few fields that docstow keeps: title, description, tags, language. Of YAML it
-knows no more than these need (scalars, lists of scalars, block texts, at the top level), which
-leaves no anchors to expand and no types to construct.
+The parser of YAML supports scalars, lists of scalars and block texts at the top level, so there are
+no anchors to expand and no types to construct.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ _MOST_TAGS = 50
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """Part a file's front matter from its text.
+    """Split a file into front matter and text.
 
     Returns:
         ``title``, ``description``, ``tags`` (a list) and ``language``, where given, and the text
-        that remains. Front matter that cannot be read is left out all the same.
+        without front matter. Invalid front matter is removed too.
     """
     first, _, rest = text.partition("\n")
     closing = _FENCES.get(first.rstrip())
@@ -37,12 +36,12 @@ def split(text: str) -> tuple[dict[str, Any], str]:
             if first.startswith("-") and not _is_yaml(lines[:number]):
                 return {}, text
             read = _toml(head) if first.startswith("+") else _yaml(lines[:number])
-            return kept(read), rest[len(head) + (number > 0) + len(line) :].lstrip("\n")
+            return known_fields(read), rest[len(head) + (number > 0) + len(line) :].lstrip("\n")
     return {}, text
 
 
-def kept(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Of all fields those that docstow keeps, as text."""
+def known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that docstow keeps, as text."""
     found: dict[str, Any] = {}
     for name, keys in (
         ("title", ("title",)),
@@ -57,14 +56,14 @@ def kept(fields: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(tags, str):
         tags = tags.split(",")
     if isinstance(tags, list):
-        words = [str(tag).strip() for tag in tags if isinstance(tag, str | int | float)]
-        if any(words):
-            found["tags"] = [word[:100] for word in words if word][:_MOST_TAGS]
+        names = [str(tag).strip() for tag in tags if isinstance(tag, str | int | float)]
+        if any(names):
+            found["tags"] = [name[:100] for name in names if name][:_MOST_TAGS]
     return found
 
 
 def _is_yaml(lines: list[str]) -> bool:
-    """Whether these lines can be front matter: a file may also begin with a rule."""
+    """Return whether lines can be front matter: a file may also begin with a rule."""
     return any(_KEY.match(line) for line in lines) or not any(line.strip() for line in lines)
 
 
@@ -80,7 +79,7 @@ def _json(text: str) -> tuple[dict[str, Any], str]:
         fields, end = json.JSONDecoder().raw_decode(text[:_LONGEST])
     except (ValueError, RecursionError):
         return {}, text
-    return kept(fields), text[end:].lstrip("\n")
+    return known_fields(fields), text[end:].lstrip("\n")
 
 
 def _yaml(lines: list[str]) -> Mapping[str, Any]:
@@ -99,7 +98,7 @@ def _yaml(lines: list[str]) -> Mapping[str, Any]:
 
 
 def _value(inline: str, below: list[str]) -> Any:
-    """The value of a key, from what stands behind it and below it."""
+    """Return the value of a key from the text after it and the lines below."""
     if inline.startswith("[") and (whole := " ".join([inline, *map(str.strip, below)])):
         return [_scalar(part) for part in whole.strip("[] ").split(",")]
     if inline and inline[0] in "|>":

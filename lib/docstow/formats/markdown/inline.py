@@ -1,7 +1,6 @@
-"""Inline Markdown: links made absolute, references resolved, HTML made Markdown.
+"""Inline Markdown: make links absolute, resolve references, convert HTML tags.
 
-This room knows one paragraph at a time. It does not know blocks: what it is given is no code.
-All patterns are bounded or possessive, so that the time is in proportion to the text.
+All patterns are bounded or possessive, so that the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -11,25 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-# Addresses in prose
-
-
 _BLOB = re.compile(r"(https?://[^/]+/[^/]+/[^/]+)/(?:-/)?(blob|raw|tree)/([^/]+)/")
-
-
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
-
-
 _LONGEST = 4000
 
 
 def absolute(target: str, base: str, *, image: bool = False) -> str:
-    """The absolute address of a link; itself where it cannot be told.
+    """Return the absolute URL of a link; the target itself where it cannot be resolved.
 
     Args:
-        target: as it is written.
-        base: the page's own address; may be empty.
-        image: on a forge an image is wanted as it is, not on a page that shows it.
+        target: as written.
+        base: the page's URL; may be empty.
+        image: whether it is an image; on a forge the URL is then that of the raw file.
     """
     if not base or _SCHEME.match(target) or len(target) > _LONGEST:
         return target
@@ -46,7 +38,7 @@ def absolute(target: str, base: str, *, image: bool = False) -> str:
 
 
 def page_address(url: str) -> str:
-    """An http(s) address without its fragment; empty for anything else."""
+    """Return an http(s) URL without its fragment; empty for anything else."""
     if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
         return ""
     try:
@@ -59,8 +51,6 @@ _DESTINATION = (
     r"\(\s{0,9}(?:<(?P<%s_angled>[^<>\n]{0,2000})>|(?P<%s_plain>(?:[^\s()<>]|\([^\s()]{0,500}\)){0,2000}+))"
     r"(?:\s{1,9}(?:\"[^\"]{0,500}\"|'[^']{0,500}'))?\s{0,9}\)"
 )
-
-
 _INLINE = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\0]{1,2000}?(?<!`)(?P=ticks)(?!`))"
     r"|(?P<escape>\\[^\n])"
@@ -76,24 +66,14 @@ _INLINE = re.compile(
     + r"|\[(?P<reference>[^\[\]]{0,200})\])?)"
     r"|(?P<bare>https?://[^\s<>\[\]()\"'`]{1,2000})"
 )
-
-
 _ATTRIBUTE = re.compile(r"([A-Za-z-]{1,30})\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-
-
 _BADGE = re.compile(r"shields\.io|badge|travis-ci|codecov\.io|coveralls\.io", re.IGNORECASE)
-
-
-_MOST_SPELT_OUT = 1024 * 1024
-
-
+_MOST_EXPANDED = 1024 * 1024
 _MARKS = {
     "b": "**", "strong": "**", "summary": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     "samp": "`", "tt": "`",
 }  # fmt: skip
-
-
-#: Tags that say nothing in Markdown; other names, such as ``<T>``, are left as they are.
+#: Tags without an equivalent in Markdown; other names, such as ``<T>``, stay as they are.
 _DROPPED = {
     "a", "abbr", "article", "aside", "br", "center", "cite", "dd", "del", "details",
     "dfn", "div", "dl", "dt", "figcaption", "figure", "font", "footer", "header", "hr",
@@ -107,21 +87,21 @@ _DROPPED = {
 
 @dataclass(slots=True)
 class Inline:
-    """Rewrites the paragraphs of one document.
+    """Rewrites the paragraphs of a document.
 
     Attributes:
-        base: the page's own address; may be empty.
-        references: by normalised label the target of each reference definition.
-        links: the addresses that were met, in order; the values say nothing.
+        base: the page's URL; may be empty.
+        references: the targets of reference definitions by normalised label.
+        links: the URLs in order, as keys.
     """
 
     base: str
     references: Mapping[str, str]
     links: dict[str, None] = field(default_factory=dict)
-    _spelt_out: int = 0
+    _expanded: int = 0
 
     def rewrite(self, text: str) -> str:
-        """One paragraph, rewritten."""
+        """Return a paragraph rewritten."""
         if not any(mark in text for mark in ("[", "<", "://")):
             return text
         opened: list[str] = []
@@ -137,14 +117,14 @@ class Inline:
             if kind == "comment":
                 return ""
             if kind in {"auto", "bare"}:
-                self._met((match["auto"] or match["bare"]).rstrip(".,;:!?"))
+                self._add_link((match["auto"] or match["bare"]).rstrip(".,;:!?"))
             return match[0]
 
         rewritten = _INLINE.sub(replace, text)
         rewritten += "".join(f"]({url})" for url in reversed(opened) if url)
         return rewritten if text[:1].isspace() else rewritten.lstrip()
 
-    def _met(self, url: str) -> None:
+    def _add_link(self, url: str) -> None:
         address = page_address(url)
         if address:
             self.links[address] = None
@@ -155,10 +135,10 @@ class Inline:
             return direct
         if reference is None and match[0].endswith(")"):
             return ""
-        target = self.references.get(label_of(reference or label), "")
-        # A short label may stand for a long address many times over: only so much is spelt out.
-        self._spelt_out += len(target)
-        return target if self._spelt_out < _MOST_SPELT_OUT else ""
+        target = self.references.get(normalize_label(reference or label), "")
+        # A short label may be replaced by a long URL many times; the total is bounded.
+        self._expanded += len(target)
+        return target if self._expanded < _MOST_EXPANDED else ""
 
     def _image(self, match: re.Match[str]) -> str:
         target = self._target(match, "image", match["alt"], match["image_reference"])
@@ -185,7 +165,7 @@ class Inline:
         if target.lower().startswith(("javascript:", "data:")):
             return label
         url = absolute(target, self.base)
-        self._met(url)
+        self._add_link(url)
         return f"[{label}]({url})" if not re.search(r"[\s()]", url) else f"[{label}](<{url}>)"
 
     def _tag(self, match: re.Match[str], opened: list[str], *, cell: bool) -> str:
@@ -211,12 +191,12 @@ class Inline:
         if not closing:
             url = absolute(target, self.base) if target else ""
             opened.append("" if url.lower().startswith("javascript:") else url)
-            self._met(url)
+            self._add_link(url)
             return "[" if opened[-1] else ""
         url = opened.pop() if opened else ""
         return f"]({url})" if url else ""
 
 
-def label_of(text: str) -> str:
-    """A reference's label as it is compared."""
+def normalize_label(text: str) -> str:
+    """Return the label of a reference as it is compared."""
     return " ".join(text.lower().split())

@@ -324,18 +324,18 @@ UNSAID = [("@s/beta", "2.0.0", False), ("alpha", "1.2.3", False)]
         (locked_python.pylock, PYLOCK, [("alpha", "1.2.3", False)]),
         (locked_python.pipenv, PIPFILE_LOCK, [("alpha", "1.2.3", False)]),
         (locked_python.requirements, REQUIREMENTS, [("alpha", "1.2.3", False), ("c", "4", False)]),
-        (locked_node.npm, NPM_1, [("alpha", "1.2.3", False), ("beta", "2.0.0", False)]),
+        (locked_node.parse_npm, NPM_1, [("alpha", "1.2.3", False), ("beta", "2.0.0", False)]),
         (
-            locked_node.npm,
+            locked_node.parse_npm,
             NPM_3,
             [("@s/beta", "1.0.0", False), ("@s/beta", "2.0.0", True), BOTH[1]],
         ),
-        (locked_node.pnpm, PNPM_5, BOTH),
-        (locked_node.pnpm, PNPM_6, BOTH),
-        (locked_node.pnpm, PNPM_9, BOTH),
-        (locked_node.yarn, YARN_1, UNSAID),
-        (locked_node.yarn, YARN_BERRY, UNSAID),
-        (locked_node.bun, BUN, BOTH),
+        (locked_node.parse_pnpm, PNPM_5, BOTH),
+        (locked_node.parse_pnpm, PNPM_6, BOTH),
+        (locked_node.parse_pnpm, PNPM_9, BOTH),
+        (locked_node.parse_yarn, YARN_1, UNSAID),
+        (locked_node.parse_yarn, YARN_BERRY, UNSAID),
+        (locked_node.parse_bun, BUN, BOTH),
         (
             read_go_mod,
             GO_MOD,
@@ -365,12 +365,12 @@ def row(name: str, version: str, *, direct: bool | None) -> tuple[str, str, bool
 @pytest.mark.parametrize(
     ("read", "text", "decoder", "says"),
     [
-        (locked_node.npm, NPM_FULL, "1.1.1", True),
-        (locked_node.pnpm, PNPM_5_FULL, "1.1.1", True),
-        (locked_node.pnpm, PNPM_9_FULL, "1.1.1", True),
-        (locked_node.yarn, YARN_BERRY_FULL, "1.1.1", True),
-        (locked_node.bun, BUN_FULL, "", True),
-        (locked_node.yarn, YARN_1_FULL, "1.1.1", None),
+        (locked_node.parse_npm, NPM_FULL, "1.1.1", True),
+        (locked_node.parse_pnpm, PNPM_5_FULL, "1.1.1", True),
+        (locked_node.parse_pnpm, PNPM_9_FULL, "1.1.1", True),
+        (locked_node.parse_yarn, YARN_BERRY_FULL, "1.1.1", True),
+        (locked_node.parse_bun, BUN_FULL, "", True),
+        (locked_node.parse_yarn, YARN_1_FULL, "1.1.1", None),
     ],
 )
 def test_of_several_versions_those_are_direct_that_the_project_gets(
@@ -386,7 +386,7 @@ def test_of_several_versions_those_are_direct_that_the_project_gets(
 
 
 def test_of_the_oldest_form_of_npm_the_manifest_says_what_is_direct_at_the_top() -> None:
-    found = locked_node.npm(NPM_1_FULL)
+    found = locked_node.parse_npm(NPM_1_FULL)
     assert {(each.name, each.version, each.direct, each.imported) for each in found} == {
         row("alpha", "0.9.0", direct=False),
         row("alpha", "1.0.0", direct=None),
@@ -454,13 +454,13 @@ FORMS: list[tuple[Callable[[str], object], str]] = [
     (locked_python.pylock, PYLOCK),
     (locked_python.pipenv, PIPFILE_LOCK),
     (locked_python.requirements, REQUIREMENTS),
-    (locked_node.npm, NPM_1),
-    (locked_node.npm, NPM_3),
-    (locked_node.pnpm, PNPM_5),
-    (locked_node.pnpm, PNPM_9),
-    (locked_node.yarn, YARN_1),
-    (locked_node.yarn, YARN_BERRY),
-    (locked_node.bun, BUN),
+    (locked_node.parse_npm, NPM_1),
+    (locked_node.parse_npm, NPM_3),
+    (locked_node.parse_pnpm, PNPM_5),
+    (locked_node.parse_pnpm, PNPM_9),
+    (locked_node.parse_yarn, YARN_1),
+    (locked_node.parse_yarn, YARN_BERRY),
+    (locked_node.parse_bun, BUN),
     (read_go_mod, GO_MOD),
     (read_go_sum, "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:y=\n"),
     (read_cargo_lock, CARGO_LOCK),

@@ -1,8 +1,4 @@
-"""The public surface of a Node package → documents, as a source that is searched.
-
-This room knows which names are worth a document: each definition once, under the shortest path.
-It does not know how names are found.
-"""
+"""Documents of a Node package: each definition once, under the shortest path."""
 
 from __future__ import annotations
 
@@ -16,45 +12,45 @@ from docstow.languages.shared.surface import Home, Symbol
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.surface import Definition, NodeSurface
 
-_MOST_MODULES = 100
-_MOST_MEMBERS = 20_000
+_MAX_MODULES = 100
+_MAX_MEMBERS = 20_000
 _READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
-_LONGEST_README = 1_000_000
-#: What has members that are read about by themselves.
+_MAX_README = 1_000_000
+#: Kinds of symbols whose members have documents of their own.
 _OWNERS = ("class", "interface", "enum", "module", "constant", "type")
 
 
 def documents(surface: NodeSurface) -> Iterator[Document]:
-    """The package's own page, its modules, what they export, and the members of those.
+    """Iterate over a package's own page, its modules, their exports and the members of those.
 
-    Modules and classes know all their names, so that code can be checked by the documents alone.
+    Modules and classes list all their names, so that code can be checked by the documents alone.
 
     Args:
         surface: of an installed package.
     """
-    made = list(_told(surface))
+    found = list(_describe(surface))
     homes: dict[Home, str] = {}
-    for each in made:
+    for each in found:
         if each.kind not in ("page", "module") and (home := surface.home(each.path)):
             homes.setdefault(home, each.path)
-    # What only belongs to something of a module is not looked into any further.
-    modules = {each.path for each in made if each.kind == "module"}
+    # Members of members have no names listed.
+    modules = {each.path for each in found if each.kind == "module"}
     owners = [
         each.path
-        for each in made
+        for each in found
         if each.kind == "module" or (each.kind in _OWNERS and each.parent in modules)
     ]
     everything = {path: surface.everything(path) for path in owners}
-    for each in stored_surface.add_names(made, homes, everything):
+    for each in stored_surface.add_names(found, homes, everything):
         whole = each.path == surface.name and each.kind != "page"
         facts = {"beside": surface.beside()} if whole else {}
         if "parameters" in each.attributes and (through := surface.through(each.path)):
             facts["through"] = list(through)
-        # What its names come from says more than where it is written.
+        # Facts about names take precedence over those about this document.
         yield replace(each, attributes={**facts, **each.attributes})
 
 
-def _told(surface: NodeSurface) -> Iterator[Document]:
+def _describe(surface: NodeSurface) -> Iterator[Document]:
     readme = _readme(surface)
     if readme is not None:
         yield readme
@@ -69,7 +65,7 @@ def _told(surface: NodeSurface) -> Iterator[Document]:
         yield _document(whole, "", _summary(surface) if module == surface.name else "")
         yield from (_document(symbol, module) for symbol in new)
         owners += [symbol for symbol in new if symbol.kind in _OWNERS]
-    left = _MOST_MEMBERS
+    left = _MAX_MEMBERS
     for own in (True, False):
         for owner in owners:
             for each in surface.definitions(owner.path):
@@ -79,13 +75,13 @@ def _told(surface: NodeSurface) -> Iterator[Document]:
 
 
 def _modules(surface: NodeSurface) -> Iterator[str]:
-    """The entry and the modules that the package names one by one; of a typed package those."""
+    """List the entry and the modules that the package names; of a typed package those alone."""
     manifest = surface.folder.manifest if surface.folder else {}
     named = package_json.subpaths(manifest)
     typed = None
-    # What is imported by a short name is what users are told of.
+    # Modules with short names are those that users import.
     modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
-    for module in modules[:_MOST_MODULES]:
+    for module in modules[:_MAX_MODULES]:
         place = surface.place(module)
         if place is None or (module != surface.name and named is None):
             continue
@@ -100,7 +96,7 @@ def _is_new(definition: Definition, seen: set[Home]) -> bool:
     name = definition.name
     if name.startswith("_"):
         return False
-    # A default export has its own name as another path to it, which comes first.
+    # A default export that has a name as well is known by the name.
     home = (definition.file, definition.line, "")
     named = (definition.file, definition.line, name)
     if named in seen or (name == "default" and home in seen):
@@ -124,7 +120,11 @@ def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
     if symbol.target:
         attributes["target"] = symbol.target
     if symbol.parameters is not None:
+<<<<<<< HEAD
         attributes["parameters"] = stored_surface.pack_parameters(symbol.parameters)
+=======
+        attributes["parameters"] = stored_surface.packed(symbol.parameters)
+>>>>>>> b3b262c (typescript: Name readers, checks and lock files plainly; plain docstrings)
     title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
     return Document(
         symbol.path,
@@ -151,20 +151,20 @@ def _readme(surface: NodeSurface) -> Document | None:
         if not path.is_file():
             continue
         try:
-            body = surface.boundary.read(path, most=_LONGEST_README)
+            body = surface.boundary.read(path, most=_MAX_README)
         except DocstowError:
             return None
         text = body.decode(errors="replace")
         attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
-        url = _address(surface.folder.manifest)
+        url = _homepage(surface.folder.manifest)
         return Document(
             f"{surface.name}/{name}", "page", surface.name, "", text, url, "", attributes
         )
     return None
 
 
-def _address(manifest: Mapping[str, object]) -> str:
-    """Where a person reads of a package: its home, or else where its source is."""
+def _homepage(manifest: Mapping[str, object]) -> str:
+    """Return the home page of a package, or else the address of its source."""
     repository = manifest.get("repository")
     place = repository.get("url") if isinstance(repository, dict) else repository
     for each in (manifest.get("homepage"), place):

@@ -1,7 +1,7 @@
 """The packages below a ``node_modules`` folder, however the package manager laid them out.
 
-This room knows flat, nested and linked layouts and the stores that links lead to. It does not know
-which packages a project asks for. What a link leads to is read only where that is inside.
+Flat, nested and linked layouts are followed, and the stores that links lead to, as far as they are
+inside the boundary.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scan_cache import Memory
 
-_LARGEST = 2 * 1024 * 1024
-_LONGEST_SUMMARY = 300
-_MOST = 20_000
+_MAX_MANIFEST = 2 * 1024 * 1024
+_MAX_SUMMARY = 300
+_MAX_PACKAGES = 20_000
 #: Parts of a path; a store of links and nested packages need a few dozen.
-_DEEPEST = 120
+_MAX_PARTS = 120
 _STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
 #: What Yarn calls the package of each folder of its store; a link beside it has the name.
-_YARNS = "package"
-_WRITTEN = {
+_YARN_LINK = "package"
+_MANAGER_FILES = {
     ".package-lock.json": "npm",
     ".yarn-integrity": "yarn",
     ".yarn-state.yml": "yarn",
@@ -38,14 +38,14 @@ _WRITTEN = {
 _NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
 
 
-class Modules:
+class NodeModules:
     """One ``node_modules`` folder with all that is below it.
 
     Args:
         folder: inside the boundary, links resolved.
         boundary: what may be opened.
-        memory: what is known of it.
-        seen: real folders of packages that are listed already; it grows.
+        memory: what earlier scans found.
+        seen: real folders of packages that are listed already; it is added to.
     """
 
     def __init__(self, folder: Path, boundary: Boundary, memory: Memory, seen: set[str]) -> None:
@@ -57,12 +57,12 @@ class Modules:
         self.manager = ""
         self.problems: list[Problem] = []
 
-    def top(self) -> list[Package]:
-        """The packages that are directly in the folder; a project's own code sees these."""
+    def list_top(self) -> list[Package]:
+        """List the packages that are directly in the folder; a project's own code sees these."""
         return self._below([(self._folder, False)], deep=False)
 
-    def rest(self) -> list[Package]:
-        """The nested ones and those of stores that are not at the top of any folder."""
+    def list_nested(self) -> list[Package]:
+        """List the nested packages and those of stores that are not at the top of any folder."""
         return self._below(self._waiting, deep=True)
 
     def _below(self, waiting: list[tuple[Path, bool]], *, deep: bool) -> list[Package]:
@@ -72,10 +72,12 @@ class Modules:
             following = waiting if deep else self._waiting
             for place, linked in self._entries(folder, following):
                 # What a store's links lead to is in the store too.
-                if linked and stored and not _is_own(place):
+                if linked and stored and not _is_yarn_link(place):
                     continue
-                if len(self._seen) >= _MOST:
-                    self._problem(folder, f"more than {_MOST} packages; the others are left out")
+                if len(self._seen) >= _MAX_PACKAGES:
+                    self._problem(
+                        folder, f"more than {_MAX_PACKAGES} packages; the others are left out"
+                    )
                     return found
                 real = self._real(place, linked=linked)
                 if real is None or str(real) in self._seen:
@@ -91,9 +93,9 @@ class Modules:
     def _entries(
         self, folder: Path, following: list[tuple[Path, bool]]
     ) -> Iterator[tuple[Path, bool]]:
-        """The package folders of a ``node_modules``, and whether each is a link.
+        """Iterate over the package folders of a ``node_modules``, and whether each is a link.
 
-        Stores are put among the folders that follow.
+        Stores are added to the folders that follow.
         """
         for name, place, linked in self._listed(folder):
             if name.startswith("@") and not linked:
@@ -109,9 +111,9 @@ class Modules:
                     if not is_link and each != "node_modules"
                 ]
                 for inner in inner_folders[:1]:
-                    self._memory.watch(inner / _YARNS)
+                    self._memory.watch(inner / _YARN_LINK)
                 listed = self._listed(inner_folders[0]) if inner_folders else []
-                by_yarn = any(each == _YARNS for each, _, _ in listed)
+                by_yarn = any(each == _YARN_LINK for each, _, _ in listed)
                 self.manager = self.manager or ("yarn" if by_yarn else _STORES[name])
                 following += [(inner / "node_modules", True) for inner in inner_folders]
             elif not name.startswith("."):
@@ -125,7 +127,7 @@ class Modules:
                 return []
             self._seen.add(str(real))
             folder = real
-        if len(folder.parts) > _DEEPEST:
+        if len(folder.parts) > _MAX_PARTS:
             self._problem(folder, "packages are nested too deep to be looked into; install again")
             return []
         try:
@@ -137,7 +139,9 @@ class Modules:
             self._problem(folder, f"it cannot be listed: {error.strerror}")
             return []
         if folder == self._folder:
-            named = [_WRITTEN[entry.name] for entry in entries if entry.name in _WRITTEN]
+            named = [
+                _MANAGER_FILES[entry.name] for entry in entries if entry.name in _MANAGER_FILES
+            ]
             self.manager = named[0] if named else ""
         return [
             (entry.name, Path(entry.path), entry.is_symlink())
@@ -167,7 +171,7 @@ class Modules:
         manifest = real / "package.json"
         try:
             fact = self._memory.recall(
-                shown(manifest, self._boundary), (manifest,), lambda: self._fact(real)
+                shown(manifest, self._boundary), (manifest,), lambda: self._read_manifest(real)
             )
         except FileNotFoundError:
             self._problem(place, "it has no package.json: half installed; install again")
@@ -197,9 +201,9 @@ class Modules:
             files_root=real,
         )
 
-    def _fact(self, folder: Path) -> dict[str, Any]:
+    def _read_manifest(self, folder: Path) -> dict[str, Any]:
         try:
-            body = self._boundary.read(folder / "package.json", most=_LARGEST)
+            body = self._boundary.read(folder / "package.json", most=_MAX_MANIFEST)
             manifest = json.loads(body.decode("utf-8-sig", "replace"))
         except Forbidden:
             return {"problem": "its package.json leads out of the root; install again"}
@@ -213,7 +217,7 @@ class Modules:
         return {
             "name": _string(manifest.get("name")),
             "version": _string(manifest.get("version")),
-            "summary": _string(summary)[:_LONGEST_SUMMARY],
+            "summary": _string(summary)[:_MAX_SUMMARY],
             "language": "typescript" if _typed(manifest, folder) else "javascript",
         }
 
@@ -228,13 +232,13 @@ def _is_link(place: Path) -> bool:
         return False
 
 
-def _is_own(place: Path) -> bool:
-    """Whether a link of Yarn's store leads to the package that it stands for there."""
+def _is_yarn_link(place: Path) -> bool:
+    """Whether a link in Yarn's store leads to the package that it belongs to."""
     try:
         *above, name = place.readlink().parts
     except (OSError, ValueError):
         return False
-    return name == _YARNS and set(above) == {".."}
+    return name == _YARN_LINK and set(above) == {".."}
 
 
 def _string(value: object) -> str:

@@ -1,9 +1,7 @@
 """Lock files of Node: which versions a project would have.
 
-This room knows the texts of ``package-lock.json``, ``pnpm-lock.yaml``, ``yarn.lock`` and
-``bun.lock``. It opens no files. Of YAML it knows what the package managers write: nested mappings,
-keys and scalars that may be quoted; all else is passed over. A text that cannot be read raises
-ValueError.
+Of YAML only what the package managers write is read: nested mappings, keys and scalars that may be
+quoted. A text that cannot be read raises ValueError.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ _FOLDERS = ("file:", "link:", "portal:", "workspace:")
 _FILES = (".tgz", ".tar.gz", ".tar")
 #: What Yarn calls the version of a folder of the project.
 _YARNS_OWN = "0.0.0-use.local"
-_DEEPEST = 50
+_MAX_DEPTH = 50
 
 
-def npm(text: str) -> list[Locked]:
-    """``package-lock.json``, versions 1 to 3; of the first the manifest says which are direct."""
+def parse_npm(text: str) -> list[Locked]:
+    """Parse ``package-lock.json``, versions 1 to 3; the first leaves open which are direct."""
     read = json.loads(text)
     if not isinstance(read, dict):
         raise ValueError("not an object")
@@ -58,7 +56,7 @@ def _npm_packages(packages: Mapping[str, Any]) -> Iterator[Locked]:
 
 def _npm_tree(dependencies: object, depth: int) -> Iterator[Locked]:
     for imported, entry in dependencies.items() if isinstance(dependencies, dict) else ():
-        if not isinstance(entry, dict) or depth >= _DEEPEST:
+        if not isinstance(entry, dict) or depth >= _MAX_DEPTH:
             continue
         told = str(entry.get("version", ""))
         alias = _ALIASED.fullmatch(told)
@@ -68,13 +66,13 @@ def _npm_tree(dependencies: object, depth: int) -> Iterator[Locked]:
         yield from _npm_tree(entry.get("dependencies"), depth + 1)
 
 
-def pnpm(text: str) -> list[Locked]:
-    """``pnpm-lock.yaml``, versions 5 to 9."""
+def parse_pnpm(text: str) -> list[Locked]:
+    """Parse ``pnpm-lock.yaml``, versions 5 to 9."""
     found: dict[str, dict[str, str]] = {}
     asked: list[tuple[str, str]] = []
     for path, value in yaml_entries(text):
         if path[0] == "packages" and len(path) in (2, 3):
-            entry = found.setdefault(path[1], _pinned(path[1].partition("(")[0]))
+            entry = found.setdefault(path[1], _parse_pinned(path[1].partition("(")[0]))
             if len(path) == 3 and path[2] in ("name", "version"):
                 entry[path[2]] = value
         elif path[0] in ("importers", *_KINDS):
@@ -90,7 +88,7 @@ def pnpm(text: str) -> list[Locked]:
     ]
 
 
-def _pinned(key: str) -> dict[str, str]:
+def _parse_pinned(key: str) -> dict[str, str]:
     parts = _PINNED.fullmatch(key)
     if parts is None:
         return {"name": "", "version": ""}
@@ -99,7 +97,7 @@ def _pinned(key: str) -> dict[str, str]:
 
 
 def _pnpm_key(name: str, value: str, known: Container[str]) -> str:
-    """The key of what a name means; of an alias, and of what no registry has, it is the value."""
+    """Return the key of a name; of an alias, and of what no registry has, it is the value."""
     for each in dict.fromkeys((value, value.partition("(")[0])):
         for key in (each, f"/{name}/{each}", f"/{name}@{each}", f"{name}@{each}"):
             if key in known:
@@ -107,8 +105,8 @@ def _pnpm_key(name: str, value: str, known: Container[str]) -> str:
     return ""
 
 
-def yarn(text: str) -> list[Locked]:
-    """``yarn.lock`` of both forms; of the older one the manifest says which are direct."""
+def parse_yarn(text: str) -> list[Locked]:
+    """Parse ``yarn.lock`` of both forms; the older leaves open which are direct."""
     blocks: list[tuple[list[str], str]] = []
     asked: set[str] = set()
     descriptors: list[str] = []
@@ -132,14 +130,14 @@ def yarn(text: str) -> list[Locked]:
         raise ValueError("not a lock file")
     found: dict[tuple[str, str, str], bool | None] = {}
     for descriptors, version in blocks:
-        name, imported = _described(descriptors[0])
+        name, imported = _parse_descriptor(descriptors[0])
         direct = not asked.isdisjoint(descriptors) if asked else None
         found[name, version, imported] = found.get((name, version, imported)) or direct
     return [_locked(name, v, imported, direct=at) for (name, v, imported), at in found.items()]
 
 
-def _described(descriptor: str) -> tuple[str, str]:
-    """Name and imported name of ``@scope/name@npm:^1`` or ``alias@npm:name@^1``."""
+def _parse_descriptor(descriptor: str) -> tuple[str, str]:
+    """Return name and imported name of ``@scope/name@npm:^1`` or ``alias@npm:name@^1``."""
     parts = _PINNED.fullmatch(descriptor)
     if parts is None:
         return descriptor, ""
@@ -147,8 +145,8 @@ def _described(descriptor: str) -> tuple[str, str]:
     return (alias[1], parts[1]) if alias else (parts[1], "")
 
 
-def bun(text: str) -> list[Locked]:
-    """``bun.lock``: JSON with commas that JSON does not have."""
+def parse_bun(text: str) -> list[Locked]:
+    """Parse ``bun.lock``: JSON with commas that JSON does not have."""
     read = json.loads(_COMMA.sub(lambda found: found[1] or "", text))
     packages = read.get("packages") if isinstance(read, dict) else None
     if not isinstance(packages, dict):
@@ -170,26 +168,26 @@ def bun(text: str) -> list[Locked]:
 
 
 def _locked(name: str, version: str, imported: str, *, direct: bool | None) -> Locked:
-    """What is locked; an address or a revision of a repository is no version."""
+    """Return what is locked; an address or a revision of a repository is no version."""
     exact = version if re.match(r"v?\d", version) else ""
     return Locked(name, exact, direct, imported=imported if imported != name else "")
 
 
 def _is_folder(version: str) -> bool:
-    """Whether it is a folder of the project that stands where a version would."""
+    """Whether a folder of the project stands where a version would."""
     return version.startswith(_FOLDERS) and not version.endswith(_FILES)
 
 
-#: What reads a lock file, by its name.
+#: Parsers of lock files, by name.
 NODE: Mapping[str, Callable[[str], list[Locked]]] = {
-    "package-lock.json": npm,
-    "npm-shrinkwrap.json": npm,
-    "pnpm-lock.yaml": pnpm,
-    "yarn.lock": yarn,
-    "bun.lock": bun,
-    "bun.lockb": bun,
+    "package-lock.json": parse_npm,
+    "npm-shrinkwrap.json": parse_npm,
+    "pnpm-lock.yaml": parse_pnpm,
+    "yarn.lock": parse_yarn,
+    "bun.lock": parse_bun,
+    "bun.lockb": parse_bun,
 }
-#: Who writes it.
+#: Package managers, by lock file.
 MANAGERS = {
     "package-lock.json": "npm",
     "npm-shrinkwrap.json": "npm",
@@ -201,7 +199,7 @@ MANAGERS = {
 
 
 def yaml_entries(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The keys of nested mappings, each with those above it, and its scalar as written."""
+    """Iterate over the keys of nested mappings, each with those above it and its scalar."""
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
         found = _YAML.match(line)
@@ -215,7 +213,7 @@ def yaml_entries(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def unquoted(text: str) -> str:
-    """A scalar or key of YAML without its quotes."""
+    """Return a scalar or key of YAML without its quotes."""
     if text[:1] == "'" and text[-1:] == "'" and len(text) > 1:
         return text[1:-1].replace("''", "'")
     if text[:1] == '"' and text[-1:] == '"' and len(text) > 1:

@@ -14,7 +14,7 @@ from docstow.languages.shared.project import Environment, Locked, Problem, order
 from docstow.languages.shared.scan_cache import Memory
 from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, Scanning, Walk
 from docstow.languages.typescript import lockfiles
-from docstow.languages.typescript.environment import Modules
+from docstow.languages.typescript.environment import NodeModules
 
 _YARN = re.compile(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
 _PNPM = re.compile(r"^lockfileVersion:", re.MULTILINE)
@@ -47,14 +47,14 @@ class NodeFinder(Finder):
         """Read the packages of each folder."""
         seen: set[str] = set()
         boundary = self._walk.boundary
-        all_modules = [Modules(folder, boundary, memory, seen) for folder in self._found]
+        all_modules = [NodeModules(folder, boundary, memory, seen) for folder in self._found]
         # What a member of a workspace asks for may be in another's store: first come links to it.
-        tops = [modules.top() for modules in all_modules]
+        tops = [modules.list_top() for modules in all_modules]
         found = []
         for folder, modules, top in zip(self._found, all_modules, tops, strict=True):
             packages = [
                 *(replace(each, direct=each.import_names[0] in asked) for each in top),
-                *modules.rest(),
+                *modules.list_nested(),
             ]
             self._walk.problems += modules.problems
             if packages:
@@ -87,12 +87,12 @@ def _recognise(text: str) -> ReadNames | None:
 
 def _lock_text(text: str) -> Iterator[Callable[[str], list[Locked]]]:
     if text.lstrip().startswith("{"):
-        yield lockfiles.npm
-        yield lockfiles.bun
+        yield lockfiles.parse_npm
+        yield lockfiles.parse_bun
     elif _YARN.search(text):
-        yield lockfiles.yarn
+        yield lockfiles.parse_yarn
     elif _PNPM.search(text):
-        yield lockfiles.pnpm
+        yield lockfiles.parse_pnpm
 
 
 def _advice(names: Collection[str]) -> str:

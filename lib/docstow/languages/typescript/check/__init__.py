@@ -1,8 +1,4 @@
-"""TypeScript and JavaScript against installed packages: imports, members, calls, keys of options.
-
-This room knows what is wrong where code and declarations do not agree, and what may be meant by
-code that only asks. It does not know packages, nor how expressions are worked out.
-"""
+"""Checks TypeScript and JavaScript against packages: imports, members, calls, keys of options."""
 
 from __future__ import annotations
 
@@ -13,41 +9,34 @@ from docstow.languages.shared.arguments import Given, mismatch
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, in_order
 from docstow.languages.shared.lookup import Answer, Names, Resolver, absent
 from docstow.languages.shared.suggestions import likeness, nearest
-from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, keys
+from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, object_keys
 from docstow.languages.typescript.check.scope import Name, Scope
-from docstow.languages.typescript.check.syntax import Tree, child, passed, text_of
+from docstow.languages.typescript.check.syntax import Tree, call_arguments, child, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# Members that code only asks for
-
-
 _BRANCHES = frozenset({"if_statement", "while_statement", "do_statement", "ternary_expression"})
-
-
 _EITHER = frozenset({"&&", "||", "??"})
-
-
 _THROUGH = frozenset(
     {"parenthesized_expression", "unary_expression", "non_null_expression", "member_expression"}
 )
 
 
-def asked(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
-    """Nodes of members that are only asked for, by their ids.
+def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the members that are only tested for, by the ids of their nodes.
 
     Returns:
-        those of which ``typeof`` or ``delete`` is asked; and those, wherever they are, whose name
+        the operands of ``typeof`` and ``delete``; and the members, wherever they are, whose name
         decides something in the file.
     """
     words: set[int] = set()
     tested: set[str] = set()
     members = [node for node in tree.nodes if node.type == "member_expression"]
-    how_of = _asks(tree)
+    tests = _tests(tree)
     for node in members:
-        how = how_of.get(node.id)
+        how = tests.get(node.id)
         if how == "word":
             words.add(node.id)
         if how:
@@ -56,10 +45,10 @@ def asked(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(words), frozenset(named)
 
 
-def _asks(tree: Tree) -> dict[int, str]:
-    """By what members are asked for: ``word`` is ``typeof`` or ``delete``, ``test`` a condition.
+def _tests(tree: Tree) -> dict[int, str]:
+    """Return how nodes are tested: ``word`` by ``typeof`` or ``delete``, ``test`` by a condition.
 
-    Of each node the ones around it are known before, so that none is climbed twice.
+    Each node follows the one around it, so that none is climbed twice.
     """
     found: dict[int, str] = {}
     for node in tree.nodes:
@@ -84,29 +73,21 @@ def _operator(node: Node) -> str:
     return text_of(child(node, "operator"))
 
 
-#: Specifiers that lead into the project itself, by file or by the aliases of its configuration.
+#: Specifiers of the project itself, by file or by the aliases of its configuration.
 _OWN = re.compile(r"^(\.|/|#|~|@/|\$|https?:|file:|data:|virtual:|bun:|deno:|astro:)")
-
-
 #: Members that every object, function or promise has.
-_EVERYWHERE = frozenset(
+_INHERENT = frozenset(
     {
         *("constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf"),
         *("propertyIsEnumerable", "toLocaleString", "call", "apply", "bind", "name", "length"),
         *("then", "catch", "finally", "default", "__esModule", "displayName"),
     }
 )
-
-
-#: Wrong members of which the nearest names are looked for.
-_MOST_NEAR = 200
-
-
-#: A name as like another as this is that name, misspelt.
-_MISSPELT = 85.0
-
-
-#: Comments below which the code itself says that types do not agree.
+#: Wrong members for which names are suggested.
+_MAX_SUGGESTED = 200
+#: Likeness from which a name is another one misspelled.
+_MISSPELLED = 85.0
+#: Comments that silence the checks of types in the next line.
 _SILENCING = re.compile(r"@ts-(?:ignore|expect-error|nocheck)\b")
 
 
@@ -134,7 +115,7 @@ class _Checker:
         self._typed = typed
         self._tree = scope.tree
         self._values = Expressions(scope, names, self._look_up)
-        words, tested = asked(scope.tree)
+        words, tested = tested_members(scope.tree)
         #: Of what TypeScript declares code cannot ask for more than there is.
         self._asked, self._asked_of_values = tested, words if typed else tested
         self._silenced = _silenced(scope.tree)
@@ -165,7 +146,7 @@ class _Checker:
         )
 
     def _look_up(self, name: Name) -> Answer | None:
-        """Ask for a name, noting packages that are not at hand."""
+        """Look up a name, noting packages that are not installed."""
         source = name.specifier
         if _OWN.match(source) or source in self._scope.augmented:
             return None
@@ -200,7 +181,7 @@ class _Checker:
         return any(each.type == "type" for each in words)
 
     def _module(self, specifier: str, answer: Answer) -> Answer:
-        """What is known of a module that is not seen."""
+        """Return what is known of a module that is not found."""
         package = answer.package
         lacking = getattr(package.surface, "lacks_module", None) if package is not None else None
         if package is None or lacking is None or not lacking(specifier):
@@ -215,7 +196,7 @@ class _Checker:
         return Answer("unknown", message=message, suggestions=near, package=package)
 
     def look_at(self, node: Node) -> None:
-        """Check one node; whoever calls goes on to those below."""
+        """Check one node, without those below it."""
         if node.type in MEMBERS and not node.has_error:
             self._chain(node)
         elif node.type in {"call_expression", "new_expression"} and not node.has_error:
@@ -225,10 +206,8 @@ class _Checker:
         elif node.type == "object_pattern":
             self._pattern(node)
 
-    # -- members -----------------------------------------------------------------------------
-
     def _chain(self, node: Node) -> None:
-        """A member of an imported name, or else of a value; of a chain of names the whole."""
+        """Check a member of an imported name, or else of a value; of a chain of names the whole."""
         name = self._values.name(node)
         if name is None:
             self._member(node)
@@ -242,7 +221,7 @@ class _Checker:
         answer = self._look_up(name)
         if answer is None:
             return
-        if answer.status == "unknown" and _given_to_all(name, answer):
+        if answer.status == "unknown" and _is_inherent(name, answer):
             answer = Answer("not_checked", package=answer.package)
         if answer.status == "not_checked" and node.type == "member_expression":
             known = self._values.of(node.named_children[0])
@@ -252,7 +231,7 @@ class _Checker:
         self._note(node.named_children[-1], name.path, answer)
 
     def _member(self, node: Node) -> None:
-        """A member of a value."""
+        """Check a member of a value."""
         if node.type != "member_expression" or len(node.named_children) < 2:
             return
         known = self._values.of(node.named_children[0])
@@ -268,7 +247,7 @@ class _Checker:
         return outer is not None and child(outer, "function") == node
 
     def _judge(self, node: Node, known: Known, member: str, *, called: bool = False) -> None:
-        """Say whether a value has a member."""
+        """Note whether a value has a member."""
         if known.value.has(member):
             name = f"{known.value.name}.{member}"
             self._note(node, name, Answer("ok", package=known.package, looked_in=known.value.name))
@@ -276,14 +255,14 @@ class _Checker:
             self._absent(node, known, member)
 
     def _lacks(self, known: Known, member: str, *, called: bool) -> bool:
-        if member in _EVERYWHERE or member.startswith(("_", "#", "$")):
+        if member in _INHERENT or member.startswith(("_", "#", "$")):
             return False
         if member in self._scope.added or not known.value.lacks(member):
             return False
         if not self._may_be_given(known, called=called):
             return True
         near = self._nearest(known, member)
-        return bool(near) and likeness(member, near[0].rpartition(".")[2]) >= _MISSPELT
+        return bool(near) and likeness(member, near[0].rpartition(".")[2]) >= _MISSPELLED
 
     def _may_be_given(self, known: Known, *, called: bool) -> bool:
         """Whether others may have given a value a member that nothing declares.
@@ -301,7 +280,7 @@ class _Checker:
         key = (owner, member)
         if key not in self._near:
             named = [f"{owner}.{each}" for each in known.value.names()]
-            enough = len(self._near) >= _MOST_NEAR
+            enough = len(self._near) >= _MAX_SUGGESTED
             self._near[key] = () if enough else nearest(member, named, shaped=False)
         return self._near[key]
 
@@ -318,7 +297,7 @@ class _Checker:
         self._note(node, f"{owner}.{member}", answer)
 
     def _pattern(self, node: Node) -> None:
-        """What is taken out of a value by name."""
+        """Check what is taken out of a value by name."""
         outer = self._tree.parent(node)
         if outer is None or outer.type != "variable_declarator" or child(outer, "type"):
             return
@@ -335,12 +314,10 @@ class _Checker:
             if key is not None and key.type != "computed_property_name":
                 self._judge(key, known, text_of(key).strip("'\""))
 
-    # -- calls -------------------------------------------------------------------------------
-
     def _call(self, node: Node) -> None:
-        """The number of arguments."""
+        """Check the number of arguments."""
         called = child(node, "function") or child(node, "constructor")
-        given = passed(node)
+        given = call_arguments(node)
         if called is None or given is None or not self._typed:
             return
         name = self._values.name(called)
@@ -360,8 +337,8 @@ class _Checker:
             self._note(called, f"{name.path}()", said)
 
     def _object(self, node: Node) -> None:
-        """The keys of an object whose type is known."""
-        written = keys(node)
+        """Check the keys of an object whose type is known."""
+        written = object_keys(node)
         if not written:
             return
         known = self._values.expected(node)
@@ -372,10 +349,10 @@ class _Checker:
                 self._absent(place, known, key, "type")
 
 
-def _given_to_all(name: Name, answer: Answer) -> bool:
+def _is_inherent(name: Name, answer: Answer) -> bool:
     """Whether it is a member that functions and objects have anyway."""
     below = name.path[len(answer.looked_in) :].lstrip(".").partition(".")[0]
-    return below in _EVERYWHERE or below.startswith(("_", "$"))
+    return below in _INHERENT or below.startswith(("_", "$"))
 
 
 def _is_script(answer: Answer) -> bool:
@@ -387,7 +364,7 @@ def _is_script(answer: Answer) -> bool:
 
 
 def _silenced(tree: Tree) -> frozenset[int]:
-    """The lines of which a comment says that they are known to be wrong."""
+    """Return the lines that a comment silences."""
     comments = [each for each in tree.nodes if each.type == "comment"]
     taken = {each.start_point.row for each in comments}
     found: set[int] = set()

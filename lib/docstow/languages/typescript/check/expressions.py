@@ -13,10 +13,10 @@ from docstow.languages.shared.surface import Form, Outcome, Passed
 from docstow.languages.typescript.check.scope import Binding, Name, Scope
 from docstow.languages.typescript.check.signature_values import SignatureValues
 from docstow.languages.typescript.check.syntax import (
+    call_arguments,
     child,
     is_tagged,
     parameters,
-    passed,
     text_of,
     unquoted,
 )
@@ -85,10 +85,8 @@ class Expressions:
         self._imported: dict[Name, Known | None] = {}
         self._depth = 0
 
-    # -- names of packages -------------------------------------------------------------------
-
     def name(self, node: Node) -> Name | None:
-        """The exported name that a chain of members begins at an import."""
+        """Return the exported name that a chain of members stands for, from an import on."""
         links = []
         inner: Node | None = node
         while inner is not None and inner.id not in self._named:
@@ -119,7 +117,7 @@ class Expressions:
         return self._imported[name]
 
     def _surface(self, name: Name, ask: Callable[[Values], Value | None]) -> Known | None:
-        """Ask the package of a name, if it is one's."""
+        """Ask the package of a name."""
         answer = self._look_up(name)
         package = answer.package if answer is not None else None
         if package is None:
@@ -128,20 +126,18 @@ class Expressions:
         return Known(found, package) if found is not None else None
 
     def _values(self, package: Installed, specifier: str) -> Values:
-        """Who tells what the names of a package are: its declarations, or what is kept of them."""
+        """Return the values of a package, by its declarations or by what is kept of them."""
         if hasattr(package.surface, "typed"):
             return cast("Values", package.surface)
         return SignatureValues(package, specifier, self._names)
 
-    # -- expressions -------------------------------------------------------------------------
-
     def of(self, node: Node) -> Known | None:
-        """What an expression certainly is."""
+        """Return what an expression certainly is."""
         links = []
         inner: Node | None = node
         while inner is not None and inner.id not in self._known:
             links.append(inner)
-            inner = _inner(inner)
+            inner = _operand(inner)
         if not links:
             return self._known[node.id]
         if self._depth >= _MAX_DEPTH:
@@ -193,7 +189,7 @@ class Expressions:
         return self.bound(binding)
 
     def bound(self, binding: Binding) -> Known | None:
-        """What a declared name is."""
+        """Return what a declared name is."""
         if binding.path is None:
             return None
         known: Known | None = None
@@ -243,10 +239,8 @@ class Expressions:
         found = ask(cast("Values", package.surface))
         return Known(found, package) if found is not None else None
 
-    # -- types -------------------------------------------------------------------------------
-
     def typed(self, node: Node) -> Known | None:
-        """What has a type that the code writes."""
+        """Return what has a type that the code writes."""
         args: Sequence[Node] = ()
         if node.type == "generic_type":
             given = child(node, "type_arguments")
@@ -267,7 +261,7 @@ class Expressions:
         return self._global_type(name, inner)
 
     def _global_type(self, name: str, inner: Sequence[Known | None]) -> Known | None:
-        """A type of the language, of which the packages of its arguments speak too."""
+        """Return a global type, by the package of a type argument if there is one."""
         values = [each.value if each is not None else None for each in inner]
         about = next((each for each in inner if each is not None), None)
         if about is None:
@@ -277,10 +271,8 @@ class Expressions:
         found = cast("Values", about.package.surface).global_type(name, values)
         return Known(found, about.package) if found is not None else None
 
-    # -- calls -------------------------------------------------------------------------------
-
     def outcome(self, node: Node) -> tuple[Outcome, Installed] | None:
-        """What a call gives and expects."""
+        """Return what a call gives and expects."""
         if node.id not in self._outcomes:
             self._outcomes[node.id] = None
             self._outcomes[node.id] = self._outcome(node)
@@ -288,7 +280,7 @@ class Expressions:
 
     def _outcome(self, node: Node) -> tuple[Outcome, Installed] | None:
         called = child(node, "function") or child(node, "constructor")
-        given = passed(node)
+        given = call_arguments(node)
         if called is None or given is None:
             return None
         called = _without_await(called)
@@ -312,7 +304,7 @@ class Expressions:
         if form == "function":
             return Passed(form, count=len(parameters(node)))
         if form == "object":
-            return Passed(form, keys=tuple(key for key, _ in keys(node)))
+            return Passed(form, keys=tuple(key for key, _ in object_keys(node)))
         if form == "other":
             known = self.of(node)
             return Passed(form, value=known.value if known is not None else None)
@@ -320,7 +312,7 @@ class Expressions:
         return Passed(form, text)
 
     def _parameter(self, function: Node, index: int) -> Known | None:
-        """What a function gets that is written where its type is known."""
+        """Return what a function gets that is written where its type is known."""
         known = self.expected(function)
         if known is None:
             return None
@@ -328,7 +320,7 @@ class Expressions:
         return Known(found, known.package, handed=True) if found is not None else None
 
     def expected(self, node: Node) -> Known | None:
-        """What is expected where an expression is written."""
+        """Return what is expected where an expression is written."""
         links: list[Node] = []
         inner: Node | None = node
         while inner is not None and inner.id not in self._expected and len(links) < _MAX_DEPTH:
@@ -340,7 +332,7 @@ class Expressions:
         return self._expected.get(node.id)
 
     def _around(self, node: Node) -> Node | None:
-        """The literal or the parentheses that an expression is a part of."""
+        """Return the literal or the parentheses that an expression is a part of."""
         outer = self._tree.parent(node)
         if outer is not None and outer.type == "pair":
             outer = self._tree.parent(outer)
@@ -370,7 +362,7 @@ class Expressions:
             return self.typed(type_.named_children[0]) if type_ is not None else None
         if outer.type == "arguments":
             call = self._tree.parent(outer)
-            given = passed(call) if call is not None else None
+            given = call_arguments(call) if call is not None else None
             found = self.outcome(call) if call is not None else None
             if found is None or given is None:
                 return None
@@ -380,8 +372,8 @@ class Expressions:
         return None
 
 
-def keys(node: Node) -> list[tuple[str, Node]]:
-    """The keys of an object literal, with where they are written."""
+def object_keys(node: Node) -> list[tuple[str, Node]]:
+    """Return the keys of an object literal, with where they are written."""
     found = []
     for each in node.named_children:
         key = each if each.type == "shorthand_property_identifier" else child(each, "key")
@@ -404,7 +396,7 @@ def _with(known: Known, value: Value | None) -> Known | None:
 
 
 def _is_awaited(call: Node) -> bool:
-    """Whether it is ``await f<T>()``, of which the grammar takes ``await f`` for what is called."""
+    """Whether it is ``await f<T>()``, which the grammar reads as a call of ``await f``."""
     called = child(call, "function")
     return called is not None and called.type == "await_expression"
 
@@ -417,8 +409,8 @@ def _is_chain(node: Node) -> bool:
     return node.type in MEMBERS and len(node.named_children) >= 2
 
 
-def _inner(node: Node) -> Node | None:
-    """The expression that has to be known before this one is."""
+def _operand(node: Node) -> Node | None:
+    """Return the expression that is evaluated before this one."""
     if node.type in ("call_expression", "new_expression"):
         return child(node, "function") or child(node, "constructor")
     if node.type in ("member_expression", "subscript_expression", "await_expression") or (

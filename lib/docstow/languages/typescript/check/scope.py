@@ -1,7 +1,6 @@
 """What the names of a TypeScript or JavaScript file stand for, where they are written.
 
-This room knows scopes, declarations and patterns. It does not know packages. A name that one scope
-declares twice stands for nothing certain.
+A name that one scope declares twice stands for nothing certain.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.check.syntax import (
     Tree,
+    call_arguments,
     child,
     parameters,
-    passed,
     text_of,
     unquoted,
 )
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tree_sitter import Node
-
-
-# What ``import`` and ``require`` bring into a TypeScript or JavaScript file.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +34,16 @@ class Name:
 
     @property
     def path(self) -> str:
-        """As surfaces write it."""
+        """The path by which surfaces know it."""
         return ".".join((self.specifier, *self.names))
 
     def below(self, name: str) -> Name:
-        """A member of it."""
+        """Return a member of it."""
         return Name(self.specifier, (*self.names, name))
 
 
-def imports(node: Node) -> Iterator[tuple[str, Name, Node]]:
-    """The local names of an import statement, what they stand for, and where that is written.
+def read_imports(node: Node) -> Iterator[tuple[str, Name, Node]]:
+    """Iterate over an import's local names, what they stand for, and where that is written.
 
     An import that names nothing gives an empty local name.
     """
@@ -83,8 +79,8 @@ def _named(node: Node, source: str) -> Iterator[tuple[str, Name, Node]]:
             yield text_of(alias or name), Name(source, (unquoted(name),)), name
 
 
-def loaded(value: Node) -> str | None:
-    """The module of ``require("m")`` or ``await import("m")``."""
+def required_module(value: Node) -> str | None:
+    """Return the module of ``require("m")`` or ``await import("m")``."""
     if value.type == "await_expression" and value.named_children:
         value = value.named_children[0]
         called = "import"
@@ -102,10 +98,7 @@ def loaded(value: Node) -> str | None:
     return unquoted(only) if only.type == "string" else None
 
 
-# What code does to names beside declaring them
-
-
-#: Functions that ask or assert what something is, by how they are named.
+#: Names of functions that test or assert what something is.
 _ASSERTS = re.compile(
     r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
 )
@@ -119,8 +112,8 @@ _CONDITIONS = frozenset(
 )
 
 
-def assigned(tree: Tree) -> set[str]:
-    """Members that the code itself assigns."""
+def assigned_members(tree: Tree) -> set[str]:
+    """Return the members that the code itself assigns."""
     found = set()
     for node in tree.nodes:
         if node.type.endswith(("assignment_expression", "update_expression")):
@@ -130,15 +123,15 @@ def assigned(tree: Tree) -> set[str]:
     return found
 
 
-def narrowed(tree: Tree) -> set[str]:
-    """Names of which ``isThis(x)``, ``x instanceof This`` and ``"this" in x`` may tell more."""
-    asked = (each for node in tree.nodes for each in _asked(tree, node))
-    return {text_of(each) for each in asked if each.type == "identifier"}
+def narrowed_names(tree: Tree) -> set[str]:
+    """Return the names that ``isThis(x)``, ``x instanceof This`` or ``"this" in x`` may narrow."""
+    tested = (each for node in tree.nodes for each in _tested(tree, node))
+    return {text_of(each) for each in tested if each.type == "identifier"}
 
 
-def _asked(tree: Tree, node: Node) -> Iterable[Node]:
+def _tested(tree: Tree, node: Node) -> Iterable[Node]:
     if node.type == "call_expression":
-        given = [each for each in passed(node) or () if each.type == "identifier"]
+        given = [each for each in call_arguments(node) or () if each.type == "identifier"]
         return given if given and _is_condition(tree, node) else ()
     operator = text_of(child(node, "operator")) if node.type == "binary_expression" else ""
     return node.named_children if operator in {"instanceof", "in"} else ()
@@ -157,28 +150,28 @@ def _is_condition(tree: Tree, call: Node) -> bool:
     return outer is not None and outer.type in _CONDITIONS
 
 
-# The names that a pattern binds, and how each is taken out of the whole.
+#: Patterns within each other that are followed.
+_MAX_PATTERN_DEPTH = 20
 
 
-#: How deep patterns are followed.
-_PATTERNS_DEEPEST = 20
+#: Keys and positions that lead to a part of a value.
+Path = tuple[str | int, ...]
 
 
-Way = tuple[str | int, ...]
-
-
-def bound(pattern: Node | None, path: Way, *, known: bool) -> Iterator[tuple[Node, Way | None]]:
-    """Every name that a pattern binds, with the keys and places that lead to it.
+def bound_names(
+    pattern: Node | None, path: Path, *, known: bool
+) -> Iterator[tuple[Node, Path | None]]:
+    """Iterate over the names that a pattern binds, each with the path that leads to it.
 
     Args:
         pattern: an identifier, or what is taken apart.
-        path: the way to it.
-        known: whether the way is certain; without that no name's is.
+        path: the path to the pattern.
+        known: whether that is certain; otherwise no path is.
     """
-    waiting: list[tuple[Node | None, Way, bool]] = [(pattern, path, known)]
+    waiting: list[tuple[Node | None, Path, bool]] = [(pattern, path, known)]
     while waiting:
         node, way, sure = waiting.pop()
-        if node is None or len(way) > _PATTERNS_DEEPEST:
+        if node is None or len(way) > _MAX_PATTERN_DEPTH:
             continue
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
             if node.type != "identifier":
@@ -191,7 +184,7 @@ def bound(pattern: Node | None, path: Way, *, known: bool) -> Iterator[tuple[Nod
         elif node.type in ("assignment_pattern", "object_assignment_pattern"):
             waiting.append((child(node, "left"), way, False))
         elif node.type == "array_pattern":
-            # Places that are left out have no node of their own.
+            # Positions that are left out have no node of their own.
             plain = sure and b",," not in (node.text or b"").replace(b" ", b"")[:200]
             plain = plain and not (node.text or b"").replace(b" ", b"").startswith(b"[,")
             for index, each in enumerate(node.named_children):
@@ -202,8 +195,8 @@ def bound(pattern: Node | None, path: Way, *, known: bool) -> Iterator[tuple[Nod
             waiting += [(each, way, False) for each in node.named_children[:1]]
 
 
-#: Scopes that are looked through for a name; nobody nests as deep.
-_DEEPEST = 1000
+#: Scopes within each other in which a name is looked up.
+_MAX_DEPTH = 1000
 
 
 FUNCTIONS = frozenset(
@@ -292,7 +285,7 @@ class Scope:
         places: every import with the node that names it.
         patched: members that the code itself assigns.
         augmented: modules that the code adds to.
-        narrowed: names that the code asks whether they are something more.
+        narrowed: names whose types the code may narrow.
         names: every name that is declared anywhere.
         added: members that its own declarations have, if it adds to those of others.
     """
@@ -317,13 +310,13 @@ class Scope:
                 self._blocks[node.id] = outer
         for node in tree.nodes:
             self._take(node)
-        self.patched, self.narrowed = assigned(tree), narrowed(tree)
+        self.patched, self.narrowed = assigned_members(tree), narrowed_names(tree)
         if any(each.type == "ambient_declaration" for each in tree.nodes):
             fields = [each for each in tree.nodes if each.type in _MEMBERS]
             self.added = {text_of(child(each, "name")) for each in fields}
 
     def binding(self, use: Node) -> Binding | None:
-        """What an identifier certainly means; None where it is global or not certain."""
+        """Return what an identifier means; None where it is global or not certain."""
         if use.id not in self._found:
             self._found[use.id] = self._binding(use)
         return self._found[use.id]
@@ -331,7 +324,7 @@ class Scope:
     def _binding(self, use: Node) -> Binding | None:
         name = text_of(use)
         block: _Block | None = self._blocks.get(use.id, self._top)
-        for _ in range(_DEEPEST):
+        for _ in range(_MAX_DEPTH):
             if block is None:
                 return None
             other = "value" if use.type == "type_identifier" else "type"
@@ -341,8 +334,6 @@ class Scope:
             block = block.outer
         return None
 
-    # -- declarations ------------------------------------------------------------------------
-
     def _bind(self, block: _Block, name: str, binding: Binding) -> None:
         block.bound.setdefault(name, []).append(binding)
         self.names.add(name)
@@ -351,7 +342,7 @@ class Scope:
         block = self._blocks[node.id]
         kind = node.type
         if kind == "import_statement":
-            for local, name, place in imports(node):
+            for local, name, place in read_imports(node):
                 if local:
                     self._bind(self._top, local, Binding(place, imported=name, sort=""))
                 self.places.append((name, place))
@@ -371,7 +362,7 @@ class Scope:
             self._declared(node, block)
 
     def _declared(self, node: Node, block: _Block) -> None:
-        """A function, class or type, whose name is known around it."""
+        """Bind a function, class or type in the scope around it."""
         outer = block.outer if node.type in _SCOPES and block.outer is not None else block
         first = node.named_children[0] if node.named_children else None
         own = child(node, "name") or first
@@ -406,7 +397,7 @@ class Scope:
         name, value, type_ = child(node, "name"), child(node, "value"), child(node, "type")
         if name is None:
             return
-        source = loaded(value) if value is not None and type_ is None else None
+        source = required_module(value) if value is not None and type_ is None else None
         if source is not None and self._loaded(name, source, block):
             return
         around = self.tree.parent(node)
@@ -421,7 +412,7 @@ class Scope:
         self._pattern(name, block, (), whole, known=True)
 
     def _loaded(self, name: Node, source: str, block: _Block) -> bool:
-        """What ``require()`` and ``await import()`` give."""
+        """Bind what ``require()`` and ``await import()`` give; whether that is possible."""
         if name.type == "identifier":
             self._bind(block, text_of(name), Binding(name, imported=Name(source), sort=""))
             self.places.append((Name(source), name))
@@ -449,8 +440,8 @@ class Scope:
         *,
         known: bool,
     ) -> None:
-        """Bind every name of a pattern; see :func:`bound`."""
-        for node, way in bound(pattern, path, known=known):
+        """Bind every name of a pattern; see :func:`bound_names`."""
+        for node, way in bound_names(pattern, path, known=known):
             self._bind(block, text_of(node), replace(whole, at=node, imported=None, path=way))
 
     def _namespace(self, node: Node, block: _Block) -> None:

@@ -116,7 +116,7 @@ def _walk(node: Node) -> Iterator[Node]:
 
 
 def _is_signature(node: Node) -> bool:
-    """Whether it is a function, a method, or all of the type of a constant: ``const f: () => A``."""
+    """Whether it is a function, a method, or the whole type of a constant."""
     if node.type != "function_type":
         return node.type in {"function_signature", "method_signature"}
     of = node.parent.parent if node.parent is not None else None

@@ -1,7 +1,7 @@
 """The syntax tree of a TypeScript or JavaScript file, walked once.
 
-This room knows the grammar. Whoever asks for what is around a node gets it without a walk from the
-root, which would make long chains and deep nests cost the square of their length.
+What is around a node is found without a walk from the root, so that long chains and deep nesting
+cost no square of their length.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _parser(dialect: str) -> Parser:
 
 
 def parse(code: str) -> Node:
-    """The root without errors: ``<T>value`` means one thing with JSX, another without."""
+    """Parse code with JSX, or without it where that alone gives no errors."""
     body = _unfenced(code).encode(errors="replace")
     root = _parser("tsx").parse(body).root_node
     if root.has_error:
@@ -73,11 +73,11 @@ class Tree:
             waiting += reversed(inner)
 
     def parent(self, node: Node) -> Node | None:
-        """The node around one; None of the root."""
+        """Return the node around one; None for the root."""
         return self._parents.get(node.id)
 
     def above(self, node: Node) -> Iterator[Node]:
-        """The nodes around one, the nearest first."""
+        """Iterate over the nodes around one, the nearest first."""
         outer = self._parents.get(node.id)
         while outer is not None:
             yield outer
@@ -85,22 +85,22 @@ class Tree:
 
 
 def text_of(node: Node | None) -> str:
-    """The source of a node."""
+    """Return the source of a node."""
     return (node.text or b"").decode(errors="replace") if node is not None else ""
 
 
 def unquoted(node: Node | None) -> str:
-    """The value of a string literal."""
+    """Return the value of a string literal."""
     return text_of(node).strip("'\"`")
 
 
 def child(node: Node | None, name: str) -> Node | None:
-    """A node's child by the grammar's name for it."""
+    """Return the child of a node by the grammar's name for it."""
     return node.child_by_field_name(name) if node is not None else None
 
 
-def passed(call: Node) -> list[Node] | None:
-    """The arguments of a call; None where it is none, as of a tagged template."""
+def call_arguments(call: Node) -> list[Node] | None:
+    """Return the arguments of a call; None for any other node, as a tagged template."""
     arguments = child(call, "arguments")
     if arguments is None:
         return [] if call.type == "new_expression" else None
@@ -109,7 +109,7 @@ def passed(call: Node) -> list[Node] | None:
     return [each for each in arguments.named_children if each.type != "comment"]
 
 
-#: What a chain that begins with a value goes on with.
+#: Nodes of a chain of members and calls.
 _CHAIN = frozenset(
     {"member_expression", "call_expression", "subscript_expression", "non_null_expression"}
 )
@@ -129,7 +129,7 @@ def is_tagged(template: Node) -> bool:
 
 
 def parameters(function: Node) -> list[Node]:
-    """The parameters of a function, as patterns or with their types."""
+    """Return the parameters of a function, as patterns or with their types."""
     alone = child(function, "parameter")
     if alone is not None:
         return [alone]

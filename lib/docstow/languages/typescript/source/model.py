@@ -1,7 +1,6 @@
-"""What one TypeScript or JavaScript file declares, imports and exports, by name and place.
+"""The names that one TypeScript or JavaScript file declares, imports and exports.
 
-This room knows the words for it. It does not know how they are found, nor any other file. Places
-are bytes of the file, so that a declaration is read in detail only when it is asked for.
+Places are bytes of the file, so that a declaration is read in detail only on demand.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ DEFAULT = "*default*"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes ``start`` to ``end`` of a file, and the lines (from 1) that hold them."""
+    """Bytes ``start`` to ``end`` of a file, and their lines, from 1."""
 
     start: int
     end: int
@@ -71,9 +70,9 @@ class Scope:
         exports: what exported names stand for.
         stars: specifiers of ``export * from``.
         equals: what the module is as a whole: ``export =``, ``module.exports =``; in JavaScript
-            there may be several, one of which it is when it runs.
-        explicit: whether only what is exported by name is seen from outside.
-        dynamic: whether there may be exports that cannot be seen: broken syntax, computed names.
+            there may be several, one of which is assigned when it runs.
+        explicit: whether only what is exported by name is visible from outside.
+        dynamic: whether there may be exports that are not seen: broken syntax, computed names.
     """
 
     names: dict[str, list[Declaration]] = field(default_factory=dict)

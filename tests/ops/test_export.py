@@ -22,8 +22,11 @@ from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.languages.rust import rustdoc as rustdoc
 from docstow.net.decompress import Limits
-from docstow.ops.export import FORMS, Export, json_line, paged
-from docstow.ops.export.markdown import Tree, fitted
+from docstow.ops.export import ITEM_FORMATS, Export
+from docstow.ops.export.item_tree import ItemTree
+from docstow.ops.export.items import format_relation
+from docstow.ops.export.markdown import fit_markdown
+from docstow.ops.export.pieces import fill_page
 from docstow.runtime import SAMPLE, Runtime
 from docstow.sources.crates.origin import read_file
 
@@ -54,9 +57,9 @@ def document(path: str, kind: str, parent: str = "") -> Document:
     return Document(path, kind, path.rpartition("::")[2], parent=parent)
 
 
-def tree(*documents: Document) -> Tree:
+def tree(*documents: Document) -> ItemTree:
     names = ("path", "kind", "title", "parent", "url")
-    return Tree({name: [getattr(each, name) for each in documents] for name in names})
+    return ItemTree({name: [getattr(each, name) for each in documents] for name in names})
 
 
 def test_json_lines_are_read_back_as_the_reader_gave_them(index: Index) -> None:
@@ -140,7 +143,7 @@ def test_llms_full_has_every_document_in_the_order_of_llms(index: Index) -> None
     assert Counter(found) == Counter(index.columns["path"].tolist())
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ITEM_FORMATS)
 @pytest.mark.parametrize("tokens", [100, 700, 25000])
 def test_the_pages_of_the_tool_are_the_export(
     runtime: Runtime, index: Index, form: str, tokens: int
@@ -175,7 +178,7 @@ def test_pages_leave_nothing_out(texts: list[str], limit: int) -> None:
     place: tuple[int, int] | None = (0, 0)
     pages = []
     while place is not None:
-        page = paged(texts[place[0] :], place, limit)
+        page = fill_page(texts[place[0] :], place, limit)
         pages.append(page.text)
         place = page.following
     assert "".join(pages) == "".join(texts)
@@ -245,7 +248,7 @@ def test_headings_and_links_fit_their_place_and_code_stays() -> None:
         "Title\n=====\n\nSee [a](http://x/a) and [b].\n\n# One\n\n> ## Two\n\n"
         "```rust\n# [allow(x)] // ](http://x/a)\n```\n\n[b]: http://x/b 'c'\n"
     )
-    assert fitted(text, by=2, link=lambda url: url.removeprefix("http://x/")) == (
+    assert fit_markdown(text, by=2, link=lambda url: url.removeprefix("http://x/")) == (
         "### Title\n\n\nSee [a](a) and [b].\n\n### One\n\n> #### Two\n\n"
         "```rust\n# [allow(x)] // ](http://x/a)\n```\n\n[b]: b 'c'\n"
     )
@@ -253,15 +256,15 @@ def test_headings_and_links_fit_their_place_and_code_stays() -> None:
 
 @pytest.mark.parametrize("text", ["```", "a\n\n```rust\nlet a;", "~~~~\n~~~\n# no", "```\n"])
 def test_a_fence_that_is_never_closed_ends_with_its_text(text: str) -> None:
-    closed = fitted(text, by=1)
+    closed = fit_markdown(text, by=1)
     markup = "~~~~" if text.startswith("~") else "```"
     assert closed == f"{text}\n{markup}"
-    assert fitted(closed, by=1) == closed
+    assert fit_markdown(closed, by=1) == closed
 
 
 def test_a_line_of_json_has_every_field() -> None:
     relation = Relation("a", "alias", "b", "Ü")
-    assert json.loads(json_line(relation)) == {
+    assert json.loads(format_relation(relation)) == {
         "record": "relation",
         "subject": "a",
         "predicate": "alias",

@@ -28,7 +28,6 @@ from docstow.sources import kind_of
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
     from docstow.ops.export import Export
-    from docstow.ops.export.prose import PageExport
     from docstow.runtime import Runtime
 
 
@@ -193,23 +192,21 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     return 0
 
 
-def _exported(runtime: Runtime, word: str, form: str) -> Export | PageExport:
+def _exported(runtime: Runtime, word: str, form: str) -> Export:
     """Resolve a name to a registered source of pages, else to a crate."""
-    from docstow.ops.export import FORMS, Export
-    from docstow.ops.export.prose import PageExport
+    from docstow.ops.export import ITEM_FORMATS, Export
 
     try:
         registration = runtime.registry.get(word)
     except SourceNotFound:
-        if form not in FORMS or "/" in word:
+        if form not in ITEM_FORMATS or "/" in word:
             raise
     else:
         if kind_of(registration.kind).has_pages:
             snapshot = runtime.prose.newest(registration)
             if snapshot is None:
                 raise SnapshotNotFound(f"{registration.title} was never synced; ingest it first.")
-            documents = runtime.prose.index(snapshot).documents()
-            return PageExport(snapshot, documents, registration.title)
+            return Export(runtime.prose.index(snapshot), registration.title)
         word = registration.uri
     name, _, requirement = word.partition("@")
     return Export(runtime.library.index(runtime.crates.ensure(name, requirement)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from docstow.library.prose import Prose
     from docstow.sources.registry import Registry
 
-#: The forms of :data:`docstow.ops.export.FORMS`, which is not imported before it is needed.
+#: The forms of :mod:`docstow.ops.export`, which is not imported before it is needed.
 CRATE_FORMS = ("jsonl", "markdown", "llms", "llms-full")
 FORMS = (*CRATE_FORMS, "openwebui", "openwebui-markdown")
 
@@ -61,7 +61,7 @@ def _export(
     library: Library, prose: Prose, registry: Registry, arguments: Mapping[str, Any]
 ) -> Answer:
     from docstow.index.render import CHARACTERS_PER_TOKEN
-    from docstow.ops.export import paged
+    from docstow.ops.export.pieces import fill_page
 
     form = arguments["format"]
     if bool(arguments["crate"]) == bool(arguments["source_id"].strip()):
@@ -69,7 +69,7 @@ def _export(
     of = _crate(library, arguments) if arguments["crate"] else _source(prose, registry, arguments)
     scope = f"{of.snapshot} {form}"
     begin = _place(arguments["cursor"], scope)
-    page = paged(of.texts(begin[0]), begin, arguments["max_tokens"] * CHARACTERS_PER_TOKEN)
+    page = fill_page(of.texts(begin[0]), begin, arguments["max_tokens"] * CHARACTERS_PER_TOKEN)
     cursor = _cursor(page.following, scope) if page.following else None
     if form in ("jsonl", "openwebui"):
         first = json.dumps({"record": "page", **of.provenance, "cursor": cursor})
@@ -112,7 +112,7 @@ def _crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
 
 
 def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _Whole:
-    from docstow.ops.export.prose import PageExport
+    from docstow.ops.export import Export
 
     for name in ("version", "lockfile"):
         if arguments[name]:
@@ -132,9 +132,9 @@ def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _
         snapshot.id,
         describe_snapshot(registration, snapshot),
         docs.provenance_line(registration, snapshot, snapshot.revision.url),
-        lambda begin: PageExport(
-            snapshot, prose.index(snapshot).documents(), registration.title
-        ).texts(arguments["format"], begin),
+        lambda begin: Export(prose.index(snapshot), registration.title).texts(
+            arguments["format"], begin
+        ),
     )
 
 

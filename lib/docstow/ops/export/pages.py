@@ -1,74 +1,66 @@
-"""A snapshot of pages as text: JSON Lines, Markdown files, ``llms.txt``, Open WebUI's knowledge.
-
-This room knows the forms and their order. It does not know where text goes; secrets never reach
-it, since a snapshot has none.
-"""
+"""Snapshots of pages as text: JSON Lines, Markdown files, ``llms.txt``, Open WebUI's knowledge."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from docstow.core.model import Document, Snapshot, document_id
-from docstow.ops.export import Piece
+from docstow.core.model import Document, document_id
+from docstow.index.loaded import Index
+from docstow.ops.export.pieces import Piece, json_line
 
-FORMS = ("jsonl", "markdown", "llms", "llms-full", "openwebui", "openwebui-markdown")
-
-#: Forms that are a folder of files.
-FOLDERS = ("markdown", "openwebui-markdown")
+PAGE_FORMATS = ("jsonl", "markdown", "llms", "llms-full", "openwebui", "openwebui-markdown")
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _HEADING = re.compile(r"# \S")
 LONGEST_NAME = 120
 
 
-class PageExport:
-    """A snapshot of pages on its way out: in every form each page once, in the order of paths.
+class PageWriter:
+    """Writes a snapshot of pages, in the order of paths.
 
     Args:
-        snapshot: what is exported.
-        documents: its pages, sorted by path.
+        index: the snapshot's tables.
         title: what people call the source.
     """
 
-    def __init__(self, snapshot: Snapshot, documents: Sequence[Document], title: str) -> None:
-        self._snapshot = snapshot
-        self._documents = documents
-        self.title = title
+    def __init__(self, index: Index, title: str) -> None:
+        self._index = index
+        self._snapshot = index.snapshot
+        self._title = title
 
-    def pieces(self, form: str, begin: int = 0) -> Iterator[Piece]:
-        """The pieces of a form in order, without the first ``begin`` ones."""
+    @cached_property
+    def _documents(self) -> list[Document]:
+        return self._index.documents()
+
+    def pieces(self, form: str, begin: int) -> Iterator[Piece]:
+        """Yield the pieces of a format in order, without the first ``begin`` ones."""
         return islice(self._pieces(form), begin, None)
-
-    def texts(self, form: str, begin: int = 0) -> Iterator[str]:
-        """The same as one text: before each file of a folder stands a comment with its name."""
-        for piece in self.pieces(form, begin):
-            name = f"<!-- file: {piece.file} -->\n\n" if piece.opens else ""
-            yield name + piece.text
 
     def _pieces(self, form: str) -> Iterator[Piece]:
         match form:
             case "jsonl":
-                yield Piece("", _line(self._front))
+                yield Piece("", json_line(self._front))
                 for document in self._documents:
-                    yield Piece("", _line(self._record(document)))
+                    yield Piece("", json_line(self._record(document)))
             case "openwebui":
                 for document in self._documents:
                     members = {"content": document.text, "metadata": self._metadata(document)}
-                    yield Piece("", _line(members))
+                    yield Piece("", json_line(members))
             case "llms" | "llms-full":
                 yield from self._llms(f"{form}.txt", whole=form == "llms-full")
             case _:
-                matter = form == "openwebui-markdown"
-                files = flat(self._documents) if matter else tree(self._documents)
+                flat = form == "openwebui-markdown"
+                files = _name_files([document.path for document in self._documents], flat=flat)
                 for document, file in zip(self._documents, files, strict=True):
-                    head = self._matter(document) if matter else self._way(document)
-                    yield Piece(file, f"{head}{_headed(document)}\n", opens=True)
+                    head = self._front_matter(document) if flat else self._provenance(document)
+                    yield Piece(file, f"{head}{_with_heading(document)}\n", opens=True)
 
     @property
     def _front(self) -> dict[str, Any]:
@@ -78,7 +70,7 @@ class PageExport:
             "kind": snapshot.revision.source.kind,
             "source_id": snapshot.revision.source.name,
             "uri": snapshot.revision.url,
-            "title": self.title,
+            "title": self._title,
             "version": snapshot.revision.validator,
             "snapshot": snapshot.id,
             "created_at": snapshot.created_at.isoformat(),
@@ -96,7 +88,7 @@ class PageExport:
         }
 
     def _metadata(self, document: Document) -> dict[str, Any]:
-        """What Open WebUI shows of a file of its knowledge: ``name`` and ``source`` above all."""
+        """Return what Open WebUI shows of a file: ``name`` and ``source`` above all."""
         return {
             "name": document.title or document.path,
             "source": document.url or document.path,
@@ -105,7 +97,7 @@ class PageExport:
             "path": document.path,
             "doc_id": self._id(document),
             "source_id": self._snapshot.revision.source.name,
-            "source_title": self.title,
+            "source_title": self._title,
             "snapshot": self._snapshot.id,
         }
 
@@ -116,10 +108,10 @@ class PageExport:
         snapshot = self._snapshot
         origin = f"Documentation from {snapshot.revision.url}, snapshot {snapshot.id[:12]}."
         section = "" if whole else "## Pages\n\n"
-        yield Piece(file, f"# {self.title}\n\n> {origin} Third-party text.\n\n{section}")
+        yield Piece(file, f"# {self._title}\n\n> {origin} Third-party text.\n\n{section}")
         for document in self._documents:
             if whole:
-                yield Piece(file, f"{self._way(document)}{_headed(document)}\n\n")
+                yield Piece(file, f"{self._provenance(document)}{_with_heading(document)}\n\n")
                 continue
             url = document.url or document.path
             url = f"<{url}>" if any(each in url for each in " ()") else url
@@ -127,27 +119,25 @@ class PageExport:
             entry = f"- [{document.title or document.path}]({url})"
             yield Piece(file, f"{entry}: {about}\n" if about else f"{entry}\n")
 
-    def _way(self, document: Document) -> str:
-        parts = [self.title, f"<{document.url}>" if document.url else document.path]
+    def _provenance(self, document: Document) -> str:
+        parts = [self._title, f"<{document.url}>" if document.url else document.path]
         return f"*{' · '.join([*parts, 'third-party text'])}*\n\n"
 
-    def _matter(self, document: Document) -> str:
-        """YAML front matter; JSON strings are YAML strings."""
+    def _front_matter(self, document: Document) -> str:
+        """Return YAML front matter; JSON strings are YAML strings."""
         lines = [f"{name}: {json.dumps(v)}" for name, v in self._metadata(document).items() if v]
         return "\n".join(["---", *lines, "---", "", ""])
 
 
-def tree(documents: Sequence[Document]) -> list[str]:
-    """A file for each page, in folders as its path has them."""
-    return _unique([_place(each.path) for each in documents])
+def _name_files(paths: Sequence[str], *, flat: bool) -> list[str]:
+    """Return a file for each page: in folders as its path has them, or all in one folder."""
+    names = [_safe_path(path) for path in paths]
+    if flat:
+        names = [name.replace("/", "--")[-LONGEST_NAME:] for name in names]
+    return _number_clashes(names)
 
 
-def flat(documents: Sequence[Document]) -> list[str]:
-    """A file for each page in one folder, named by its whole path."""
-    return _unique([_place(each.path).replace("/", "--")[-LONGEST_NAME:] for each in documents])
-
-
-def _place(path: str) -> str:
+def _safe_path(path: str) -> str:
     parts = urlsplit(path)
     if parts.scheme in ("http", "https"):
         query = f"-{parts.query}" if parts.query else ""
@@ -157,12 +147,12 @@ def _place(path: str) -> str:
     return safe if safe.endswith(".md") else f"{safe}.md"
 
 
-def _unique(places: list[str]) -> list[str]:
-    """The same places, numbered where two differ in case alone or not at all, or name a folder."""
+def _number_clashes(names: Iterable[str]) -> list[str]:
+    """Return the same names, numbered where two differ in case alone or not at all."""
     taken: set[str] = set()
     unique = []
-    for place in places:
-        stem, number, chosen = place.removesuffix(".md"), 1, place
+    for name in names:
+        stem, number, chosen = name.removesuffix(".md"), 1, name
         while chosen.casefold() in taken:
             number += 1
             chosen = f"{stem}-{number}.md"
@@ -171,10 +161,6 @@ def _unique(places: list[str]) -> list[str]:
     return unique
 
 
-def _headed(document: Document) -> str:
+def _with_heading(document: Document) -> str:
     text = document.text.strip()
     return text if _HEADING.match(text) else f"# {document.title}\n\n{text}"
-
-
-def _line(members: dict[str, Any]) -> str:
-    return json.dumps(members, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"

@@ -120,11 +120,7 @@ def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
     if symbol.target:
         attributes["target"] = symbol.target
     if symbol.parameters is not None:
-<<<<<<< HEAD
         attributes["parameters"] = stored_surface.pack_parameters(symbol.parameters)
-=======
-        attributes["parameters"] = stored_surface.packed(symbol.parameters)
->>>>>>> b3b262c (typescript: Name readers, checks and lock files plainly; plain docstrings)
     title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
     return Document(
         symbol.path,

@@ -1,1 +1,1 @@
-"""The one write path: publish, sync, jobs."""
+"""The write path: sources are fetched, read and published, by jobs or in the caller's thread."""

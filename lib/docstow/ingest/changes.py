@@ -1,8 +1,4 @@
-"""What a sync brings in: from the events of an origin to the documents of the next snapshot.
-
-This room knows which document a file becomes and what stays of the former snapshot. It does not
-know how files are fetched, nor how documents are stowed.
-"""
+"""From the events of an origin to the documents of the next snapshot."""
 
 from __future__ import annotations
 
@@ -11,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from docstow import formats as page
+from docstow import formats
 from docstow.core.errors import DocstowError, InternalError
 from docstow.core.model import Document, File, Known, Relation
 from docstow.core.urls import canonical_url
 from docstow.ingest.jobs.model import ERRORS_KEPT, JobError
-from docstow.sources import collection as pushed
+from docstow.sources import collection
 from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
 
 log = logging.getLogger(__name__)
@@ -26,33 +22,32 @@ LINKS_TO = "links-to"
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """What the snapshot that answers now was made from, by path."""
+    """What the snapshot that answers now was made from: documents and visits by path."""
 
     documents: Mapping[str, Document] = field(default_factory=dict)
     visits: Mapping[str, Known] = field(default_factory=dict)
 
 
 class Changes:
-    """The documents of the next snapshot, as event after event brings them.
+    """The documents of the next snapshot, collected event by event.
 
-    What did not occur is gone. But nothing is lost by accident: what failed this time, and what
-    the origin named but did not fetch because of a limit, keeps its former document. So do the
-    former pages to which only such pages lead, as they could not be met for that reason. A full
-    sync begins anew: there a limit cuts off what it cuts off.
+    A former document whose path has no event is gone. But nothing is lost by accident: a file that
+    failed, or that a limit kept from being fetched, keeps its former document, and so do former
+    pages to which only such pages link. A full sync begins anew: there limits do cut off.
 
     Args:
         former: what answers now.
         paths_are_urls: whether paths are canonical URLs; else they are paths in a tree.
-        full: nothing is taken over for its being unchanged.
+        full: whether the sync is a full one, in which no file is taken for unchanged.
 
     Attributes:
         documents: by path.
         visits: what to ask the upstream with next time, by path.
-        skipped: how many things were left out, by reason.
-        errors: the first that went wrong.
-        fetched: how many files were read.
-        failed: how many things went wrong.
-        current: what the last event was about.
+        skipped: number of files that were left out, by reason.
+        errors: the first errors, at most :data:`ERRORS_KEPT`.
+        fetched: number of files that were fetched.
+        failed: number of errors.
+        current: path or address of the last event.
     """
 
     def __init__(self, former: Former, *, paths_are_urls: bool, full: bool) -> None:
@@ -72,7 +67,7 @@ class Changes:
         self.current = ""
 
     def add(self, event: Event) -> None:
-        """Take one event in; a file that cannot be read is an error of its own."""
+        """Add an event; a file that cannot be read is an error of its own."""
         match event:
             case Found():
                 self.fetched += 1
@@ -90,7 +85,7 @@ class Changes:
                 self._fail(ref, kind, message)
 
     def close(self) -> None:
-        """Take over from the former snapshot what could not be met."""
+        """Keep the former documents that this sync had no chance to see."""
         former = self._former.documents
         queue = sorted(self._missed - self.documents.keys())
         for path in queue:  # grows as links are followed
@@ -105,7 +100,7 @@ class Changes:
                 queue += (target for target in targets if target in former)
 
     def counts(self) -> dict[str, int]:
-        """How the documents differ from the former ones; one that stayed unseen is in none."""
+        """Count how the documents differ from the former ones, apart from those kept unseen."""
         former = self._former.documents
         seen = self.documents.keys() - self._kept
         met = seen & former.keys()
@@ -121,8 +116,8 @@ class Changes:
             "documents": len(self.documents),
         }
 
-    def seen(self) -> dict[str, int]:
-        """What can be counted while the visit goes on."""
+    def progress(self) -> dict[str, int]:
+        """Return the counts that are known while the sync goes on."""
         return {
             "fetched": self.fetched,
             "skipped": self.skipped.total(),
@@ -131,7 +126,7 @@ class Changes:
         }
 
     def relations(self) -> list[Relation]:
-        """Which of the documents link to which."""
+        """Return which of the documents link to which."""
         paths = {known.url: path for path, known in self.visits.items()}
         paths |= {document.url: path for path, document in self.documents.items() if document.url}
         edges = (
@@ -151,7 +146,7 @@ class Changes:
             self._skip(file.path, "empty")
             return
         try:
-            found = page_of(file)
+            page = read_page(file)
         except DocstowError as error:
             self._fail(file.path, error.code, error.message)
             return
@@ -159,19 +154,19 @@ class Changes:
             log.exception("%s could not be read", file.path)
             self._fail(file.path, InternalError.code, "the page could not be read")
             return
-        if not found.indexable:
+        if not page.indexable:
             self._skip(file.path, "noindex")
-        elif not found.text.strip():
+        elif not page.text.strip():
             self._skip(file.path, "empty")
         else:
-            document = document_of(file, found)
+            document = make_document(file, page)
             if self._paths_are_urls:
                 document = replace(document, url=file.path)
-            links = event.links or found.links
+            links = event.links or page.links
             self._keep(document, Known(file.path, file.url, event.validator, links))
 
     def _keep(self, document: Document, known: Known) -> None:
-        """Take a document, the first of its path; a page at its own address goes before others."""
+        """Add a document unless its path has one; a page at its own address replaces others."""
         if document.path in self.documents:
             self.skipped["duplicate"] += 1
             if not self._is_own(known) or self._is_own(self.visits[known.path]):
@@ -197,29 +192,31 @@ class Changes:
         path = self._paths.get(ref, ref)
         if path in self._former.documents:
             self._missed.add(path)
-        elif not self._paths_are_urls:  # a directory: what is below it could not be met
+        elif not self._paths_are_urls:  # a directory, so that nothing below it was seen
             below = "" if path == "." else f"{path}/"
             self._missed |= {each for each in self._former.documents if each.startswith(below)}
 
 
-def page_of(file: File) -> page.Page:
-    """Read a file by the reader that it is for.
+def read_page(file: File) -> formats.Page:
+    """Read a file by the reader of its media type.
 
     Raises:
         UnreadableInput: it is not what it claims to be.
     """
-    return pushed.read(file) if file.media_type == pushed.MEDIA_TYPE else page.read(file)
+    if file.media_type == collection.MEDIA_TYPE:
+        return collection.read(file)
+    return formats.read(file)
 
 
-def document_of(file: File, found: page.Page) -> Document:
-    """The document that a page is stowed as."""
+def make_document(file: File, page: formats.Page) -> Document:
+    """Return the document that a page is stored as."""
     media_type = file.media_type.partition(";")[0].strip().lower()
-    attributes = {**({"media_type": media_type} if media_type else {}), **found.attributes}
+    attributes = {**({"media_type": media_type} if media_type else {}), **page.attributes}
     return Document(
         path=file.path,
         kind="page",
-        title=found.title,
-        text=found.text,
+        title=page.title,
+        text=page.text,
         url=file.url,
         attributes=attributes,
     )

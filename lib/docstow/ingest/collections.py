@@ -28,7 +28,7 @@ from docstow.core.model import (
     document_id,
     source_id,
 )
-from docstow.ingest.changes import document_of, page_of
+from docstow.ingest.changes import make_document, read_page
 from docstow.sources import collection as pushed
 from docstow.sources.collection import Text
 from docstow.store.update import RAW, update
@@ -239,12 +239,12 @@ def _document(text: Text) -> Document:
     """The document that a text will be, so that one that cannot be read is refused at once."""
     file = pushed.file_of(text)
     try:
-        page = page_of(file)
+        page = read_page(file)
     except UnreadableInput as error:
         raise InvalidParameter("text", error.message) from error
     if not page.text.strip():
         raise InvalidParameter("text", "has nothing that could be found")
-    return document_of(file, page)
+    return make_document(file, page)
 
 
 def _checked(metadata: Mapping[str, Any]) -> dict[str, Any]:

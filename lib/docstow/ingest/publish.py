@@ -20,6 +20,7 @@ from docstow.core.model import (
     Relation,
     Revision,
     Snapshot,
+    Source,
 )
 from docstow.index.cards import Card, make
 from docstow.index.catalog import Catalog
@@ -96,7 +97,7 @@ class Publisher:
         now: datetime | None = None,
         expected_generation: int | None = None,
         keep: int = 1,
-        known_vectors: Callable[[], Mapping[str, bytes]] = dict,
+        known_vectors: Callable[[], Mapping[str, bytes]] | None = None,
     ) -> Published:
         """Make the tables and publish them.
 
@@ -110,7 +111,9 @@ class Publisher:
             expected_generation: see :meth:`Snapshots.republish`.
             keep: see :meth:`Snapshots.republish`.
             known_vectors: returns packed vectors of the same model by digest, which are not made
-                again; called only if tables have to be made.
+                again; called only if tables have to be made. By default they are those of another
+                version of the source, the newest that is on this machine: for reuse alone
+                nothing is asked of the store.
 
         Raises:
             Conflict: the source was changed by others meanwhile.
@@ -138,7 +141,7 @@ class Publisher:
             self.open_embedder(),
             source_id=revision.source.name,
             visits=reading.visits,
-            known=known_vectors(),
+            known=known_vectors() if known_vectors else self._local_vectors(revision.source),
         )
         card = _card(reading, identity, recipe, made) if catalogued else None
         with scratch() as folder:
@@ -163,6 +166,12 @@ class Publisher:
 
     def _listed(self, card: Card | None) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if card is None else self.catalog.listed(card)
+
+    def _local_vectors(self, source: Source) -> Mapping[str, bytes]:
+        for snapshot in self.snapshots.find_local(source.kind, source.name):
+            if vectors := self.vectors_of(snapshot):
+                return vectors
+        return {}
 
     def vectors_of(self, snapshot: Snapshot) -> Mapping[str, bytes]:
         """Return the vectors of a stored snapshot of items by digest; none of another model.

@@ -295,7 +295,7 @@ class _PageSync:
     def _report(self, changes: Changes, progress: Progress) -> None:
         if (self._clock() - self._reported_at).total_seconds() < REPORT_S:
             return
-        counts = {**dict.fromkeys(COUNTS, 0), **changes.seen()}
+        counts = {**dict.fromkeys(COUNTS, 0), **changes.progress()}
         self._jobs.change(self._job, progress=progress, counts=counts, **self._errors(changes))
         self._reported_at = self._clock()
 

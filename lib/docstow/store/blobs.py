@@ -217,6 +217,11 @@ class Blobs:
         found = dict(zip(absent, in_parallel(obtain, list(absent.items())), strict=True))
         return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
+    def is_local(self, snapshot: Snapshot) -> bool:
+        """Return whether the files of all tables of a snapshot are here."""
+        tables = snapshot.tables.items()
+        return all(self._find_local(snapshot, d, snapshot.sizes[name]) for name, d in tables)
+
     def _find_local(self, snapshot: Snapshot, digest: str, size: int) -> Path | None:
         """Return the file of a blob if it is here: the store's own, or the cache's."""
         if isinstance(self._store, LocalFiles):

@@ -115,6 +115,12 @@ class Heads:
         head = decode_head(stored.body, head_key(source))
         return self._remember(_Seen(head, stored.etag, asked_at))
 
+    def remembered(self, kind: str, name: str) -> list[Head]:
+        """Return the heads of a name that are in memory, however old; the store is not asked."""
+        with self._guard:
+            seen = [each.head for each in self._seen.values()]
+        return [head for head in seen if (head.source.kind, head.source.name) == (kind, name)]
+
     def named(self, kind: str, name: str) -> list[Head]:
         """Return all heads of a name, one per version and target, in the order of their keys.
 

@@ -258,6 +258,21 @@ class Snapshots:
         head = self._heads.get(source, fresh=fresh)
         return self.load(head) if head is not None else None
 
+    def find_local(self, kind: str, name: str) -> list[Snapshot]:
+        """Return what answers for the versions of a name and is here whole, the newest first.
+
+        Only what this process has read and the local files are looked at: the store is not asked.
+        """
+        found = []
+        for head in self._heads.remembered(kind, name):
+            with self._guard:
+                loaded = self._loaded.get(head.snapshot_id)
+            if loaded is None or find_mismatch(*loaded, head.snapshot_id, head):
+                continue
+            if self._blobs.is_local(loaded[0]):
+                found.append(loaded[0])
+        return sorted(found, key=lambda each: each.created_at, reverse=True)
+
     def load(self, head: Head, identity: str = "") -> Snapshot | None:
         """Return the record of a snapshot that a head names; None if it is not in the store.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstow.embedding import OnnxEmbedder
+from docstow.embedding.static import StaticEmbedder
 from docstow_training.contrast import FIELDS, Ragged, batches, lesson
 from docstow_training.export import PAD, UNKNOWN, quantised, tokenizer, write
 from docstow_training.gather import gather, load, save
@@ -51,7 +51,7 @@ def test_a_written_model_sums_its_rows(tmp_path: Path) -> None:
     table = np.zeros((len(VOCABULARY), 4), dtype=np.float32)
     table[2:6] = [[127, 0, 0, 0], [0, 254, 0, 0], [0, 0, 127, 0], [1, 1, 1, 127]]
     write(tmp_path, "tiny", VOCABULARY, table, {"why": "a test"})
-    embedder = OnnxEmbedder(tmp_path)
+    embedder = StaticEmbedder(tmp_path)
     assert embedder.id.startswith("tiny/")
     assert embedder.dimensions == 4
     expected = np.array([[1, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], dtype=np.float32)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from docstow import embedding as embed
 from docstow.core.errors import ConfigurationError
-from docstow.embedding import FILES, OnnxEmbedder, bundled
+from docstow.embedding import bundled
+from docstow.embedding.static import FILES, StaticEmbedder
 
 BUNDLED = Path(embed.__file__).parent / "bundled"
 
@@ -123,7 +124,7 @@ def test_the_id_holds_both_digests() -> None:
 
 
 def test_threads_share_one_model(folder: Path) -> None:
-    embedder = OnnxEmbedder(folder)
+    embedder = StaticEmbedder(folder)
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: embedder.embed(TEXTS), range(16)))
     for result in results:
@@ -135,23 +136,23 @@ def test_a_changed_file_is_refused(folder: Path, file: str) -> None:
     body = (folder / file).read_bytes()
     (folder / file).write_bytes(body[:-1] + bytes([body[-1] ^ 1]))
     with pytest.raises(ConfigurationError, match=rf"{file} is damaged or of another model"):
-        OnnxEmbedder(folder).embed(["task"])
+        StaticEmbedder(folder).embed(["task"])
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_missing_file_is_refused(folder: Path, file: str) -> None:
     (folder / file).unlink()
     with pytest.raises(ConfigurationError, match=f"{file} of the embedding model cannot be read"):
-        OnnxEmbedder(folder).embed(["task"])
+        StaticEmbedder(folder).embed(["task"])
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"sha256": {}}'])
 def test_a_folder_without_a_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
     with pytest.raises(ConfigurationError, match="is not the manifest of a model"):
-        OnnxEmbedder(tmp_path)
+        StaticEmbedder(tmp_path)
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(ConfigurationError, match="is not the manifest of a model"):
-        OnnxEmbedder(tmp_path)
+        StaticEmbedder(tmp_path)
 
 
 def test_libraries_are_imported_with_the_first_text() -> None:

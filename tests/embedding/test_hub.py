@@ -10,7 +10,7 @@ import pytest
 from bert import tiny_model, write_json
 from docstow.cli import main
 from docstow.core.errors import ConfigurationError, UpstreamError
-from docstow.embedding import hub as room
+from docstow.embedding import hub as hub_module
 from docstow.embedding.hub import Hub
 from docstow.embedding.model_folder import MANIFEST, open_folder
 from docstow.embedding.select import parse
@@ -40,7 +40,7 @@ def test_a_model_is_fetched_once_and_its_digests_are_kept(
     server: Server, hub: Hub, tmp_path: Path
 ) -> None:
     choice = parse("some/tiny")
-    folder = hub.obtain(choice)
+    folder = hub.fetch(choice)
     manifest = json.loads((folder / MANIFEST).read_bytes())
     source = tmp_path / "served" / "some" / "tiny"
     files = ["config.json", "1_Pooling/config.json", "tokenizer.json", "onnx/model.onnx"]
@@ -57,12 +57,12 @@ def test_a_model_is_fetched_once_and_its_digests_are_kept(
     assert embedder.embed(["task"]).any()
 
     asked = len(server.requests)
-    assert hub.obtain(choice) == folder
+    assert hub.fetch(choice) == folder
     assert len(server.requests) == asked
 
 
 def test_all_files_are_of_the_commit_that_answered_first(server: Server, hub: Hub) -> None:
-    hub.obtain(parse("some/tiny"))
+    hub.fetch(parse("some/tiny"))
     first, *rest = server.paths()
     assert first == "/some/tiny/resolve/main/config.json"
     assert all(path.startswith(f"/some/tiny/resolve/{COMMIT}/") for path in rest)
@@ -70,8 +70,8 @@ def test_all_files_are_of_the_commit_that_answered_first(server: Server, hub: Hu
 
 def test_a_fetched_folder_is_a_model_of_its_own(server: Server, hub: Hub, tmp_path: Path) -> None:
     into = tmp_path / "baked"
-    assert hub.obtain(parse("some/tiny"), into) == into
-    direct = hub.obtain(parse("some/tiny"))
+    assert hub.fetch(parse("some/tiny"), into) == into
+    direct = hub.fetch(parse("some/tiny"))
     ids = {TransformerEmbedder(open_folder(folder)).id for folder in (into, direct)}
     assert len(ids) == 1
     (into / "onnx" / "model.onnx").write_bytes(b"another")
@@ -85,7 +85,7 @@ def test_a_broken_download_goes_on_where_it_stopped(
     file = tmp_path / "served" / "some" / "tiny" / "onnx" / "model.onnx"
     body = file.read_bytes()
     server.plan("model.onnx", cut(body, 3000, {"ETag": f'"{len(body)}"'}))
-    folder = hub.obtain(parse("some/tiny"))
+    folder = hub.fetch(parse("some/tiny"))
     assert (folder / "onnx" / "model.onnx").read_bytes() == body
     asked = [each.headers for each in server.requests if each.path.endswith("model.onnx")]
     ranges = [(headers.get("range"), headers.get("if-range")) for headers in asked]
@@ -100,8 +100,8 @@ def test_the_next_run_goes_on_too_where_the_commit_is_known(
     choice = parse(f"some/tiny@{COMMIT}")
     server.plan("model.onnx", cut(body, 3000))
     with pytest.raises(UpstreamError, match="broke off"):
-        Hub(lambda: impatient, server.url, tmp_path / "models").obtain(choice)
-    folder = hub.obtain(choice)
+        Hub(lambda: impatient, server.url, tmp_path / "models").fetch(choice)
+    folder = hub.fetch(choice)
     assert (folder / "onnx" / "model.onnx").read_bytes() == body
     assert server.requests[-1].headers["range"] == "bytes=3000-"
 
@@ -114,11 +114,11 @@ def test_the_next_run_begins_again_on_a_branch(
     with Server(tmp_path / "served", commits=False) as server:
         server.plan("model.onnx", cut(body, 3000))
         with pytest.raises(UpstreamError, match="broke off"):
-            Hub(lambda: impatient, server.url, tmp_path / "models").obtain(parse("some/tiny"))
+            Hub(lambda: impatient, server.url, tmp_path / "models").fetch(parse("some/tiny"))
         # The branch has moved on meanwhile.
         tiny_model(source, words=WORDS, seed=1)
         hub = Hub(lambda: fetcher, server.url, tmp_path / "models")
-        folder = hub.obtain(parse("some/tiny"))
+        folder = hub.fetch(parse("some/tiny"))
     moved = (source / "onnx" / "model.onnx").read_bytes()
     assert moved != body
     assert (folder / "onnx" / "model.onnx").read_bytes() == moved
@@ -135,14 +135,14 @@ def known_model(
     pin = {"repository": "some/tiny", "revision": COMMIT, "model": files[0], "sha256": digests}
     facts = {"pooling": "cls", "query_prefix": "query : ", "max_tokens": 8, "dimensions": 16}
     write_json(folder / "known_models.json", **{BGE: {**facts, "fp32": pin}})
-    monkeypatch.setattr(room, "_KNOWN", folder / "known_models.json")
+    monkeypatch.setattr(hub_module, "_KNOWN", folder / "known_models.json")
 
 
 def test_a_known_model_needs_only_its_pinned_files(
     server: Server, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known_model(tmp_path, monkeypatch, tmp_path / "served" / "some" / "tiny")
-    folder = open_folder(hub.obtain(parse(BGE)))
+    folder = open_folder(hub.fetch(parse(BGE)))
     assert [path.rpartition("/")[2] for path in server.paths()] == ["tokenizer.json", "model.onnx"]
     assert (folder.name, folder.query_prefix, folder.max_tokens) == (BGE, "query : ", 8)
 
@@ -152,13 +152,13 @@ def test_a_wrong_digest_is_refused(
 ) -> None:
     known_model(tmp_path, monkeypatch, tmp_path / "served" / "some" / "tiny", digest="0" * 64)
     with pytest.raises(UpstreamError, match=r"tokenizer\.json of some/tiny has the SHA-256"):
-        hub.obtain(parse(BGE))
+        hub.fetch(parse(BGE))
     assert not list(tmp_path.glob("models/**/tokenizer.json*"))
     assert not list(tmp_path.glob(f"models/**/{MANIFEST}"))
 
 
 def test_what_the_table_knows_is_whole() -> None:
-    known = json.loads((Path(room.__file__).parent / "known_models.json").read_bytes())
+    known = json.loads((Path(hub_module.__file__).parent / "known_models.json").read_bytes())
     assert set(known) == {BGE, "sentence-transformers/all-MiniLM-L6-v2"}
     for said in known.values():
         assert said["pooling"] in {"cls", "mean"}
@@ -179,14 +179,14 @@ def test_what_the_table_knows_is_whole() -> None:
 )
 def test_what_is_not_there_is_named(hub: Hub, model: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        hub.obtain(parse(model))
+        hub.fetch(parse(model))
     assert message in caught.value.message
 
 
 def test_a_hub_that_fails_is_an_upstream_error(server: Server, hub: Hub) -> None:
     server.always("config.json", status(503))
     with pytest.raises(UpstreamError, match="answered 503"):
-        hub.obtain(parse("some/tiny"))
+        hub.fetch(parse("some/tiny"))
 
 
 def test_the_command_makes_a_folder_that_is_a_model(

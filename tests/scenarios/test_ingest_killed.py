@@ -45,7 +45,7 @@ STEPS = [
     ("docstow.sources.crates.origin:fetch", 1),
     ("docstow.languages.rust.rustdoc:read", 1),
     ("docstow.index.schema:tabulate", 1),
-    ("docstow.embedding:embed", 1),
+    ("docstow.embedding.static:embed", 1),
     *(("docstow.index.parquet:write_table", number) for number in range(1, 6)),
     ("docstow.index.catalog:add", 1),
     ("docstow.store.snapshots:publish", 1),

@@ -1,8 +1,4 @@
-"""An embedder that asks an endpoint which speaks OpenAI's embeddings API.
-
-This room knows the API's requests and answers. It does not know HTTP's faults, nor what the texts
-are or where vectors are kept.
-"""
+"""An embedder behind an endpoint that speaks OpenAI's embeddings API."""
 
 from __future__ import annotations
 
@@ -22,13 +18,14 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
 
 _TEXTS_AT_ONCE = 64
-_MOST_CHARACTERS = 8000
-"""Longer texts are cut: endpoints refuse what exceeds their model's length, 8192 tokens at most
-of them, and a token of documentation has a character at least."""
 
-_QUESTIONS_KEPT = 64
-"""A search over several crates asks for its question's vector for each of them, a page later again:
-one request is enough."""
+#: Longer texts are cut: endpoints refuse what exceeds their model's length, 8192 tokens at most
+#: of them, and a token of documentation has a character at least.
+_MOST_CHARACTERS = 8000
+
+#: A search over several crates asks for its query's vector for each of them, and again for the
+#: next page: one request is enough.
+_QUERIES_KEPT = 64
 
 _REFUSED_KEY = (401, 403)
 
@@ -36,8 +33,8 @@ _REFUSED_KEY = (401, 403)
 class EndpointEmbedder:
     """An :class:`docstow.embedding.Embedder` behind ``POST {url}/embeddings``.
 
-    Nothing tells when a provider changes a model, so the id can hold no digest: it has the host,
-    the model's name and the length of its vectors, which is asked for once.
+    The API does not show when a provider changes a model, so the id has no digest: it has the host,
+    the model's name and the length of its vectors, which is requested once.
 
     Args:
         fetcher: makes the client when the first text is embedded.
@@ -61,12 +58,12 @@ class EndpointEmbedder:
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
-        self._question = lru_cache(_QUESTIONS_KEPT)(self._embed_question)
+        self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
 
     @cached_property
     def dimensions(self) -> int:
-        """Length of every vector, learnt from the first answer."""
-        return len(self._ask(["dimensions"], None)[0])
+        """Length of every vector, taken from the first answer."""
+        return len(self._request(["dimensions"], None)[0])
 
     @cached_property
     def id(self) -> str:
@@ -83,26 +80,26 @@ class EndpointEmbedder:
         rows = [row for row, text in enumerate(texts) if text.strip()]
         for first in range(0, len(rows), _TEXTS_AT_ONCE):
             part = rows[first : first + _TEXTS_AT_ONCE]
-            vectors[part] = self._ask([texts[row] for row in part], self.dimensions)
+            vectors[part] = self._request([texts[row] for row in part], self.dimensions)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question; see :meth:`docstow.embedding.Embedder.embed_query`."""
-        return self._question(text)
+        """Embed a query; see :meth:`docstow.embedding.Embedder.embed_query`."""
+        return self._cached_query(text)
 
     def count(self, text: str) -> int:
-        """Count the bundled model's tokens: the API does not tell its own."""
+        """Count the bundled model's tokens, as the API does not give its own."""
         return bundled().count(text)
 
-    def _embed_question(self, text: str) -> NDArray[np.float32]:
+    def _embed_query(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self.embed([text])[0]
-        vector.setflags(write=False)  # all who ask share it
+        vector.setflags(write=False)  # it is cached
         return vector
 
-    def _ask(self, texts: Sequence[str], dimensions: int | None) -> NDArray[np.float32]:
-        """One request: a vector a text, in their order, of that length if one is given."""
+    def _request(self, texts: Sequence[str], dimensions: int | None) -> NDArray[np.float32]:
+        """Request a vector for each text, of that length if one is given."""
         body = {
             "model": self._model,
             "input": [text[:_MOST_CHARACTERS] for text in texts],
@@ -127,7 +124,7 @@ class EndpointEmbedder:
                     **error.details,
                 ) from error
             raise
-        vectors = _vectors(answer.body, len(texts))
+        vectors = _parse_vectors(answer.body, len(texts))
         if vectors is None:
             raise UpstreamError(
                 f"{host} did not answer with a vector for each text; check that "
@@ -143,8 +140,8 @@ class EndpointEmbedder:
         return vectors
 
 
-def _vectors(body: bytes, count: int) -> NDArray[np.float32] | None:
-    """The answer's vectors in the order of its ``index``; None unless it is as it should be."""
+def _parse_vectors(body: bytes, count: int) -> NDArray[np.float32] | None:
+    """Return the answer's vectors in the order of its ``index``; None if it is malformed."""
     try:
         rows: list[dict[str, Any]] = sorted(json.loads(body)["data"], key=lambda row: row["index"])
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)

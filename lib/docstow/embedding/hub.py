@@ -1,8 +1,7 @@
-"""Models from a hub: fetched once, checked against digests, at hand afterwards without a network.
+"""Models from a hub: fetched once, checked against digests, and used without a network afterwards.
 
-A file of a known model must have the digest in ``known.json``. Of any other model, the digests of
-the first fetch are written into the folder's manifest, and must hold at every load.
-This room knows the hub's addresses and files. It does not know what a model is fed with or gives.
+A file of a known model must have the digest in ``known_models.json``. Of any other model, the
+digests of the first fetch are written into the folder's manifest, and must hold at every load.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST = 2 * 1024**3
-"""The largest file that is fetched, in bytes; one ONNX file cannot be larger."""
+#: The largest file that is fetched, in bytes; one ONNX file cannot be larger.
+MOST_BYTES = 2 * 1024**3
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _KNOWN = Path(__file__).parent / "known_models.json"
@@ -36,8 +35,8 @@ _ABSENT = (401, 403, 404)  # hubs answer 401 for what does not exist, too
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What to fetch: from where, which files it must or may be, and what they say of themselves."""
+class _Request:
+    """What is fetched: from where, and which files with which digests and facts."""
 
     repository: str
     revision: str
@@ -60,8 +59,8 @@ class Hub:
         self._url = url
         self._folder = folder
 
-    def obtain(self, choice: Choice, into: Path | None = None) -> Path:
-        """The folder of a model, fetched if it is not there whole.
+    def fetch(self, choice: Choice, into: Path | None = None) -> Path:
+        """Return the folder of a model, fetched if it is not complete.
 
         Args:
             choice: of kind ``hub``.
@@ -73,71 +72,71 @@ class Hub:
                 is not the known one. What has arrived of a large file stays for the next time.
         """
         known = json.loads(_KNOWN.read_bytes()).get(choice.name)
-        wanted = _wanted(choice, known)
-        folder = into or self._folder / self._name(choice, wanted)
+        request = _make_request(choice, known)
+        folder = into or self._folder / self._folder_name(choice, request)
         if (folder / MANIFEST).is_file():
             return folder
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):
             if not (folder / MANIFEST).is_file():
-                self._fetch(choice, wanted, folder)
+                self._download(choice, request, folder)
         return folder
 
     @staticmethod
-    def _name(choice: Choice, wanted: _Wanted) -> str:
+    def _folder_name(choice: Choice, request: _Request) -> str:
         precision = choice.precision or "fp32"
-        return f"{choice.name.replace('/', '--')}@{wanted.revision}#{precision}".replace("#", "--")
+        return f"{choice.name.replace('/', '--')}@{request.revision}#{precision}".replace("#", "--")
 
-    def _fetch(self, choice: Choice, wanted: _Wanted, folder: Path) -> None:
+    def _download(self, choice: Choice, request: _Request, folder: Path) -> None:
         log.info("fetching the model %s from %s", choice.name, self._url)
-        visit = _Visit(self._fetcher(), self._url, wanted, folder)
-        if not wanted.facts:
+        download = _Download(self._fetcher(), self._url, request, folder)
+        if not request.facts:
             for file in DESCRIPTIONS:
-                visit.get(file)
-        if not visit.get(TOKENIZER):
+                download.get(file)
+        if not download.get(TOKENIZER):
             raise ConfigurationError(
-                f"model: {self._url} has no {choice.name} at {wanted.revision}, or no {TOKENIZER} "
+                f"model: {self._url} has no {choice.name} at {request.revision}, or no {TOKENIZER} "
                 "in it; check the id and the revision"
             )
-        if not any(visit.get(file) for file in wanted.model):
+        if not any(download.get(file) for file in request.model):
             raise ConfigurationError(
                 f"model: {choice.name} has no {choice.precision or 'fp32'} ONNX file (none of "
-                f"{', '.join(wanted.model)}); choose {' or '.join(PRECISIONS)}, or a repository "
+                f"{', '.join(request.model)}); choose {' or '.join(PRECISIONS)}, or a repository "
                 "with ONNX files"
             )
         manifest = {
             "id": choice.name,
-            "repository": wanted.repository,
-            "revision": visit.revision,
-            "sha256": visit.sha256,
-            **wanted.facts,
+            "repository": request.repository,
+            "revision": download.revision,
+            "sha256": download.sha256,
+            **request.facts,
         }
         unfinished = folder / f"{MANIFEST}.part"
         unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(folder / MANIFEST)
 
 
-class _Visit:
-    """One fetch of a model; remembers the commit that answered first, and stays with it."""
+class _Download:
+    """The download of one model; all its files are of the commit that answered first."""
 
-    def __init__(self, fetcher: Fetcher, url: str, wanted: _Wanted, folder: Path) -> None:
+    def __init__(self, fetcher: Fetcher, url: str, request: _Request, folder: Path) -> None:
         self._fetcher = fetcher
-        self._root = f"{url}/{wanted.repository}/resolve"
-        self._wanted = wanted
+        self._root = f"{url}/{request.repository}/resolve"
+        self._request = request
         self._folder = folder
-        self.revision = wanted.revision
+        self.revision = request.revision
         self.sha256: dict[str, str] = {}
 
     def get(self, file: str) -> bool:
         """Fetch a file into the folder and note its digest; False if the hub does not have it."""
         path = self._folder / file
         part = path.with_name(f"{path.name}.part")
-        pinned = self._wanted.sha256.get(file)
+        pinned = self._request.sha256.get(file)
         if not pinned and not _COMMIT.fullmatch(self.revision):
             # A branch moves on: what is left of an earlier fetch may begin another file.
             part.unlink(missing_ok=True)
         answer = self._fetcher.download(
-            f"{self._root}/{self.revision}/{file}", part, most=MOST, expected=(200, *_ABSENT)
+            f"{self._root}/{self.revision}/{file}", part, most=MOST_BYTES, expected=(200, *_ABSENT)
         )
         if answer.status in _ABSENT:
             return False
@@ -149,7 +148,7 @@ class _Visit:
         if pinned and digest != pinned:
             part.unlink()
             raise UpstreamError(
-                f"{file} of {self._wanted.repository} has the SHA-256 {digest}, but {pinned} is "
+                f"{file} of {self._request.repository} has the SHA-256 {digest}, but {pinned} is "
                 "the known one; it was thrown away. Try again, or check DOCSTOW_HUB_URL."
             )
         part.replace(path)
@@ -157,13 +156,13 @@ class _Visit:
         return True
 
 
-def _wanted(choice: Choice, known: Mapping[str, Any] | None) -> _Wanted:
-    """Where a chosen model comes from; known models are pinned unless a revision is given."""
+def _make_request(choice: Choice, known: Mapping[str, Any] | None) -> _Request:
+    """Return where a chosen model is from; known models are pinned unless a revision is given."""
     precision = choice.precision or "fp32"
     if known is None:
-        return _Wanted(choice.name, choice.revision or "main", FILES[precision])
+        return _Request(choice.name, choice.revision or "main", FILES[precision])
     facts = {name: value for name, value in known.items() if name not in PRECISIONS}
     if choice.revision:
-        return _Wanted(choice.name, choice.revision, FILES[precision], facts=facts)
+        return _Request(choice.name, choice.revision, FILES[precision], facts=facts)
     pin = known[precision]
-    return _Wanted(pin["repository"], pin["revision"], (pin["model"],), pin["sha256"], facts)
+    return _Request(pin["repository"], pin["revision"], (pin["model"],), pin["sha256"], facts)

@@ -1,9 +1,8 @@
-"""What a folder of model files says of its model, and what it lacks.
+"""A folder of model files: which files it has, and how its vectors are made.
 
 The files are those that sentence-transformers writes: ``config.json``, ``tokenizer.json``,
 ``1_Pooling/config.json``, ``config_sentence_transformers.json`` and an ONNX model. A folder that
-was fetched from the hub has a manifest besides, whose word counts first and whose digests hold.
-This room knows files and what they say. It does not run a model, nor fetch one.
+was fetched from the hub has a manifest besides, which counts first and names digests.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from docstow.core.errors import ConfigurationError
 
 MANIFEST, TOKENIZER = "docstow-model.json", "tokenizer.json"
 
-#: Where the two precisions are found; the first that is there is taken.
+#: Where the model of each precision may be; the first that exists is taken.
 FILES = {
     "fp32": ("onnx/model.onnx", "model.onnx"),
     "int8": (
@@ -30,7 +29,7 @@ FILES = {
     ),
 }
 
-#: What a folder may say of itself beside its model and tokenizer.
+#: Further files that describe a model.
 DESCRIPTIONS = (
     "config.json",
     "modules.json",
@@ -52,7 +51,7 @@ class ModelFolder:
         name: what people call the model.
         model: the ONNX file, relative to the folder.
         pooling: ``cls``: the first token's vector; ``mean``: the mean over all tokens.
-        query_prefix: stands before every question.
+        query_prefix: stands before every query.
         passage_prefix: stands before every passage.
         max_tokens: longer texts are cut there, special tokens included.
         dimensions: length of a vector.
@@ -76,11 +75,11 @@ class ModelFolder:
         return self.model, TOKENIZER
 
     def digest(self, file: str) -> str:
-        """The SHA-256 that a file has to have, or that it has if nobody said what it must be."""
+        """Return the SHA-256 that a file must have, or the one that it has if none is known."""
         return self.sha256.get(file) or hashlib.sha256(self.read(file)).hexdigest()
 
     def read(self, file: str) -> bytes:
-        """The bytes of a file.
+        """Read a file.
 
         Raises:
             ConfigurationError: it cannot be read, or is not the one that was fetched.
@@ -102,11 +101,11 @@ class ModelFolder:
 
 
 def open_folder(path: Path, precision: str = "") -> ModelFolder:
-    """Read what a folder says of its model.
+    """Read the description of a folder's model.
 
     Args:
         path: the folder.
-        precision: ``fp32``, ``int8``, or empty for what there is.
+        precision: ``fp32``, ``int8``, or empty for either.
 
     Raises:
         ConfigurationError: with everything that is missing, one a line.
@@ -114,9 +113,9 @@ def open_folder(path: Path, precision: str = "") -> ModelFolder:
     if not path.is_dir():
         raise ConfigurationError(f"model: there is no folder {path}")
     mistakes: list[str] = []
-    said = _manifest(path, mistakes)
-    found = _said_by_files(path, mistakes) if "pooling" not in said else {}
-    facts = {**found, **said}
+    manifest = _read_manifest(path, mistakes)
+    described = _read_descriptions(path, mistakes) if "pooling" not in manifest else {}
+    facts = {**described, **manifest}
     model = _model_file(path, precision, mistakes)
     if not (path / TOKENIZER).is_file():
         mistakes.append(f"{TOKENIZER} is missing")
@@ -137,25 +136,27 @@ def open_folder(path: Path, precision: str = "") -> ModelFolder:
     )
 
 
-def _manifest(path: Path, mistakes: list[str]) -> dict[str, Any]:
-    said = _read(path, MANIFEST, mistakes) or {}
-    digests = said.get("sha256", {})
+def _read_manifest(path: Path, mistakes: list[str]) -> dict[str, Any]:
+    manifest: dict[str, Any] = _read_json(path, MANIFEST, mistakes) or {}
+    digests = manifest.get("sha256", {})
     if not isinstance(digests, dict) or not all(isinstance(each, str) for each in digests.values()):
         mistakes.append(f"{MANIFEST}: sha256 must name a digest for each file")
-    return said
+    return manifest
 
 
-def _said_by_files(path: Path, mistakes: list[str]) -> dict[str, Any]:
-    """Pooling, prefixes, length and dimensions, as sentence-transformers writes them down."""
-    config = _read(path, "config.json", mistakes)
+def _read_descriptions(path: Path, mistakes: list[str]) -> dict[str, Any]:
+    """Read pooling, prefixes, length and dimensions from the files of sentence-transformers."""
+    config = _read_json(path, "config.json", mistakes)
     if config is None:
         mistakes.append("config.json is missing; it says hidden_size and max_position_embeddings")
         config = {}
     elif not isinstance(config.get("hidden_size"), int):
         mistakes.append("config.json does not say hidden_size, the length of a vector")
-    sentences = _read(path, "sentence_bert_config.json", mistakes) or {}
+    sentences = _read_json(path, "sentence_bert_config.json", mistakes) or {}
     length = sentences.get("max_seq_length") or config.get("max_position_embeddings") or 512
-    query, passage = _prefixes(_read(path, "config_sentence_transformers.json", mistakes) or {})
+    query, passage = _prefixes(
+        _read_json(path, "config_sentence_transformers.json", mistakes) or {}
+    )
     return {
         "pooling": _pooling(path, mistakes),
         "query_prefix": query,
@@ -166,14 +167,14 @@ def _said_by_files(path: Path, mistakes: list[str]) -> dict[str, Any]:
 
 
 def _pooling(path: Path, mistakes: list[str]) -> str:
-    for module in _read(path, "modules.json", mistakes, kind=list) or []:
+    for module in _read_json(path, "modules.json", mistakes, kind=list) or []:
         name = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else ""
         if name not in _MODULES:
             mistakes.append(
                 f"modules.json names a {name or 'nameless'} module; only "
                 f"{', '.join(sorted(_MODULES))} can be run"
             )
-    pooling = _read(path, "1_Pooling/config.json", mistakes)
+    pooling = _read_json(path, "1_Pooling/config.json", mistakes)
     if pooling is None:
         mistakes.append(
             "1_Pooling/config.json is missing; it says pooling_mode_cls_token or "
@@ -190,17 +191,17 @@ def _pooling(path: Path, mistakes: list[str]) -> str:
     return _POOLINGS[chosen[0]]
 
 
-def _prefixes(said: Mapping[str, Any]) -> tuple[str, str]:
-    """What stands before a question and before a passage."""
-    prompts = said.get("prompts") or {}
-    default = prompts.get(said.get("default_prompt_name"), "")
+def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what stands before a query and before a passage."""
+    prompts = config.get("prompts") or {}
+    default = prompts.get(config.get("default_prompt_name"), "")
     passage = prompts.get("document", prompts.get("passage", default))
     return prompts.get("query", default), passage
 
 
 def _model_file(path: Path, precision: str, mistakes: list[str]) -> str:
     candidates = FILES[precision] if precision else FILES["fp32"] + FILES["int8"]
-    candidates += tuple(file for file in _named(path) if not precision or precision == "int8")
+    candidates += tuple(file for file in _find_int8(path) if not precision or precision == "int8")
     for file in candidates:
         if (path / file).is_file():
             return file
@@ -208,14 +209,14 @@ def _model_file(path: Path, precision: str, mistakes: list[str]) -> str:
     return ""
 
 
-def _named(path: Path) -> tuple[str, ...]:
-    """Further int8 models: exports are named after the processor that they suit best."""
+def _find_int8(path: Path) -> tuple[str, ...]:
+    """Return further int8 models: exports are named after the processor that they suit best."""
     found = [file for folder in (path / "onnx", path) for file in folder.glob("model_q*int8*.onnx")]
     return tuple(sorted(file.relative_to(path).as_posix() for file in found))
 
 
-def _read(path: Path, file: str, mistakes: list[str], *, kind: type = dict) -> Any:
-    """A JSON file's content; None where there is none or it is not what it should be."""
+def _read_json(path: Path, file: str, mistakes: list[str], *, kind: type = dict) -> Any:
+    """Read a JSON file; None if there is none, empty if it is not as it should be."""
     try:
         content = json.loads((path / file).read_bytes())
     except FileNotFoundError:

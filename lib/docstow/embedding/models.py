@@ -70,4 +70,4 @@ class Models:
         from docstow.embedding.hub import Hub
 
         hub = Hub(lambda: self._open_fetcher(FETCH_S), self._settings.hub_url, self._folder)
-        return hub.obtain(chosen, into)
+        return hub.fetch(chosen, into)

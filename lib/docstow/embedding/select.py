@@ -1,7 +1,4 @@
-"""What the settings ``model`` and ``model_precision`` mean.
-
-This room knows how a model is named. It opens and asks nothing.
-"""
+"""The choice of a model by the settings ``model`` and ``model_precision``."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ class Choice:
         kind: ``bundled``, ``hub``, ``folder`` or ``endpoint``.
         name: an id of the hub, a folder, or the endpoint's name for the model.
         revision: branch, tag or commit on the hub; empty: the pinned one, or else ``main``.
-        precision: ``fp32`` or ``int8``; empty: what there is, ``fp32`` first.
+        precision: ``fp32`` or ``int8``; empty: either, ``fp32`` first.
     """
 
     kind: Kind
@@ -38,14 +35,14 @@ class Choice:
 
 
 def parse(model: str, precision: str = "") -> Choice:
-    """Read ``bundled``, ``openai:MODEL``, ``OWNER/NAME[@REVISION][#int8|#fp32]`` or a folder.
+    """Parse ``bundled``, ``openai:MODEL``, ``OWNER/NAME[@REVISION][#int8|#fp32]`` or a folder.
 
     What begins with ``.``, ``~`` or ``/`` (or a drive) is a folder, and so is every name that
     cannot be one of the hub's.
 
     Args:
-        model: as the setting says it.
-        precision: used where the model's own words do not say one.
+        model: the setting ``model``.
+        precision: the setting ``model_precision``, used where ``model`` names none.
 
     Raises:
         ConfigurationError: it is none of these.

@@ -1,8 +1,4 @@
-"""An embedder that runs a transformer's ONNX model from a folder.
-
-This room knows tokens, tensors and pooling. It does not know where the folder came from, nor what
-the texts are or where vectors are kept.
-"""
+"""An embedder that runs a transformer's ONNX model from a folder."""
 
 from __future__ import annotations
 
@@ -23,14 +19,14 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Encoding, Tokenizer
 
+#: How many texts are tokenised, and sorted by length, together.
 _TEXTS_AT_ONCE = 2048
-"""How many texts are tokenised, and sorted by length, together."""
 
+#: Tokens in one batch, padding included: larger ones leave the processor's cache and are slower.
 _TOKENS_AT_ONCE = 4096
-"""Tokens in one batch, padding included: larger ones leave the processor's cache and are slower."""
 
-_QUESTIONS_KEPT = 64
-"""A search over several crates asks for its question's vector for each of them."""
+#: A search over several crates asks for its query's vector for each of them.
+_QUERIES_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ class TransformerEmbedder:
     """An :class:`docstow.embedding.Embedder` from a transformer's folder.
 
     The model takes ``input_ids``, ``attention_mask`` and, if it wants them, ``token_type_ids``, and
-    gives a vector a token, ``[batch, length, dimensions]``, or a vector a text. Both libraries are
-    imported, and the files read, when the first text is embedded. Instances may be shared between
+    gives a vector a token, ``[batch, length, dimensions]``, or a vector a text. Libraries are
+    imported, and files read, when the first text is embedded. Instances may be shared between
     threads.
 
     Args:
@@ -59,25 +55,25 @@ class TransformerEmbedder:
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
         self.dimensions = folder.dimensions
-        self._question = lru_cache(_QUESTIONS_KEPT)(self._embed_question)
+        self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
 
     @cached_property
     def id(self) -> str:
         """Name, digests of model and tokenizer, and all else that shapes a passage's vector."""
         folder = self._folder
         model, tokenizer = (folder.digest(file)[:12] for file in folder.files)
-        way = f"{folder.pooling}-{folder.max_tokens}"
+        settings = f"{folder.pooling}-{folder.max_tokens}"
         if folder.passage_prefix:
-            way += f"-{hashlib.sha256(folder.passage_prefix.encode()).hexdigest()[:8]}"
-        return f"{folder.name}/{model}+{tokenizer}/{way}"
+            settings += f"-{hashlib.sha256(folder.passage_prefix.encode()).hexdigest()[:8]}"
+        return f"{folder.name}/{model}+{tokenizer}/{settings}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see :meth:`docstow.embedding.Embedder.embed`."""
         return self._embed([self._folder.passage_prefix + text for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question after the model's own prefix for questions."""
-        return self._question(text)
+        """Embed a query after the model's own prefix for queries."""
+        return self._cached_query(text)
 
     def count(self, text: str) -> int:
         """Count tokens without the model's own marks; see :class:`docstow.embedding.Embedder`."""
@@ -85,9 +81,9 @@ class TransformerEmbedder:
         (encoded,) = self._load().tokenizer.encode_batch_fast([text], add_special_tokens=False)
         return len(encoded.ids) + sum(len(rest.ids) for rest in encoded.overflowing)
 
-    def _embed_question(self, text: str) -> NDArray[np.float32]:
+    def _embed_query(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._embed([self._folder.query_prefix + text])[0]
-        vector.setflags(write=False)  # all who ask share it
+        vector.setflags(write=False)  # it is cached
         return vector
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -105,7 +101,7 @@ class TransformerEmbedder:
         return vectors
 
     def _run(self, loaded: _Loaded, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
-        """One batch through the model, pooled: shape (batch, dimensions), of any length."""
+        """Run one batch and pool it: shape (batch, dimensions), rows of any length."""
         length = max(len(each.ids) for each in encoded)
         tensors = {
             name: np.zeros((len(encoded), length), dtype=np.int64)
@@ -174,7 +170,7 @@ class TransformerEmbedder:
 
 
 def _batches(encoded: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Rows in batches of like lengths, shortest first; texts without a word are in none."""
+    """Yield rows in batches of like lengths, shortest first; texts without a word are in none."""
     words = [len(each.ids) - sum(each.special_tokens_mask) for each in encoded]
     batch: list[int] = []
     for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row].ids)):

@@ -1,0 +1,199 @@
+"""An embedder that looks up a vector for each token: the bundled model.
+
+The model is an ONNX file, a tokenizer and a manifest with their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped]
+    from tokenizers import Tokenizer
+
+MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "manifest.json"
+
+#: The model's graph without its rows: it says where in the model's file they lie, so that they are
+#: mapped into memory and not copied, and all processes of a machine share them.
+MAPPED = "mapped.onnx"
+
+FILES = (MODEL, MAPPED, TOKENIZER)
+
+#: How many texts are tokenised, and sorted by length, together.
+_TEXTS_AT_ONCE = 2048
+
+#: Tokens in one batch, padding included: with 256 dimensions, 16 MiB of float32.
+_TOKENS_AT_ONCE = 16_384
+
+_UNKNOWN = "[UNK]"
+
+#: Letters of scripts without spaces, and Korean: of these, most models have one token each.
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\uabff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+
+#: Looking up rows is bound by memory: a second thread costs start-up time and gains little.
+_THREADS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    tokenizer: Tokenizer
+    session: InferenceSession
+
+
+class StaticEmbedder:
+    """An :class:`docstow.embedding.Embedder` from a folder of a static model.
+
+    The manifest has ``name``, ``dimensions``, ``max_tokens`` (longer texts are cut there) and, in
+    ``sha256``, the digest of every other file. The model takes ``input_ids`` (int64, ``[batch,
+    length]``, padded with 0) and gives unit vectors. Instances may be shared between threads.
+
+    Raises:
+        ConfigurationError: the manifest is missing or not one; at the first text: a file is
+            missing, or is not the one that the manifest names.
+    """
+
+    fields = True
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+        try:
+            manifest = json.loads((folder / MANIFEST).read_bytes())
+            self._digests = {file: str(manifest["sha256"][file]) for file in FILES}
+            self._max_tokens = int(manifest["max_tokens"])
+            self.dimensions = int(manifest["dimensions"])
+            model, tokenizer = (self._digests[file][:12] for file in (MODEL, TOKENIZER))
+            self.id = f"{manifest['name']}/{model}+{tokenizer}"
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(
+                f"{folder / MANIFEST} is not the manifest of a model ({error!r}); "
+                "choose another model folder or install docstow again"
+            ) from error
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed passages; see :meth:`docstow.embedding.Embedder.embed`."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        if not texts:
+            return vectors
+        loaded = self._load()
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            chunk = list(texts[first : first + _TEXTS_AT_ONCE])
+            encoded = loaded.tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
+            ids = [each.ids for each in encoded]
+            for rows in _batches([len(each) for each in ids]):
+                output = loaded.session.run(
+                    None, {"input_ids": _padded([ids[row] for row in rows])}
+                )
+                vectors[first + np.asarray(rows)] = output[0]
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a query; see :meth:`docstow.embedding.Embedder.embed_query`."""
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        return vector
+
+    def count(self, text: str) -> int:
+        """Count tokens; see :meth:`docstow.embedding.Embedder.count`."""
+        tokenizer = self._load().tokenizer
+        unknown = tokenizer.token_to_id(_UNKNOWN)
+        # The batch alone can leave out the offsets, which take their time.
+        (encoded,) = tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        parts = [encoded, *encoded.overflowing]
+        total = sum(len(part.ids) for part in parts)
+        if not any(unknown in part.ids for part in parts):
+            return total
+        encoded = tokenizer.encode(text, add_special_tokens=False)
+        for part in (encoded, *encoded.overflowing):
+            pairs = zip(part.ids, part.offsets, strict=True)
+            total += sum(
+                _estimate_tokens(text[a:b]) - 1 for each, (a, b) in pairs if each == unknown
+            )
+        return total
+
+    def _load(self) -> _Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _Loaded(self._tokenizer(), self._session())
+            return self._loaded
+
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._verified(TOKENIZER)))
+        tokenizer.enable_truncation(self._max_tokens)
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _session(self) -> InferenceSession:
+        from onnxruntime import InferenceSession, SessionOptions
+
+        options = SessionOptions()
+        options.intra_op_num_threads = _THREADS
+        options.inter_op_num_threads = 1
+        self._verified(MODEL)
+        graph = str(self._verified(MAPPED))
+        return InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
+
+    def _verified(self, file: str) -> Path:
+        """Return the path of a file, which must be the one that the manifest names."""
+        path = self._folder / file
+        try:
+            with path.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        except OSError as error:
+            raise ConfigurationError(
+                f"{path} of the embedding model cannot be read ({error}); install docstow again"
+            ) from error
+        if digest != self._digests[file]:
+            raise ConfigurationError(
+                f"{path} is damaged or of another model: its SHA-256 is {digest}, the manifest "
+                f"says {self._digests[file]}; install docstow again"
+            )
+        return path
+
+
+def _estimate_tokens(word: str) -> int:
+    """Estimate how many tokens a word has for a model that knows it."""
+    dense = len(_DENSE.findall(word))
+    return max(1, dense + (len(word) - dense + 3) // 4)
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield rows in batches of like lengths, shortest first; rows of length 0 are in none."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > _TOKENS_AT_ONCE:
+            yield batch
+            batch = []
+        if lengths[row]:
+            batch.append(row)
+    if batch:
+        yield batch
+
+
+def _padded(ids: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Return token lists as one matrix, 0 after the end of each."""
+    import numpy as np
+
+    matrix = np.zeros((len(ids), max(map(len, ids))), dtype=np.int64)
+    for row, each in enumerate(ids):
+        matrix[row, : len(each)] = each
+    return matrix

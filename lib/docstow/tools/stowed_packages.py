@@ -248,14 +248,14 @@ class StowedPackages:
 
     def _surface(self, snapshot: Snapshot) -> StoredSurface:
         index = self._library.index(snapshot)
-        return StoredSurface(index, self._reading, self._agreed, self._closed)
+        return StoredSurface(index, self._reading, self._agrees, self._is_complete)
 
-    def _agreed(self, other: str) -> bool:
+    def _agrees(self, other: str) -> bool:
         """Return whether the caller has another package in that version."""
         name, _, version = other.rpartition(" ")
         return self._wanted.get(self._key(name)) == version
 
-    def _closed(self, beside: frozenset[str]) -> bool:
+    def _is_complete(self, beside: frozenset[str]) -> bool:
         """Return whether the caller has no package but such as were looked at together with one."""
         return self._complete and self._wanted.keys() <= beside
 

@@ -23,6 +23,8 @@ from docstow.languages.shared.surface import Home, Symbol
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
 _ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source", "source code")
+#: Kinds of what has names.
+_OWNERS = frozenset({"module", "class", "enum"})
 #: Modules by which a package checks itself.
 _TESTS = frozenset({"tests", "conftest"})
 
@@ -41,7 +43,7 @@ def documents(surface: PythonSurface) -> Iterator[Document]:
         if each.attributes.get("line"):
             home = (str(each.attributes["file"]), int(each.attributes["line"]), each.title)
             homes.setdefault(home, each.path)
-    owners = (each.path for each in made if each.kind in stored_surface.PYTHON_OWNERS)
+    owners = (each.path for each in made if each.kind in _OWNERS)
     everything = {path: surface.everything(path) for path in owners}
     for each in stored_surface.add_names(made, homes, everything):
         symbol = surface.symbol(each.path) if each.kind not in ("page", "module") else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from docstow.core.model import Document
 from docstow.languages.shared.language import Reading
@@ -25,11 +25,7 @@ from docstow.languages.shared.surface import (
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
 
-_KINDS: tuple[ParameterKind, ...] = (
-    *("positional_only", "positional", "keyword_only", "var_positional", "var_keyword"),
-)
-#: Kinds of what has names in Python.
-PYTHON_OWNERS = frozenset({"module", "class", "enum"})
+_KINDS: tuple[ParameterKind, ...] = get_args(ParameterKind)
 
 
 def pack_parameters(parameters: Sequence[Parameter]) -> list[str]:
@@ -82,21 +78,20 @@ class StoredSurface:
     Args:
         index: its tables.
         reading: how packages of its language are read.
-        agreed: whether ``name version`` of another package is what the caller has, too.
-        closed: whether a package of that name, of those that the caller has, was looked at for
-            what it adds to this one; asked of all of them by None.
+        agrees: whether ``name version`` of another package is what the caller has, too.
+        complete: whether the caller has no packages but these, which were read with this one.
     """
 
     def __init__(
         self,
         index: Index,
         reading: Reading,
-        agreed: Callable[[str], bool],
-        closed: Callable[[frozenset[str]], bool] = lambda _: False,
+        agrees: Callable[[str], bool],
+        complete: Callable[[frozenset[str]], bool] = lambda _: False,
     ) -> None:
         self.index = index
-        self._agreed = agreed
-        self._closed = closed
+        self._agrees_with = agrees
+        self._is_complete = complete
         self._reading = reading
         self._facts: dict[int, dict[str, Any]] = {}
 
@@ -143,7 +138,7 @@ class StoredSurface:
             return False
         # Any package may add to the interfaces of another.
         is_module = self.index.columns["kind"][row] == "module"
-        return not self._reading.augmented or is_module or self._closed(self._beside)
+        return not self._reading.augmented or is_module or self._is_complete(self._beside)
 
     def openness(self, path: str) -> Openness:
         """Return whether all names were seen; documents do not tell more."""
@@ -199,7 +194,7 @@ class StoredSurface:
         return self._facts[row]
 
     def _agrees(self, row: int) -> bool:
-        return all(map(self._agreed, self._attributes(row).get("through", ())))
+        return all(map(self._agrees_with, self._attributes(row).get("through", ())))
 
     def _find(self, path: str, depth: int = 0) -> tuple[bool, int | None]:
         """Return whether a path is known to be there, and the row of its document if it has one."""

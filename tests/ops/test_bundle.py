@@ -33,8 +33,8 @@ from docstow.core.errors import (
 )
 from docstow.core.model import CRATE, LOCAL, Head, Source, source_id
 from docstow.core.settings import load
-from docstow.ops import bundle as bundle
-from docstow.ops.bundle import archive as archive
+from docstow.ops.bundle import archive
+from docstow.ops.bundle.manifest import MANIFEST
 from docstow.ops.bundle.read import BundleImport, Imported
 from docstow.ops.bundle.write import BundleExport
 from docstow.runtime import SAMPLE, Runtime
@@ -71,7 +71,7 @@ def export_of(runtime: Runtime, *, history: bool = False) -> BundleExport:
 def export(runtime: Runtime, path: Path, *words: str, history: bool = False) -> str:
     """Write the named sources, or all; the digest of the list."""
     bundles = export_of(runtime, history=history)
-    entries = [bundles.named(word) for word in words] if words else bundles.everything()
+    entries = [bundles.find(word) for word in words] if words else bundles.list_all()
     return bundles.write(entries, path, force=True).sha256
 
 
@@ -181,8 +181,8 @@ def test_there_and_back_by_way_of_a_bucket(
 
 
 def listed(path: Path) -> dict[str, Any]:
-    with archive.reading(path) as reader:
-        found: dict[str, Any] = json.loads(reader.first(bundle.LIST))
+    with archive.open_archive(path) as reader:
+        found: dict[str, Any] = json.loads(reader.first(MANIFEST))
         return found
 
 
@@ -249,13 +249,13 @@ def test_a_store_that_was_swept_gives_and_takes(filled: Path, whole: Path, tmp_p
         bring_in(runtime, whole)
         before = asked(runtime)
         heads = Heads(runtime.store, freshness_s=0, clock=time.monotonic)
-        for source in (each.source for each in export_of(runtime).everything()):
+        for source in (each.source for each in export_of(runtime).list_all()):
             heads.change(source, lambda head: end_epoch(point_to(unwrap(head), "", 1)))
         assert bring_in(runtime, whole)[0].skipped == ""
         assert asked(runtime) == before
         found = [
             unwrap(runtime.snapshots.head(each.source, fresh=True))
-            for each in export_of(runtime).everything()
+            for each in export_of(runtime).list_all()
         ]
         assert [head.epoch for head in found] == [1] * 4
         export(runtime, tmp_path / "again")
@@ -329,23 +329,23 @@ def test_sources_go_by_the_words_that_people_use(filled: Path, tmp_path: Path) -
         bundles = export_of(runtime)
         site = source_id("site", "https://tides.test/")
         for word in ("Tides", "tides", "https://tides.test", site, site[:10]):
-            assert bundles.named(word).source == Source("site", site)
+            assert bundles.find(word).source == Source("site", site)
         for word in ("stowage", "stowage@0.1.0", "stowage@^0.1"):
-            assert bundles.named(word).source == Source(LOCAL, "stowage", "0.1.0")
+            assert bundles.find(word).source == Source(LOCAL, "stowage", "0.1.0")
         with pytest.raises(CrateNotFound, match=r"stowed: 0\.1\.0"):
-            bundles.named("stowage@^2")
+            bundles.find("stowage@^2")
         with pytest.raises(SourceNotFound) as miss:
-            bundles.named("stowags")
+            bundles.find("stowags")
         assert miss.value.suggestions[0]["name"] == "stowage"
         with pytest.raises(SourceNotFound):
-            bundles.named("https://elsewhere.test/")
+            bundles.find("https://elsewhere.test/")
 
 
 def test_a_file_that_is_there_is_spared(filled: Path, tmp_path: Path) -> None:
     (tmp_path / "b").write_text("mine")
     with opened(filled) as runtime:
         bundles = export_of(runtime)
-        entries = [bundles.named("stowage")]
+        entries = [bundles.find("stowage")]
         with pytest.raises(InvalidParameter, match="--force"):
             bundles.write(entries, tmp_path / "b")
     assert (tmp_path / "b").read_text() == "mine"

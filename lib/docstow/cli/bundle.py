@@ -26,7 +26,7 @@ def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
         target=runtime.settings.target,
         history=options.history,
     )
-    entries = export.everything() if options.all else [export.named(w) for w in options.sources]
+    entries = export.list_all() if options.all else [export.find(w) for w in options.sources]
     done = export.write(entries, options.file, force=options.force)
     for entry in done.manifest.entries:
         print(f"{entry.title}: {_short(entry.snapshot)}")

@@ -1,8 +1,4 @@
-"""Collections: texts that clients push, stowed object by object and then synced like any source.
-
-This room knows what may be pushed and when a push is done. It does not know how a collection
-becomes a snapshot.
-"""
+"""Collections: texts that clients push, stored object by object and then synced as sources are."""
 
 from __future__ import annotations
 
@@ -108,7 +104,7 @@ class Collections:
         self._max_bytes = max_bytes
 
     def create(self, name: str, title: str = "") -> tuple[Registration, bool]:
-        """Add a collection; it, and whether it is new.
+        """Add a collection; return it, and whether it is new.
 
         Raises:
             InvalidParameter: the name cannot be one.
@@ -116,7 +112,7 @@ class Collections:
         return self._registry.create(pushed.KIND.name, name, title=title)
 
     def all(self) -> list[Registration]:
-        """Every collection, by title."""
+        """Return every collection, by title."""
         return [each for each in self._registry.all() if each.kind == pushed.KIND.name]
 
     def push(
@@ -130,8 +126,8 @@ class Collections:
     ) -> Pushed:
         """Store a text for good; it replaces the one of the same URI.
 
-        Searches find it when this returns, if that takes no longer than the collection's patience;
-        else the job that is named goes on.
+        Searches find it when this returns, if that takes no longer than ``wait_s``; else the job
+        that is named goes on.
 
         Args:
             collection: name, title or id; empty for :data:`DEFAULT`, which is made if need be.
@@ -145,16 +141,16 @@ class Collections:
             InvalidParameter: something given is not what it should be.
             TooLarge: the text is too long.
         """
-        given = self._text(text, title, uri, metadata)
-        registration = self._collection(collection)
-        document = _document(given)
+        given = self._check(text, title, uri, metadata)
+        registration = self._find(collection)
+        document = _make_document(given)
         replaced, changed = self._put(pushed.key(registration.id, given.path), given)
         identity = document_id(registration.id, given.path)
         if not changed and (there := self._answering(registration, given.path)):
             found, snapshot_id = there
             if found.digest() == document.digest():
                 return Pushed(identity, registration.id, replaced, snapshot_id, "")
-        return self._synced(registration, identity, replaced=replaced)
+        return self._sync_push(registration, identity, replaced=replaced)
 
     def delete(self, collection: str, ref: str) -> Pushed:
         """Remove the document of that URI, key or id; searches find it no more, as with a push.
@@ -163,20 +159,20 @@ class Collections:
             SourceNotFound: there is no such collection.
             DocumentNotFound: there is no such document in it.
         """
-        registration = self._collection(collection)
+        registration = self._find(collection)
         for entry in self._store.list(pushed.prefix(registration.id)):
             # An id ends with the very digits that the object is called by.
             digits = entry.key.rpartition("/")[2].removesuffix(".json")
             identity = f"{registration.id[:12]}.{digits}"
             if ref == identity or entry.key == pushed.key(registration.id, ref):
                 self._store.delete(entry.key)
-                return self._synced(registration, identity, replaced=True)
+                return self._sync_push(registration, identity, replaced=True)
         raise DocumentNotFound(
             f"The collection {registration.title} has no document {ref[:200]!r}; give its URI as it"
             " was pushed, or its document id."
         )
 
-    def _collection(self, name: str) -> Registration:
+    def _find(self, name: str) -> Registration:
         wanted = name.strip() or DEFAULT
         with contextlib.suppress(SourceNotFound):
             return self._registry.get(source_id(pushed.KIND.name, wanted))
@@ -196,8 +192,8 @@ class Collections:
             )
         return registration
 
-    def _text(self, text: str, title: str, uri: str, metadata: Mapping[str, Any]) -> Text:
-        """What is pushed, checked."""
+    def _check(self, text: str, title: str, uri: str, metadata: Mapping[str, Any]) -> Text:
+        """Return what is pushed, checked."""
         if not text.strip():
             raise InvalidParameter("text", "must not be empty")
         try:
@@ -215,7 +211,7 @@ class Collections:
         if len(uri) > LONGEST_URI or not uri.isprintable():
             raise InvalidParameter("uri", f"must be one line of at most {LONGEST_URI} characters")
         key = uri or hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()
-        return Text(key, text, title, uri, _checked(metadata))
+        return Text(key, text, title, uri, _check_metadata(metadata))
 
     def _put(self, key: str, given: Text) -> tuple[bool, bool]:
         """Store a text; return whether there was one before, and whether that changed anything."""
@@ -223,11 +219,11 @@ class Collections:
         done = update(self._store, key, RAW, lambda _: body)
         return done.before is not None, done.written
 
-    def _synced(self, registration: Registration, identity: str, *, replaced: bool) -> Pushed:
-        """Have what is stored now published.
+    def _sync_push(self, registration: Registration, identity: str, *, replaced: bool) -> Pushed:
+        """Sync the collection, and wait for that.
 
-        A job that runs already may have read past it, so that the next one is asked for; all that
-        is stored before that one begins shares it.
+        A job that runs already may have read past the text, so that the next one is requested; all
+        that is stored before that one begins shares it.
         """
         until = time.monotonic() + self._wait_s
         job = self._sync.start(registration.id, join_running=False)
@@ -235,8 +231,8 @@ class Collections:
         return Pushed(identity, registration.id, replaced, job.snapshot_id, job.id)
 
 
-def _document(text: Text) -> Document:
-    """The document that a text will be, so that one that cannot be read is refused at once."""
+def _make_document(text: Text) -> Document:
+    """Return the document that a text will be; refuse a text that no sync could read."""
     file = pushed.file_of(text)
     try:
         page = read_page(file)
@@ -247,7 +243,7 @@ def _document(text: Text) -> Document:
     return make_document(file, page)
 
 
-def _checked(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _check_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if len(metadata) > MOST_METADATA:
         raise InvalidParameter("metadata", f"must have at most {MOST_METADATA} values")
     for name, value in metadata.items():

@@ -1,7 +1,4 @@
-"""Files for people, put in place whole or not at all.
-
-This room knows temporary names and renames. It does not know what is written.
-"""
+"""Output files and folders, put in place whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -30,14 +26,14 @@ def write_file(path: Path, texts: Iterable[str], *, force: bool) -> None:
     Raises:
         InvalidParameter: there is a file and no force, or a folder, or the place cannot be written.
     """
-    with whole_file(path, force=force) as file:
+    with open_whole(path, force=force) as file:
         for text in texts:
             file.write(text.encode())
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file to be written to; until that is done, nothing is to be seen at its place.
+def open_whole(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file to write to; until it is closed, nothing is to be seen at its place.
 
     Args:
         path: its place; folders above it are made.
@@ -69,7 +65,7 @@ def write_folder(path: Path, parts: Iterable[tuple[str, str]], *, force: bool) -
         InvalidParameter: something else is there, or the place cannot be written.
     """
     with _explained(path):
-        _check(path, force=force)
+        _check_replaceable(path, force=force)
         with _scratch(path) as scratch:
             unfinished = scratch / "new"
             unfinished.mkdir()
@@ -89,7 +85,7 @@ def _swap(new: Path, path: Path, old: Path) -> None:
         raise
 
 
-def _check(path: Path, *, force: bool) -> None:
+def _check_replaceable(path: Path, *, force: bool) -> None:
     if not path.exists():
         return
     if not path.is_dir():
@@ -106,7 +102,7 @@ def _check(path: Path, *, force: bool) -> None:
 
 def _write_parts(folder: Path, parts: Iterable[tuple[str, str]]) -> None:
     opened = ""
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         file: TextIO | None = None
         for name, text in parts:
             if file is None or name != opened:
@@ -121,7 +117,7 @@ def _write_parts(folder: Path, parts: Iterable[tuple[str, str]]) -> None:
 
 @contextlib.contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
-    """A folder beside a place, on the same file system, gone afterwards."""
+    """Make a folder beside a place, on the same file system, and remove it afterwards."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".docstow-", dir=path.parent))
     try:

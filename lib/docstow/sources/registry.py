@@ -8,7 +8,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +25,6 @@ from docstow.store.usage import Pins
 
 SCHEMA = 1
 PREFIX = "sources/"
-PARALLEL = 8
 KEEP = 5
 MOST_KEPT = 100
 #: The longest interval of refreshes, in hours: a year.
@@ -210,8 +208,8 @@ class Registry:
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
         ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            found = [record for record in pool.map(self._read, ids) if record is not None]
+        read = concurrency.in_parallel(self._read, ids)
+        found = [record for record in read if record is not None]
         with self._guard:
             if changes == self._changes:
                 self._listed = asked_at, found

@@ -1,13 +1,12 @@
 """Many files as one: a tar in a zstd frame, and behind it a digest of all that comes before.
 
-This room knows the container, and takes no tar but the very one that it would write itself: so
-there are no links, no paths that climb, nothing twice and nothing besides. It does not know what
-the files mean.
+Only the very tar is read that would be written here: so there are no links, no paths that climb,
+nothing twice and nothing besides.
 
 The digest stands in a frame that zstd skips, so that ``zstd -d`` and ``tar`` open an archive too.
-It finds out what was damaged on the way. Whoever damages an archive on purpose can write another
+It shows what was damaged in transit. Whoever changes an archive on purpose can write another
 digest: against that the list of files, which comes first, holds the digest of every file, and its
-own can be told by another way.
+own digest can be given in another way.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import BinaryIO, cast
 import zstandard
 
 from docstow.core.errors import TooLarge, UnreadableInput
-from docstow.ops import files as outfiles
+from docstow.ops.files import open_whole
 
 _MIB = 1024 * 1024
 _STEP = 256 * 1024
@@ -48,7 +47,7 @@ class Member:
 
 
 def member(name: str, body: bytes) -> Member:
-    """The member that a content is."""
+    """Return the member that a content is."""
     return Member(name, len(body), hashlib.sha256(body).hexdigest())
 
 
@@ -73,15 +72,15 @@ def write(
         InvalidParameter: there is a file and no force, or the place cannot be written.
         UnreadableInput: a file is not what its member says: it was changed meanwhile.
     """
-    with outfiles.whole_file(path, force=force) as file:
-        tally = _Tally(file)
+    with open_whole(path, force=force) as file:
+        digested = _DigestedFile(file)
         packer = zstandard.ZstdCompressor(level=3, write_checksum=True)
-        with packer.stream_writer(cast("BinaryIO", tally), closefd=False) as packed:
+        with packer.stream_writer(cast("BinaryIO", digested), closefd=False) as packed:
             written = _put(packed, first[0], len(first[1]), [first[1]])
             for each in members:
                 written += _put(packed, each.name, each.size, _checked(content(each), each))
             packed.write(_tail(written))
-        file.write(_MARK + tally.digest())
+        file.write(_MARK + digested.digest())
 
 
 def check(path: Path) -> None:
@@ -93,7 +92,7 @@ def check(path: Path) -> None:
     with _explained(path), path.open("rb") as file:
         rest = _length(file) - _END
         digest = hashlib.sha256()
-        for piece in _pieces(_Head(file, rest).read, max(rest, 0)):
+        for piece in _pieces(_Beginning(file, rest).read, max(rest, 0)):
             digest.update(piece)
         if rest <= 0 or file.read() != _MARK + digest.digest():
             raise UnreadableInput(
@@ -112,13 +111,13 @@ class Reader:
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
-        source = _Head(file, _length(file) - _END)
+        source = _Beginning(file, _length(file) - _END)
         self._stream = unpacker.stream_reader(cast("BinaryIO", source), read_across_frames=True)
         self._name = name
         self._taken = 0
 
     def first(self, name: str) -> bytes:
-        """The content of the list of files.
+        """Read the content of the list of files.
 
         Raises:
             UnreadableInput: the archive does not begin with it.
@@ -134,7 +133,7 @@ class Reader:
         raise UnreadableInput(f"{self._name} does not begin with {name}: it is no bundle.")
 
     def content(self, expected: Member) -> Iterator[bytes]:
-        """The content of the next file, piece by piece; read it to its end.
+        """Yield the content of the next file, piece by piece; read it to its end.
 
         Raises:
             UnreadableInput: the next file is another one, or its content is.
@@ -149,7 +148,7 @@ class Reader:
         yield from _checked(self._content(expected.size), expected)
 
     def end(self) -> None:
-        """Find out that nothing follows.
+        """Check that nothing follows.
 
         Raises:
             UnreadableInput: something does.
@@ -166,7 +165,7 @@ class Reader:
             raise UnreadableInput(f"{self._name} has something between its files: it was changed.")
 
     def _read(self, size: int, *, partly: bool = False) -> bytes:
-        """So many bytes; fewer only at the end, and then only if that is fine."""
+        """Read so many bytes; fewer only at the end, and then only if that is allowed."""
         try:
             found = b"".join(_pieces(self._stream.read, size, partly=True))
         except zstandard.ZstdError as error:
@@ -179,8 +178,8 @@ class Reader:
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[Reader]:
-    """A reader of the archive of that path.
+def open_archive(path: Path) -> Iterator[Reader]:
+    """Open the archive at a path.
 
     Raises:
         UnreadableInput: it cannot be read.
@@ -189,8 +188,8 @@ def reading(path: Path) -> Iterator[Reader]:
         yield Reader(file, path.name)
 
 
-class _Tally:
-    """A file that is written to, and the digest of what was."""
+class _DigestedFile:
+    """A file that is written to, with the digest of what was written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -204,7 +203,7 @@ class _Tally:
         return self._sha256.digest()
 
 
-class _Head:
+class _Beginning:
     """The beginning of a file, so many bytes long, as if that were all of it."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
@@ -229,19 +228,19 @@ def _put(
 
 
 def _header(name: str, size: int) -> bytes:
-    """A file's header: nothing in it depends on the machine, the user or the day."""
+    """Return a file's header: nothing in it depends on the machine, the user or the day."""
     info = tarfile.TarInfo(name)
     info.size = size
     return info.tobuf(tarfile.USTAR_FORMAT)
 
 
 def _tail(written: int) -> bytes:
-    """What ends a tar: two empty blocks at least, up to a whole record."""
+    """Return what ends a tar: two empty blocks at least, up to a whole record."""
     return bytes(2 * tarfile.BLOCKSIZE + -(written + 2 * tarfile.BLOCKSIZE) % tarfile.RECORDSIZE)
 
 
 def _checked(pieces: Iterable[bytes], expected: Member) -> Iterator[bytes]:
-    """The pieces as they are, and an error if all of them together are not what they should be."""
+    """Yield the pieces; raise if all of them together are not what the list says."""
     digest, size = hashlib.sha256(), 0
     for piece in pieces:
         digest.update(piece)
@@ -256,7 +255,7 @@ def _checked(pieces: Iterable[bytes], expected: Member) -> Iterator[bytes]:
 
 
 def _pieces(read: Callable[[int], bytes], size: int, *, partly: bool = False) -> Iterator[bytes]:
-    """So many bytes in pieces; at the end of the file there may be fewer, if that is fine."""
+    """Yield so many bytes in pieces; fewer at the end of the file only if that is allowed."""
     left = size
     while left > 0 and (piece := read(min(left, _STEP))):
         left -= len(piece)

@@ -1,8 +1,4 @@
-"""A bundle held against its own list of files: every byte, before any of it is believed.
-
-This room knows what makes a bundle sound, and puts its files into a folder. It does not know the
-store that they are for.
-"""
+"""Check a bundle against its own manifest: every byte, before any of it is trusted."""
 
 from __future__ import annotations
 
@@ -15,9 +11,19 @@ from pathlib import Path
 from docstow import sources
 from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UnreadableInput
 from docstow.core.model import Snapshot
-from docstow.ops import bundle as bundle
-from docstow.ops.bundle import Entry, Manifest
-from docstow.ops.bundle import archive as archive
+from docstow.ops.bundle import archive
+from docstow.ops.bundle.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    blob_digest,
+    blob_name,
+    decode_manifest,
+    neutralize,
+    record_id,
+    record_name,
+    text_owner,
+)
 from docstow.sources import collection as pushed
 from docstow.store.objects import check_key
 from docstow.store.records import decode_snapshot, head_key
@@ -40,18 +46,18 @@ class Unpacked:
     folder: Path
 
     def path(self, name: str) -> Path:
-        """Where a file is."""
+        """Return where a file is."""
         return self.folder / name.replace("/", "-")
 
     def tables(self, snapshot: Snapshot) -> dict[str, Path]:
-        """The files of a snapshot's tables."""
+        """Return the files of a snapshot's tables."""
         items = snapshot.tables.items()
-        return {table: self.path(bundle.blob_name(digest)) for table, digest in items}
+        return {table: self.path(blob_name(digest)) for table, digest in items}
 
     def texts(self, collection: str) -> dict[str, Path]:
-        """The files of a collection's texts by their keys."""
+        """Return the files of a collection's texts by their keys."""
         names = (file.name for file in self.manifest.files)
-        return {name: self.path(name) for name in names if bundle.text_owner(name) == collection}
+        return {name: self.path(name) for name in names if text_owner(name) == collection}
 
 
 def unpack(path: Path, folder: Path, *, sha256: str, limit: int) -> Unpacked:
@@ -71,46 +77,46 @@ def unpack(path: Path, folder: Path, *, sha256: str, limit: int) -> Unpacked:
     if sha256 and not _HEX.fullmatch(sha256 := sha256.strip().lower()):
         raise InvalidParameter("sha256", "must be 64 hexadecimal digits, as the export said")
     archive.check(path)
-    with archive.reading(path) as reader:
+    with archive.open_archive(path) as reader:
         return _unpack(reader, path.name, sha256, limit, folder)
 
 
 def _unpack(reader: archive.Reader, name: str, sha256: str, limit: int, folder: Path) -> Unpacked:
-    """Read all of it, hold each file against the list, put tables and texts into the folder."""
-    manifest = _manifest(reader, name, sha256, limit)
+    """Read all of it, compare each file with the manifest, put tables and texts into the folder."""
+    manifest = _read_manifest(reader, name, sha256, limit)
     sizes = {file.name: file.size for file in manifest.files}
     owners = {each: entry for entry in manifest.entries for each in entry.snapshots}
     records: dict[str, Snapshot] = {}
     unpacked = Unpacked(manifest, records, folder)
     for file in manifest.files:
-        if bundle.blob_digest(file.name):
+        if blob_digest(file.name):
             with unpacked.path(file.name).open("wb") as opened:
                 opened.writelines(reader.content(file))
             continue
         body = b"".join(reader.content(file))
-        if identity := bundle.record_id(file.name):
-            records[identity] = _record(body, file.name)
+        if identity := record_id(file.name):
+            records[identity] = _read_record(body, file.name)
             _check_tables(records[identity], owners[identity], sizes)
         else:
             _check_text(body, file.name)
             unpacked.path(file.name).write_bytes(body)
     reader.end()
     named = {digest for each in records.values() for digest in each.tables.values()}
-    if extra := {bundle.blob_digest(each) for each in sizes} - named - {""}:
+    if extra := {blob_digest(each) for each in sizes} - named - {""}:
         raise UnreadableInput(f"{name} has the table {min(extra)}, which no snapshot names.")
     return unpacked
 
 
-def _manifest(reader: archive.Reader, name: str, sha256: str, limit: int) -> Manifest:
-    """The list of files, and whether a store would take what it says."""
-    body = reader.first(bundle.LIST)
+def _read_manifest(reader: archive.Reader, name: str, sha256: str, limit: int) -> Manifest:
+    """Read the manifest, and check that a store would take what it says."""
+    body = reader.first(MANIFEST)
     digest = hashlib.sha256(body).hexdigest()
     if sha256 not in ("", digest):
         raise UnreadableInput(
             f"{name} is not the bundle that was asked for: its list of files has the digest"
             f" {digest}, not {sha256}."
         )
-    manifest = bundle.decode(body, name)
+    manifest = decode_manifest(body, name)
     if manifest.size > limit:
         raise TooLarge(
             f"{name} holds {manifest.size} bytes, the limit is {limit}; raise"
@@ -123,7 +129,7 @@ def _manifest(reader: archive.Reader, name: str, sha256: str, limit: int) -> Man
 
 
 def _check_name(entry: Entry, name: str) -> None:
-    """Whether this store could hold and register a source, before anything is stored."""
+    """Check that this store could hold and register a source, before anything is stored."""
     own, kind, canonical = entry.registered, entry.source.kind, True
     try:
         check_key(head_key(entry.source))
@@ -137,14 +143,14 @@ def _check_name(entry: Entry, name: str) -> None:
         raise UnreadableInput(f"{name} has {entry.title} with an address that is not canonical.")
 
 
-def _record(body: bytes, name: str) -> Snapshot:
+def _read_record(body: bytes, name: str) -> Snapshot:
     try:
         snapshot = decode_snapshot(body, name)
     except StoreError as error:
         raise UnreadableInput(f"{name} in the bundle is no record of a snapshot.") from error
     sound = (
-        bundle.record_name(snapshot.id) == name
-        and snapshot == bundle.neutral(snapshot)
+        record_name(snapshot.id) == name
+        and snapshot == neutralize(snapshot)
         and snapshot.created_at.tzinfo is not None
         and all(isinstance(each, dict) for each in (snapshot.counts, snapshot.facts))
         and all(isinstance(each, str) for each in asdict(snapshot.recipe).values())
@@ -155,18 +161,18 @@ def _record(body: bytes, name: str) -> Snapshot:
 
 
 def _check_tables(snapshot: Snapshot, entry: Entry, sizes: Mapping[str, int]) -> None:
-    """Whether a snapshot is one of a source, and all its tables are in the bundle."""
+    """Check that a snapshot is one of a source, and that all its tables are in the bundle."""
     if snapshot.revision.source != entry.source:
         raise UnreadableInput(f"The snapshot {snapshot.id} is not one of {entry.title}.")
     for table, digest in snapshot.tables.items():
-        if sizes.get(bundle.blob_name(digest)) != snapshot.sizes[table]:
+        if sizes.get(blob_name(digest)) != snapshot.sizes[table]:
             raise UnreadableInput(f"The table {table} of {entry.title} is not in the bundle.")
 
 
 def _check_text(body: bytes, name: str) -> None:
     try:
         text = pushed.decode(body)
-        if pushed.key(bundle.text_owner(name), text.path) == name:
+        if pushed.key(text_owner(name), text.path) == name:
             return
     except (UnreadableInput, TypeError, AttributeError):
         pass

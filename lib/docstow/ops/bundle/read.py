@@ -1,7 +1,4 @@
-"""From a bundle to a store: first every byte is checked, then anything is stored.
-
-This room knows the order of writes, and what of two stores is the newer. It does not know how a
-bundle is packed.
+"""Import a bundle into a store: first every byte is checked, then anything is stored.
 
 Only what was found whole is published, source by source, as an ingest would publish it. Killed
 anywhere, an import leaves each source as it was or as it is in the bundle; the same import once
@@ -21,8 +18,8 @@ from typing import TYPE_CHECKING
 from docstow import sources
 from docstow.core.errors import SourceNotFound
 from docstow.core.model import Head, Snapshot, in_epoch, source_id
-from docstow.ops.bundle import Entry
 from docstow.ops.bundle.check import Unpacked, unpack
+from docstow.ops.bundle.manifest import Entry
 from docstow.sources import collection as pushed
 from docstow.sources import kind_of
 from docstow.sources.registry import Registry
@@ -60,7 +57,8 @@ class BundleImport:
         snapshots: its published snapshots.
         registry: its registered sources.
         catalog: opens the catalogue of crates when it is first needed.
-        sync: makes a snapshot of a collection's texts, given its id; why it failed, or nothing.
+        sync: makes a snapshot of a collection's texts, given its id; returns why it failed, or
+            nothing.
         limit: what the files of a bundle may weigh together.
         force: let the bundle's snapshots and texts answer even where the store's are newer.
     """
@@ -85,7 +83,7 @@ class BundleImport:
         self._force = force
 
     def run(self, path: Path, *, sha256: str = "") -> Iterator[Imported]:
-        """Check a whole bundle, store what is in it, and tell what came of each source.
+        """Check a whole bundle, store what is in it, and yield what came of each source.
 
         Args:
             path: the bundle.
@@ -106,8 +104,8 @@ class BundleImport:
     def _head(self, entry: Entry) -> Head | None:
         return self._snapshots.head(entry.source, fresh=True)
 
-    def _reason(self, entry: Entry, head: Head | None) -> str:
-        """Why a source is left as it is; empty where the bundle's snapshot is to answer."""
+    def _find_reason_to_skip(self, entry: Entry, head: Head | None) -> str:
+        """Return why a source is left as it is; empty where the bundle's is to answer."""
         own = entry.registered
         kind = kind_of(entry.source.kind)
         if kind.local_only and own and sources.spelling(kind.name, own.uri) != own.uri:
@@ -133,8 +131,8 @@ class BundleImport:
         return update(self._store, key, RAW, put).after == body
 
     def _publish(self, entry: Entry, unpacked: Unpacked) -> Imported:
-        """Let a source answer as it does in the bundle."""
-        if reason := self._reason(entry, self._head(entry)):
+        """Let a source answer as it does in the bundle; return what came of it."""
+        if reason := self._find_reason_to_skip(entry, self._head(entry)):
             return Imported(entry, reason)
         keep, notes = self._register(entry)
         failure = ""
@@ -149,7 +147,7 @@ class BundleImport:
         return Imported(entry, "", tuple(notes), failed=bool(failure))
 
     def _put_texts(self, entry: Entry, unpacked: Unpacked) -> bool:
-        """Store a collection's texts; whether the bundle's snapshot has all that is there now."""
+        """Store a collection's texts; return whether the bundle's snapshot has all there are."""
         texts = unpacked.texts(entry.source.name)
         same = [self._put_text(key, path.read_bytes()) for key, path in texts.items()]
         there = self._store.list(pushed.prefix(entry.source.name))
@@ -157,7 +155,7 @@ class BundleImport:
         return known and bool(entry.snapshot or not texts)
 
     def _register(self, entry: Entry) -> tuple[int, list[str]]:
-        """Register what is not registered here; how many snapshots to keep, and what to tell."""
+        """Register what is not registered here; return how many snapshots to keep, and notes."""
         own, notes = entry.registered, list[str]()
         if own is None:
             return 1, notes
@@ -175,7 +173,7 @@ class BundleImport:
         return registration.keep if kind_of(kind).has_pages else 1, notes
 
     def _replay(self, entry: Entry, unpacked: Unpacked, keep: int) -> str:
-        """Publish the kept snapshots and then what answers; why not, if it is not to be.
+        """Publish the kept snapshots and then what answers; return why not, if it is not to be.
 
         Readers never go back in time: kept snapshots older than what answers here are left out.
         """
@@ -195,14 +193,14 @@ class BundleImport:
     def _adopt(
         self, entry: Entry, snapshot: Snapshot, unpacked: Unpacked, now: datetime, keep: int
     ) -> str:
-        """Let a snapshot answer, unless the store's own has become the newer one; why not."""
+        """Let a snapshot answer, unless the store's own has become the newer; return why not."""
         for _ in attempts(f"The head of {entry.title}"):
             head = self._head(entry)
-            if reason := self._reason(entry, head):
+            if reason := self._find_reason_to_skip(entry, head):
                 return reason
             with contextlib.suppress(Conflict):
                 fence = {"expected_generation": head.generation if head else 0, "keep": keep}
-                here = self._here(snapshot, head)
+                here = self._find_here(snapshot, head)
                 if here is not None:
                     with self._listed(entry, here):
                         self._snapshots.republish(here, now, **fence)
@@ -216,8 +214,8 @@ class BundleImport:
                 return ""
         raise AssertionError("the last attempt returns or raises")
 
-    def _here(self, snapshot: Snapshot, head: Head | None) -> Snapshot | None:
-        """The same snapshot if the store has it whole, and its source's head holds it there."""
+    def _find_here(self, snapshot: Snapshot, head: Head | None) -> Snapshot | None:
+        """Return the same snapshot if the store has it whole and its source's head names it."""
         found = (self._snapshots.load(head, each) for each in head.named) if head else ()
         same = [each for each in found if each is not None and each.content == snapshot.content]
         return self._snapshots.stored(same[0].revision.source, same[0].id) if same else None

@@ -1,7 +1,4 @@
-"""From a store to a bundle: what is stowed now, and nothing that must be fetched first.
-
-This room knows how sources are named and which files belong to each. It asks no upstream.
-"""
+"""Export a store into a bundle: what is stored now, without asking any upstream."""
 
 from __future__ import annotations
 
@@ -17,10 +14,22 @@ from docstow import sources
 from docstow.core.errors import CrateNotFound, SourceNotFound, StoreError
 from docstow.core.model import CRATE, LOCAL, Head, Registration, Snapshot, Source
 from docstow.core.versions import choose
-from docstow.ops import bundle as bundle
-from docstow.ops.bundle import Entry, Manifest, Registered
-from docstow.ops.bundle import archive as archive
+from docstow.ops.bundle import archive
 from docstow.ops.bundle.archive import Member
+from docstow.ops.bundle.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    Registered,
+    blob_digest,
+    blob_name,
+    decode_manifest,
+    encode_manifest,
+    neutralize,
+    record_id,
+    record_name,
+    sort_entries,
+)
 from docstow.sources import collection as pushed
 from docstow.sources import kind_of
 from docstow.sources.registry import Registry
@@ -77,8 +86,8 @@ class BundleExport:
             if kind_of(each.kind).shared
         }
 
-    def everything(self) -> list[Entry]:
-        """All that is stowed or registered."""
+    def list_all(self) -> list[Entry]:
+        """Return all that is stored or registered."""
         heads = (
             head
             for kind in sources.kinds().values()
@@ -90,12 +99,12 @@ class BundleExport:
         prose = (each for each in self._registry.all() if kind_of(each.kind).has_pages)
         return [*map(self._crate_entry, heads), *map(self._prose_entry, prose)]
 
-    def named(self, word: str) -> Entry:
-        """The source that a word means: of prose its title, URI or id, of crates ``tokio@^1``.
+    def find(self, word: str) -> Entry:
+        """Return the source of a name: of pages their title, URI or id, of crates ``tokio@^1``.
 
         Raises:
-            SourceNotFound: nothing that is stowed is called that; with suggestions.
-            CrateNotFound: the crate is stowed, but no version that matches.
+            SourceNotFound: nothing that is stored is called that; with suggestions.
+            CrateNotFound: the crate is stored, but no version that matches.
             InvalidParameter: the requirement is none.
         """
         try:
@@ -120,12 +129,12 @@ class BundleExport:
             UnreadableInput, TooLarge: as an import of the bundle would.
         """
         files = _Files(self._store, self._snapshots)
-        chosen = [files.add(entry) for entry in bundle.sorted_entries(entries)]
+        chosen = [files.add(entry) for entry in sort_entries(entries)]
         manifest = Manifest(chosen, files.members())
-        body = bundle.encode(manifest)
+        body = encode_manifest(manifest)
         # What could not be imported is not worth writing.
-        bundle.decode(body, path.name)
-        archive.write(path, (bundle.LIST, body), manifest.files, files.content, force=force)
+        decode_manifest(body, path.name)
+        archive.write(path, (MANIFEST, body), manifest.files, files.content, force=force)
         return Exported(manifest, hashlib.sha256(body).hexdigest())
 
     def _crate(self, word: str, miss: SourceNotFound | None) -> Entry:
@@ -152,7 +161,7 @@ class BundleExport:
         )
 
     def _heads(self, kind: str, name: str) -> dict[str, Head]:
-        """The stowed versions of a crate, as far as its name stands for them."""
+        """Return the stored versions of a crate, as far as its name stands for them."""
         return {
             head.source.version: head
             for head in self._snapshots.heads(kind, name)
@@ -203,7 +212,7 @@ class _Files:
         self._records: dict[str, Snapshot] = {}
 
     def add(self, entry: Entry) -> Entry:
-        """Collect a source's files; the source as the bundle is to have it.
+        """Collect a source's files; return the source as the bundle is to have it.
 
         Raises:
             StoreError: what answers for it is not in the store.
@@ -225,28 +234,28 @@ class _Files:
         return replace(entry, snapshot=answers, earlier=earlier)
 
     def members(self) -> Sequence[Member]:
-        """All files, in the order of their names."""
+        """Return all files, in the order of their names."""
         return [self._members[name] for name in sorted(self._members)]
 
     def content(self, file: Member) -> Iterator[bytes]:
-        """Read one of the files again."""
-        if digest := bundle.blob_digest(file.name):
+        """Yield the content of one of the files."""
+        if digest := blob_digest(file.name):
             snapshot, table = self._tables[digest]
             path = self._snapshots.fetch(snapshot, [table])[table]
             with path.open("rb") as opened:
                 while piece := opened.read(_STEP):
                     yield piece
-        elif identity := bundle.record_id(file.name):
-            yield encode_snapshot(bundle.neutral(self._records[identity]))
+        elif identity := record_id(file.name):
+            yield encode_snapshot(neutralize(self._records[identity]))
         elif stored := self._store.get(file.name):
             yield stored.body
 
     def _add(self, snapshot: Snapshot) -> None:
-        body = encode_snapshot(bundle.neutral(snapshot))
-        self._put(archive.member(bundle.record_name(snapshot.content), body))
+        body = encode_snapshot(neutralize(snapshot))
+        self._put(archive.member(record_name(snapshot.content), body))
         self._records.setdefault(snapshot.content, snapshot)
         for table, digest in snapshot.tables.items():
-            self._put(Member(bundle.blob_name(digest), snapshot.sizes[table], digest))
+            self._put(Member(blob_name(digest), snapshot.sizes[table], digest))
             self._tables.setdefault(digest, (snapshot, table))
 
     def _add_texts(self, collection: str) -> None:

@@ -1,1 +1,1 @@
-"""The bucket: objects, blobs, heads, records, snapshots, leases, usage; all conditional writes."""
+"""The store: objects, blobs, heads, records, snapshots, leases, usage; all conditional writes."""

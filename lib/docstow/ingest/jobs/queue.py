@@ -62,7 +62,7 @@ def decode(text: str) -> Message:
     return Message(task, job_id)
 
 
-def job_of(text: str) -> str:
+def find_job_id(text: str) -> str:
     """Return the id of the job that a message names, readable or not; empty if it names none."""
     with contextlib.suppress(UnreadableInput):
         return str(_fields(text).get("job") or "")

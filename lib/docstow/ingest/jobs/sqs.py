@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docstow.core.errors import DocstowError, StoreError, UnreadableInput
-from docstow.ingest.jobs.queue import BATCH, Busy, Message, decode, job_of
+from docstow.ingest.jobs.queue import BATCH, Busy, Message, decode, find_job_id
 
 if TYPE_CHECKING:
     from docstow.ingest.jobs.worker import Worker
@@ -245,7 +245,7 @@ class SqsEvents:
         """Send back at once what no try can read, until it is with the dead letters."""
         log.error("the message %s cannot be read: %s", record["messageId"], error.message)
         with contextlib.suppress(StoreError):  # the others of its batch are done all the same
-            self._worker.fail(job_of(record["body"]), error.code, error.message)
+            self._worker.fail(find_job_id(record["body"]), error.code, error.message)
         self._postpone(record, 0)
         return False
 

@@ -46,7 +46,7 @@ class Conflict(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An object's bytes, and the tag that names this very state of it."""
+    """An object's bytes, and the tag that names this state of it."""
 
     body: bytes
     etag: str
@@ -69,28 +69,32 @@ class Entry:
 class ObjectStore(Protocol):
     """Bytes under keys, with conditional writes. All methods may be called from many threads.
 
-    Every method raises StoreError, with advice, when the store itself cannot be used, and
-    InvalidParameter for a key that :func:`check_key` refuses.
+    Every method raises StoreError, with advice, when the store itself cannot be used,
+    ReadOnlyStore when it cannot be written, and InvalidParameter for a key that :func:`check_key`
+    refuses.
     """
 
     def get(self, key: str) -> Stored | None:
-        """Read an object; None when it is absent."""
+        """Return an object; None when it is absent."""
         ...
 
     def get_changed(self, key: str, etag: str) -> Stored | Unchanged | None:
-        """Read an object unless its state is still the one named ``etag``."""
+        """Return an object unless its state is still the one named ``etag``."""
         ...
 
     def create(self, key: str, body: bytes) -> str:
-        """Write an object that is not there yet; its tag. Raises AlreadyThere."""
+        """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         ...
 
     def swap(self, key: str, body: bytes, etag: str) -> str:
-        """Replace exactly the state named ``etag``; its tag. Raises Conflict, also if absent."""
+        """Replace exactly the state named ``etag``; return the new tag.
+
+        Raises Conflict, also if it is absent.
+        """
         ...
 
     def list(self, prefix: str) -> Iterator[Entry]:
-        """All objects whose key starts with ``prefix``, in the order of their keys' bytes."""
+        """Yield all objects whose key starts with ``prefix``, in the order of their keys' bytes."""
         ...
 
     def delete(self, key: str) -> None:
@@ -103,12 +107,12 @@ class LocalFiles(Protocol):
     """A store whose objects are files on this machine, which can be read in place."""
 
     def local_path(self, key: str) -> Path:
-        """Where the object's file is, or would be."""
+        """Return where the object's file is, or would be."""
         ...
 
 
 def check_key(key: str) -> str:
-    """Return ``key`` if both kinds of store can hold it.
+    """Return a key if both kinds of store can hold it.
 
     Raises:
         InvalidParameter: it is empty, absolute, too long, climbs out (``..``), or has a segment
@@ -128,10 +132,10 @@ def check_key(key: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Spell any text as one segment of a key; ``urllib.parse.unquote`` reads it back.
+    """Encode any text as one segment of a key; ``urllib.parse.unquote`` reads it back.
 
     All but lower-case letters, digits, ``_``, ``-`` and inner dots is percent-encoded: capital
-    letters too, because some file systems hold ``Foo`` and ``foo`` to be the same name. The empty
+    letters too, because on some file systems ``Foo`` and ``foo`` are the same name. The empty
     text becomes ``~``, which is otherwise encoded itself.
     """
     escaped = _ODD_BYTE.sub(lambda byte: b"%%%02X" % byte[0][0], text.encode())

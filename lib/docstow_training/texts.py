@@ -16,7 +16,7 @@ import zstandard
 from docstow.core.model import Document
 from docstow.core.versions import Version
 from docstow.languages.rust import rustdoc as rustdoc
-from docstow.text import python_ast as python_tree
+from docstow.text import python_ast
 from docstow.text.chunking import plain
 from docstow.text.sentences import sentences
 
@@ -99,7 +99,7 @@ def python_items(folder: Path) -> Iterator[Item]:
             continue
         names = [part for part in parts if not part.startswith("_")]
         try:
-            tree = python_tree.module(file.read_text("utf-8"))
+            tree = python_ast.parse_module(file.read_text("utf-8"))
         except (SyntaxError, UnicodeDecodeError):
             continue
         if names:

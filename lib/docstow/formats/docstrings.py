@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 
-from docstow.text import python_ast as python_tree
+from docstow.text import python_ast
 
 # reStructuredText's marks within a line of a docstring.
 
@@ -360,10 +360,10 @@ def guessed(code: str) -> str:
 
 def _is_code(text: str) -> bool:
     try:
-        body = python_tree.module(text).body
+        body = python_ast.parse_module(text).body
         # A word by itself, or a few with commas between them, is no less prose than code.
         return any(not isinstance(each, ast.Expr) or _CALL.search(text) for each in body)
-    except python_tree.UNREADABLE:
+    except python_ast.UNREADABLE:
         return False
 
 

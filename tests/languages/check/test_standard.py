@@ -133,7 +133,7 @@ def test_modules_of_the_project_hide_those_of_python(tmp_path: Path) -> None:
 
 def test_stubs_speak_of_the_versions_that_are_told_apart() -> None:
     """A newer library of stubs may speak of others: then the constants are to be changed."""
-    folder = python_standard.stubs()
+    folder = python_standard.stub_folder()
     assert folder is not None
     text = "\n".join(each.read_text("utf-8") for each in folder.rglob("*.pyi"))
     told = {

@@ -62,7 +62,7 @@ def test_a_second_scan_reads_nothing(toolbox: Toolbox, read: list[str]) -> None:
 def test_an_overview_reads_no_more_than_it_shows(
     toolbox: Toolbox, read: list[str], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(python_files, "_remembered", python_files._Remembered())
+    monkeypatch.setattr(python_files, "_cache", python_files._FactsCache())
     toolbox.call("scan_packages", {})
     read.clear()
     text = toolbox.call("read_package", {"package_name": name, "max_tokens": 2000}).text
@@ -99,9 +99,9 @@ def test_what_is_read_is_forgotten_when_it_is_too_much(python_project: Path) -> 
             files = python_files.PythonFiles(site, boundary)
             name = ".".join(path.relative_to(site).with_suffix("").parts)
             files.facts(name, python_files.Layer(path, "source", path.name == "__init__.py"))
-    remembered = python_files._remembered
+    remembered = python_files._cache
     kept = sum(size for _, size, _ in remembered._facts.values())
-    assert 0 < kept == remembered._size <= python_files._REMEMBERED
+    assert 0 < kept == remembered._size <= python_files._MOST_CACHED
 
 
 def test_declarations_are_forgotten_when_they_are_too_many(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import docstow
-from docstow.text import python_ast as python_tree
+from docstow.text import python_ast
 
 LIB = Path(docstow.__file__).parent
 
@@ -22,22 +22,22 @@ def test_many_threads_read_large_texts_at_once() -> None:
     texts = [inspect.getsource(each) for each in (ast, inspect, warnings)]
     plain = [ast.dump(ast.parse(each)) for each in texts]
     with ThreadPoolExecutor(16) as pool:
-        read = list(pool.map(python_tree.module, texts * 20))
+        read = list(pool.map(python_ast.parse_module, texts * 20))
     assert [ast.dump(each) for each in read[-3:]] == plain
     assert len(read) == 60
 
 
 @pytest.mark.parametrize("text", ["def", "\0", "(" * 300, "-" * 100_000 + "1"])
 def test_what_is_no_python_says_so_and_the_next_has_its_turn(text: str) -> None:
-    with pytest.raises(python_tree.UNREADABLE):
-        python_tree.module(text)
-    assert ast.unparse(python_tree.expression("a | b")) == "a | b"
+    with pytest.raises(python_ast.UNREADABLE):
+        python_ast.parse_module(text)
+    assert ast.unparse(python_ast.parse_expression("a | b")) == "a | b"
 
 
 def test_a_texts_own_escapes_warn_nobody() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        python_tree.module(r"'\d'")
+        python_ast.parse_module(r"'\d'")
 
 
 def test_nobody_parses_out_of_turn() -> None:

@@ -1,7 +1,4 @@
-"""What a changed signature of Python means for those who call it.
-
-This room knows Python's rules of calling. It does not know documents.
-"""
+"""Which changes of a Python signature break its callers."""
 
 from __future__ import annotations
 
@@ -10,91 +7,89 @@ import builtins
 import enum
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
-from docstow.text import python_ast as python_tree
+from docstow.languages.python.source.syntax import Function
+from docstow.text.python_ast import try_parse_expression, try_parse_module
 
-#: Rules about what only the newer version has.
+#: Rules about parameters that only the newer version has.
 OF_NEW = frozenset({"parameter-added-required", "parameter-now-required"})
-#: Bases that say nothing of what a class has.
-_MARKS = frozenset({"Generic", "Protocol", "ABC", "object"})
-_OWN = frozenset({"self", "cls", "mcs"})
+#: Bases without members of their own.
+_MARKERS = frozenset({"Generic", "Protocol", "ABC", "object"})
+_RECEIVERS = frozenset({"self", "cls", "mcs"})
 _TYPING = frozenset({"t", "te", "typing", "typing_extensions", "collections", "abc", "cabc"})
-_PLAIN = {"List": "list", "Dict": "dict", "Tuple": "tuple", "Set": "set", "Type": "type"}
-_CALLED = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BUILTIN_TYPES = {"List": "list", "Dict": "dict", "Tuple": "tuple", "Set": "set", "Type": "type"}
 
 
 class _Parameter(NamedTuple):
-    place: int
+    position: int
     kind: str
     required: bool
 
 
 def same(old: str, new: str) -> bool:
-    """Whether two declarations differ in nothing but how their types are written."""
-    return old == new or (_respelt(old) == _respelt(new) != "")
+    """Return whether two declarations differ only in how their types are written."""
+    return old == new or (_normalize(old) == _normalize(new) != "")
 
 
-def _respelt(declaration: str) -> str:
-    """A declaration with ``Optional[X]`` as ``X | None`` and the like; empty if unreadable."""
+def _normalize(declaration: str) -> str:
+    """Return a declaration with ``Optional[X]`` as ``X | None`` and so on; empty if unreadable."""
     bodied = re.sub(r"(?m)^((?:async )?def .*?)(?:: \.\.\.)?$", r"\1: ...", declaration.strip())
     for each in (declaration.strip(), f"{declaration.strip()}: ...", bodied):
-        try:
-            return ast.unparse(_Respell().visit(python_tree.module(each)))
-        except (SyntaxError, ValueError, RecursionError):
-            continue
+        with suppress(RecursionError):
+            if (module := try_parse_module(each)) is not None:
+                return ast.unparse(_TypeNormalizer().visit(module))
     return ""
 
 
-class _Respell(ast.NodeTransformer):
-    """Writes types the way that is usual today; defaults stay as they are."""
+class _TypeNormalizer(ast.NodeTransformer):
+    """Rewriter of types to one notation; defaults stay as they are."""
 
     def visit_arguments(self, node: ast.arguments) -> ast.arguments:
         for each in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
             if each is not None and each.annotation is not None:
-                each.annotation = _respelt_type(each.annotation)
+                each.annotation = _normalize_type(each.annotation)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = _respelt_type(node.returns) if node.returns is not None else None
+        node.returns = _normalize_type(node.returns) if node.returns is not None else None
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        node.annotation = _respelt_type(node.annotation)
+        node.annotation = _normalize_type(node.annotation)
         return node
 
 
-def _respelt_type(node: ast.expr) -> ast.expr:
+def _normalize_type(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            return _respelt_type(python_tree.expression(node.value))
-        except (SyntaxError, ValueError):
-            return node
+        quoted = try_parse_expression(node.value)
+        return _normalize_type(quoted) if quoted is not None else node
     if isinstance(node, ast.Attribute):
         root = ast.unparse(node.value).partition(".")[0]
         node = ast.Name(node.attr) if root in _TYPING else node
     if isinstance(node, ast.Name):
-        return ast.Name(_PLAIN.get(node.id, node.id))
+        return ast.Name(_BUILTIN_TYPES.get(node.id, node.id))
     if isinstance(node, ast.Subscript):
-        kind = _respelt_type(node.value)
+        kind = _normalize_type(node.value)
         if isinstance(kind, ast.Name) and kind.id == "Literal":
             return ast.Subscript(kind, node.slice)
         inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        parts = [_respelt_type(each) for each in inner]
+        parts = [_normalize_type(each) for each in inner]
         if isinstance(kind, ast.Name) and kind.id in ("Optional", "Union"):
             parts += [ast.Constant(None)] if kind.id == "Optional" else []
-            return _either(parts)
+            return _union(parts)
         given = ast.Tuple(parts) if isinstance(node.slice, ast.Tuple) else parts[0]
         return ast.Subscript(kind, given)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _either([_respelt_type(node.left), _respelt_type(node.right)])
+        return _union([_normalize_type(node.left), _normalize_type(node.right)])
     if isinstance(node, ast.List):
-        return ast.List([_respelt_type(each) for each in node.elts])
+        return ast.List([_normalize_type(each) for each in node.elts])
     return node
 
 
-def _either(parts: list[ast.expr]) -> ast.expr:
-    """A union, flat and in an order of its own."""
+def _union(parts: list[ast.expr]) -> ast.expr:
+    """Return a union, flat and sorted."""
     members: dict[str, ast.expr] = {}
     for each in parts:
         while isinstance(each, ast.BinOp):
@@ -108,47 +103,44 @@ def _either(parts: list[ast.expr]) -> ast.expr:
 
 
 def broken_rules(old: str, new: str) -> dict[str, set[str]]:
-    """The rules that a signature breaks, each with the names that are concerned.
+    """Return the rules that a changed signature breaks, each with the names concerned.
 
-    There are none where a signature cannot be read, or is one of several overloads.
+    There are none where a signature cannot be read, or has several overloads.
 
     Args:
-        old: a declaration; of a class with its constructor in it.
+        old: a declaration; of a class with its constructor in its body.
         new: the newer one.
     """
-    was, now = _parsed(old), _parsed(new)
+    was, now = _parse(old), _parse(new)
     broken: dict[str, set[str]] = {}
     if isinstance(was, ast.ClassDef) and isinstance(now, ast.ClassDef):
         bases = _bases(now)
         if lost := {each for each in _bases(was) - bases if not _is_implied(each, bases)}:
             broken["base-removed"] = lost
         was, now = _constructor(was), _constructor(now)
-    if isinstance(was, _CALLED) and isinstance(now, _CALLED):
-        for rule, name in _broken(was.args, now.args):
+    if isinstance(was, Function) and isinstance(now, Function):
+        for rule, name in _broken_rules(was.args, now.args):
             broken.setdefault(rule, set()).add(name)
     return broken
 
 
-def _parsed(declaration: str) -> ast.stmt | None:
-    try:
-        # Of overloads the last alone would be whole, so that none is parsed.
-        module = python_tree.module(f"{declaration.strip()}: ...")
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    return module.body[0] if len(module.body) == 1 else None
+def _parse(declaration: str) -> ast.stmt | None:
+    # Of overloads only the last has a body, so that none is parsed.
+    module = try_parse_module(f"{declaration.strip()}: ...")
+    return module.body[0] if module is not None and len(module.body) == 1 else None
 
 
 def _bases(definition: ast.ClassDef) -> set[str]:
-    """The last names of public bases: their type arguments are for checkers alone."""
+    """Return the last names of public bases, without their type arguments."""
     found = set()
     for each in definition.bases:
         bare = each.value if isinstance(each, ast.Subscript) else each
         found.add(ast.unparse(bare).strip("'\"").partition("[")[0].rpartition(".")[2])
-    return {each for each in found if not each.startswith("_")} - _MARKS
+    return {each for each in found if not each.startswith("_")} - _MARKERS
 
 
 def _is_implied(base: str, bases: set[str]) -> bool:
-    """Whether a class of Python's own that is a base has the lost one as its base."""
+    """Return whether a lost base is itself a base of a remaining builtin one."""
     known = {**vars(builtins), **vars(enum)}
     above = [known[each] for each in bases if isinstance(known.get(each), type)]
     lost = known.get(base)
@@ -160,51 +152,51 @@ def _constructor(definition: ast.ClassDef) -> ast.stmt | None:
     return next(found, None)
 
 
-def _broken(old: ast.arguments, new: ast.arguments) -> Iterator[tuple[str, str]]:
+def _broken_rules(old: ast.arguments, new: ast.arguments) -> Iterator[tuple[str, str]]:
     was, now = _parameters(old), _parameters(new)
-    instead = dict(_instead(was, now))
+    renamed = dict(_renamed(was, now))
     for name, each in was.items():
         if name in now:
-            yield from _moved(name, each, now[name])
-        elif name in instead:
-            # What stands at its place under a new name takes what is given by place.
+            yield from _changes(name, each, now[name])
+        elif name in renamed:
+            # A renamed parameter at the same position takes what is passed by position.
             if each.kind != "positional-only":
-                yield "parameter-renamed", f"{name} to {instead[name]}"
-            if now[instead[name]].required and not each.required:
-                yield "parameter-now-required", instead[name]
+                yield "parameter-renamed", f"{name} to {renamed[name]}"
+            if now[renamed[name]].required and not each.required:
+                yield "parameter-now-required", renamed[name]
         else:
-            by_name = new.kwarg is not None or each.kind == "positional-only"
-            by_place = new.vararg is not None or each.kind == "keyword-only"
-            if not (by_name and by_place):
+            takes_name = new.kwarg is not None or each.kind == "positional-only"
+            takes_position = new.vararg is not None or each.kind == "keyword-only"
+            if not (takes_name and takes_position):
                 yield "parameter-removed", name
     for gathered, left in ((old.vararg, new.vararg), (old.kwarg, new.kwarg)):
         if gathered is not None and left is None:
             yield "parameter-removed", f"*{gathered.arg}"
     for name, added in now.items():
-        if name not in was and name not in instead.values() and added.required:
+        if name not in was and name not in renamed.values() and added.required:
             yield "parameter-added-required", name
 
 
-def _instead(
+def _renamed(
     was: Mapping[str, _Parameter], now: Mapping[str, _Parameter]
 ) -> Iterator[tuple[str, str]]:
-    """Parameters that are gone, with new ones that stand at their places."""
-    at_place = {each.place: name for name, each in now.items() if each.place >= 0}
+    """Yield removed parameters, each with the new one at its position."""
+    by_position = {each.position: name for name, each in now.items() if each.position >= 0}
     for name, each in was.items():
-        other = at_place.get(each.place, "")
+        other = by_position.get(each.position, "")
         if name in now or not other or other in was:
             continue
-        # One that may be left out is as likely to have made room for quite another.
+        # An optional parameter is as likely to have been replaced by an unrelated one.
         if each.kind == "positional-only" or each.required:
             yield name, other
 
 
-def _moved(name: str, old: _Parameter, new: _Parameter) -> Iterator[tuple[str, str]]:
+def _changes(name: str, old: _Parameter, new: _Parameter) -> Iterator[tuple[str, str]]:
     if new.required and not old.required:
         yield "parameter-now-required", name
     if new.kind not in (old.kind, "positional"):
         yield "parameter-kind-changed", name
-    elif "keyword-only" not in (old.kind, new.kind) and new.place != old.place:
+    elif "keyword-only" not in (old.kind, new.kind) and new.position != old.position:
         yield "parameter-moved", name
 
 
@@ -212,13 +204,13 @@ def _parameters(arguments: ast.arguments) -> dict[str, _Parameter]:
     found: dict[str, _Parameter] = {}
     plain = [*arguments.posonlyargs, *arguments.args]
     required = len(plain) - len(arguments.defaults)
-    own = 1 if plain and plain[0].arg.lstrip("_") in _OWN else 0
-    for place, each in enumerate(plain[own:], own):
-        # Before there was a sign for it, two underscores meant the same.
+    own = 1 if plain and plain[0].arg.lstrip("_") in _RECEIVERS else 0
+    for position, each in enumerate(plain[own:], own):
+        # Before ``/``, two underscores meant positional-only.
         hidden = each.arg.startswith("__") and not each.arg.endswith("__")
-        only = place < len(arguments.posonlyargs) or hidden
+        only = position < len(arguments.posonlyargs) or hidden
         kind = "positional-only" if only else "positional"
-        found[each.arg] = _Parameter(place, kind, place < required)
+        found[each.arg] = _Parameter(position, kind, position < required)
     for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         found[each.arg] = _Parameter(-1, "keyword-only", default is None)
     return found

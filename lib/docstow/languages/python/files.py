@@ -1,7 +1,6 @@
 """Where the modules of a Python package are, and what each file binds.
 
-This room knows folders of import names: packages, stubs beside and apart, native modules,
-namespaces. It does not know what a name means.
+A module may be a source file, a stub beside it or in a ``-stubs`` folder, compiled, or a namespace.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from pathlib import Path
 from typing import Literal
 
 from docstow.core.errors import DocstowError
-from docstow.languages.python import source as python_source
+from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
 from docstow.languages.shared.sandbox import Boundary
 
-#: Bytes of source whose facts are remembered; facts take about twice as much.
-_REMEMBERED = 12 * 1024 * 1024
-_LARGEST = 4 * 1024 * 1024
-_NATIVE = (".so", ".pyd", ".dll", ".dylib")
+#: Bytes of source whose facts are cached; facts take about twice as much.
+_MOST_CACHED = 12 * 1024 * 1024
+_LARGEST_FILE = 4 * 1024 * 1024
+_NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 _STUBS = "-stubs"
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One file that says what a module has.
+    """One file of a module.
 
     Attributes:
         path: absolute.
@@ -47,7 +46,7 @@ class ModuleFiles:
 
     Attributes:
         name: dotted.
-        layers: what says what it has, stubs first; empty of namespaces and native modules.
+        layers: its files, stubs first; none of namespaces and compiled modules.
         folder: of a package.
         native: whether it is compiled.
     """
@@ -59,18 +58,18 @@ class ModuleFiles:
 
 
 #: A file, the module's name, the version for which branches were decided.
-_Key = tuple[str, str, tuple[int, int] | None]
+_CacheKey = tuple[str, str, tuple[int, int] | None]
 
 
-class _Remembered:
-    """Facts by file, for as long as the file is the same; those used last are kept."""
+class _FactsCache:
+    """Facts by file until the file changes; those used least recently are dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._facts: OrderedDict[_Key, tuple[int, int, ModuleFacts | None]] = OrderedDict()
+        self._facts: OrderedDict[_CacheKey, tuple[int, int, ModuleFacts | None]] = OrderedDict()
         self._size = 0
 
-    def get(self, key: _Key, status: os.stat_result) -> tuple[ModuleFacts | None] | None:
+    def get(self, key: _CacheKey, status: os.stat_result) -> tuple[ModuleFacts | None] | None:
         with self._lock:
             found = self._facts.get(key)
             if found is None or found[:2] != (status.st_mtime_ns, status.st_size):
@@ -78,27 +77,27 @@ class _Remembered:
             self._facts.move_to_end(key)
             return (found[2],)
 
-    def put(self, key: _Key, status: os.stat_result, facts: ModuleFacts | None) -> None:
+    def put(self, key: _CacheKey, status: os.stat_result, facts: ModuleFacts | None) -> None:
         with self._lock:
             if earlier := self._facts.pop(key, None):
                 self._size -= earlier[1]
             self._facts[key] = (status.st_mtime_ns, status.st_size, facts)
             self._size += status.st_size
-            while self._size > _REMEMBERED and len(self._facts) > 1:
+            while self._size > _MOST_CACHED and len(self._facts) > 1:
                 _, (_, size, _) = self._facts.popitem(last=False)
                 self._size -= size
 
 
-_remembered = _Remembered()
+_cache = _FactsCache()
 
 
 class PythonFiles:
-    """The modules below a folder of import names; what is on disk is looked at once.
+    """The modules below a folder of import names; the disk is looked at once.
 
     Args:
         root: ``site-packages``, or the ``src`` of a checkout.
         boundary: what may be opened.
-        version: of Python, by which branches of files are decided; None: all of them count.
+        version: of Python, for which branches of files are decided; None: all of them count.
     """
 
     def __init__(
@@ -112,13 +111,13 @@ class PythonFiles:
         self._states: dict[Path, os.stat_result] = {}
 
     def module(self, name: str) -> ModuleFiles | None:
-        """The files of a module; None where there are none."""
+        """Return the files of a module; None where there are none."""
         if name not in self._modules:
             self._modules[name] = self._find(name)
         return self._modules[name]
 
     def children(self, name: str) -> list[str]:
-        """Names, without the package's, of the modules directly below a package, sorted."""
+        """Return the last names of the modules directly below a package, sorted."""
         module = self.module(name)
         found = set()
         for folder in (module.folder if module else None, self._stubs(name)):
@@ -129,24 +128,24 @@ class PythonFiles:
         return sorted(each for each in found if self.module(f"{name}.{each}"))
 
     def facts(self, module: str, layer: Layer) -> ModuleFacts | None:
-        """What a file binds; None where it cannot be read."""
+        """Return what a file binds; None where it cannot be read."""
         key = (str(layer.path), module, self._version)
         try:
             status = self._states.get(layer.path) or layer.path.stat()
         except OSError:
             return None
         self._states[layer.path] = status
-        if known := _remembered.get(key, status):
+        if known := _cache.get(key, status):
             return known[0]
         facts = None
         with suppress(DocstowError):
-            body = self._boundary.read(layer.path, most=_LARGEST)
-            facts = python_source.read(body, module, package=layer.package, version=self._version)
-        _remembered.put(key, status, facts)
+            body = self._boundary.read(layer.path, most=_LARGEST_FILE)
+            facts = read_module(body, module, package=layer.package, version=self._version)
+        _cache.put(key, status, facts)
         return facts
 
     def shown(self, path: Path) -> str:
-        """A file's path relative to the root."""
+        """Return a file's path relative to the root."""
         return path.relative_to(self._root).as_posix()
 
     def _find(self, name: str) -> ModuleFiles | None:
@@ -155,11 +154,11 @@ class PythonFiles:
         folder, native = None, False
         parent = self._parent(above)
         if parent is not None:
-            layers, folder, native = self._in(parent, last, "stub")
+            layers, folder, native = self._find_in(parent, last, "stub")
         foreign = self._stub_parent(above)
         if foreign is not None:
             stem = last if above else f"{last}{_STUBS}"
-            apart = self._in(foreign, stem, "foreign stub")[0]
+            apart = self._find_in(foreign, stem, "foreign stub")[0]
             if apart:
                 layers = [*apart, *layers]
         if not layers and not native and folder is None:
@@ -183,7 +182,7 @@ class PythonFiles:
     def _stub_parent(self, above: str) -> Path | None:
         return self._root if not above else self._stubs(above)
 
-    def _in(
+    def _find_in(
         self, parent: Path, stem: str, role: Literal["stub", "foreign stub"]
     ) -> tuple[list[Layer], Path | None, bool]:
         listed = self._list(parent)
@@ -202,14 +201,14 @@ class PythonFiles:
                 layers.append(Layer(place / entry, "source", as_package))
                 break
         sourced = any(layer.role == "source" for layer in layers)
-        native = not sourced and any(_stem(each) == stem and _native(each) for each in listed)
+        native = not sourced and any(_stem(each) == stem and _is_native(each) for each in listed)
         native = native or (
-            not sourced and any(_stem(each) == "__init__" for each in inside if _native(each))
+            not sourced and any(_stem(each) == "__init__" for each in inside if _is_native(each))
         )
         return layers, folder, native
 
     def _has_modules(self, folder: Path, depth: int = 3) -> bool:
-        """Whether a folder without an ``__init__`` leads to modules: a namespace."""
+        """Return whether a folder without an ``__init__`` has modules below it: a namespace."""
         listed = self._list(folder)
         if any(not is_folder and _is_module(each) for each, is_folder in listed.items()):
             return True
@@ -218,10 +217,10 @@ class PythonFiles:
 
     def _list(self, folder: Path) -> dict[str, bool]:
         if folder not in self._listed:
-            self._listed[folder] = self._look(folder)
+            self._listed[folder] = self._scan(folder)
         return self._listed[folder]
 
-    def _look(self, folder: Path) -> dict[str, bool]:
+    def _scan(self, folder: Path) -> dict[str, bool]:
         try:
             with os.scandir(self._boundary.inside(folder)) as found:
                 return {entry.name: entry.is_dir() for entry in found}
@@ -229,14 +228,14 @@ class PythonFiles:
             return {}
 
 
-def _native(entry: str) -> bool:
-    return entry.endswith(_NATIVE)
+def _is_native(entry: str) -> bool:
+    return entry.endswith(_NATIVE_SUFFIXES)
 
 
 def _is_module(entry: str) -> bool:
-    return entry.endswith((".py", ".pyi")) or _native(entry)
+    return entry.endswith((".py", ".pyi")) or _is_native(entry)
 
 
 def _stem(entry: str) -> str:
-    """The module's name: ``core`` of ``core.cpython-311-x86_64-linux-gnu.so``."""
+    """Return a module's name: ``core`` of ``core.cpython-311-x86_64-linux-gnu.so``."""
     return entry.partition(".")[0] if _is_module(entry) else ""

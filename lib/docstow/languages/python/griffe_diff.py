@@ -1,7 +1,6 @@
 """What breaks between two versions of a Python package, as griffe finds it.
 
-This room knows griffe. It does not know where versions come from, nor how an answer looks.
-Nothing is run: what cannot be read from its source is left out.
+Nothing is run: what cannot be read from source is left out.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import DocstowError, UnreadableInput
 from docstow.languages.shared.sandbox import Boundary
-from docstow.text import python_ast as python_tree
+from docstow.text import python_ast
 
 if TYPE_CHECKING:
     import griffe
 
-_LONGEST = 200
+_LONGEST_VALUE = 200
 #: All sources of one version together.
 _MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """One change that breaks those who use it.
+    """A change that breaks users of a package.
 
     Attributes:
         path: dotted.
@@ -45,29 +44,31 @@ class Breakage:
 
 
 def breaking_changes(name: str, old: Path, new: Path) -> list[Breakage]:
-    """Compare a package in two folders of import names.
+    """Return what breaks from one version of a package to another, sorted by path.
 
     Args:
-        name: what is imported.
-        old: the folder in which the older version is.
-        new: the same of the newer one.
+        name: of its module.
+        old: the folder of import names with the older version.
+        new: the folder with the newer one.
 
     Raises:
         UnreadableInput: it cannot be loaded from one of them.
     """
     import griffe
 
-    # What it cannot resolve it only tells about.
+    # griffe logs what it cannot resolve.
     logging.getLogger("griffe").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="docstow-") as scratch:
-        sides = [_copied(name, root, Path(scratch, str(at))) for at, root in enumerate((old, new))]
+        sides = [
+            _copy_sources(name, root, Path(scratch, str(at))) for at, root in enumerate((old, new))
+        ]
         found = griffe.find_breaking_changes(*(_load(name, side) for side in sides))
         breakages = set(_breakages(found))
     return sorted(breakages, key=lambda each: (each.path, each.kind, each.message))
 
 
-def _copied(name: str, root: Path, into: Path) -> Path:
-    """The sources of what is imported, and nothing else: griffe would follow links out."""
+def _copy_sources(name: str, root: Path, into: Path) -> Path:
+    """Copy the sources of a module to a folder, since griffe would follow links out of theirs."""
     boundary = Boundary(root)
     top = boundary.root / name
     files = [each for each in (top.with_suffix(".py"), top.with_suffix(".pyi")) if each.is_file()]
@@ -93,10 +94,10 @@ def _load(name: str, real: Path) -> griffe.Object | griffe.Alias:
     import griffe
 
     class Loader(griffe.GriffeLoader):
-        """One that parses each module when nobody else does."""
+        """A loader that parses each module while no other thread parses."""
 
         def _visit_module(self, *args: Any, **named: Any) -> griffe.Module:
-            with python_tree.turn():
+            with python_ast.parser_lock():
                 return super()._visit_module(*args, **named)
 
     loader = Loader(
@@ -114,19 +115,19 @@ def _load(name: str, real: Path) -> griffe.Object | griffe.Alias:
 
 def _breakages(found: Iterator[griffe.Breakage]) -> Iterator[Breakage]:
     for each in found:
-        told = each.as_dict(full=False)
+        change = each.as_dict(full=False)
         yield Breakage(
-            path=str(told["object_path"]),
+            path=str(change["object_path"]),
             kind=each.kind.name,
             message=each.kind.value,
-            before=_shown(told["old_value"]),
-            after=_shown(told["new_value"]),
+            before=_format_value(change["old_value"]),
+            after=_format_value(change["new_value"]),
         )
 
 
-def _shown(value: object) -> str:
-    """A value of either version: of a thing its path, of nothing nothing."""
+def _format_value(value: object) -> str:
+    """Return an object's path, or the text of any other value; empty for None."""
     if value is None:
         return ""
     path = getattr(value, "path", None)
-    return path if isinstance(path, str) else str(value)[:_LONGEST]
+    return path if isinstance(path, str) else str(value)[:_LONGEST_VALUE]

@@ -1,8 +1,6 @@
-"""Lock files of Python: which versions a project would have.
+"""Parsers of Python's lock files: which versions a project would have.
 
-This room knows the texts of ``uv.lock``, ``poetry.lock``, ``pdm.lock``, ``pylock.toml``,
-``Pipfile.lock`` and pinned requirements. It opens no files. A text that cannot be read raises
-ValueError.
+A text that cannot be read raises ValueError.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ _PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+
 
 
 def uv(text: str) -> list[Locked]:
-    """``uv.lock``; its own packages are those that come from a folder."""
+    """Parse ``uv.lock``; the project's own packages, which come from a folder, are left out."""
     packages = _packages(text, "package")
     own = [each for each in packages if not _is_fetched(each.get("source"))]
-    direct = {folded(name) for each in own for name in _uv_needs(each)}
+    direct = {folded(name) for each in own for name in _uv_dependencies(each)}
     return [
         Locked(str(each["name"]), str(each.get("version", "")), folded(each["name"]) in direct)
         for each in packages
@@ -35,7 +33,7 @@ def _is_fetched(source: object) -> bool:
     return not (isinstance(source, dict) and source.keys() & {"editable", "virtual"})
 
 
-def _uv_needs(package: Mapping[str, Any]) -> Iterator[str]:
+def _uv_dependencies(package: Mapping[str, Any]) -> Iterator[str]:
     groups = [package.get("dependencies")]
     for kind in ("optional-dependencies", "dev-dependencies"):
         table = package.get(kind)
@@ -47,7 +45,7 @@ def _uv_needs(package: Mapping[str, Any]) -> Iterator[str]:
 
 
 def poetry(text: str) -> list[Locked]:
-    """``poetry.lock`` and ``pdm.lock``; which are direct the manifest says."""
+    """Parse ``poetry.lock`` or ``pdm.lock``; the manifest says which packages are direct."""
     return [
         Locked(
             str(each["name"]),
@@ -59,7 +57,7 @@ def poetry(text: str) -> list[Locked]:
 
 
 def pylock(text: str) -> list[Locked]:
-    """``pylock.toml``, the form that tools share (PEP 751)."""
+    """Parse ``pylock.toml``, the common format (PEP 751)."""
     return [
         Locked(str(each["name"]), str(each["version"]))
         for each in _packages(text, "packages")
@@ -68,7 +66,7 @@ def pylock(text: str) -> list[Locked]:
 
 
 def pipenv(text: str) -> list[Locked]:
-    """``Pipfile.lock``."""
+    """Parse ``Pipfile.lock``."""
     read = json.loads(text)
     if not isinstance(read, dict):
         raise ValueError("not an object")
@@ -83,12 +81,12 @@ def pipenv(text: str) -> list[Locked]:
 
 
 def requirements(text: str) -> list[Locked]:
-    """The pins of a requirements file; what is not pinned to one version is left out."""
+    """Parse a requirements file; what is not pinned to one version is left out."""
     pins = (_PIN.match(line) for line in text.splitlines())
     return [Locked(pin[1], pin[2]) for pin in pins if pin]
 
 
-#: What reads a lock file, by its name.
+#: Parsers by the name of the lock file.
 PYTHON: Mapping[str, Callable[[str], list[Locked]]] = {
     "uv.lock": uv,
     "poetry.lock": poetry,

@@ -1,8 +1,7 @@
-"""The standard library of one version of Python, as its stubs tell it.
+"""The standard library of one version of Python, from its stubs.
 
-This room knows where the stubs are, which versions they speak of, and that they leave out what
-nobody is meant to use: what they do not tell is asked of the sources of the Python that runs this.
-It does not know how names are found. Nothing of the standard library is run.
+Stubs leave out what is not meant for use; that is looked up in the sources of the Python that runs
+this. Nothing of the standard library is run.
 """
 
 from __future__ import annotations
@@ -25,14 +24,11 @@ from docstow.languages.shared.sandbox import Boundary
 __all__ = ["StandardSurface", "is_standard", "standard"]
 
 
-# The standard library of Python as a package that answers for names.
-
-
 class Standard:
-    """The standard library of a version of Python.
+    """The standard library of a version of Python, read when it is needed.
 
     Args:
-        version: ``3.12.4``; empty where nobody knows it.
+        version: ``3.12.4``; empty if it is not known.
     """
 
     def __init__(self, version: str) -> None:
@@ -40,7 +36,7 @@ class Standard:
 
     @cached_property
     def surface(self) -> StandardSurface | None:
-        """What it offers; None without stubs of that version."""
+        """Its surface; None without stubs of that version."""
         return standard(self._version)
 
     @cached_property
@@ -53,31 +49,31 @@ class Standard:
         return Installed(package.name, package.version, surface, surface.lacks, surface.since)
 
     def has(self, imported: str) -> bool:
-        """Whether the version has the module of an import."""
+        """Return whether the version has the module of an import."""
         return self.surface is not None and self.surface.has_module(imported.partition(".")[0])
 
     def ever_has(self, imported: str) -> bool:
-        """Whether some version has it."""
+        """Return whether some version has the module of an import."""
         return imported.partition(".")[0] in sys.stdlib_module_names or is_standard(imported)
 
 
 Version = tuple[int, int]
 
 
-#: The versions that the stubs tell from one another.
+#: The first and last version that the stubs tell apart.
 OLDEST, NEWEST = (3, 10), (3, 15)
 
 
-VERSIONS: tuple[Version, ...] = tuple(
+_VERSIONS: tuple[Version, ...] = tuple(
     (OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)
 )
 
 
-#: Stubs that speak of no module of the standard library.
+#: Stubs of modules that are not in the standard library.
 _NOT_STANDARD = frozenset({"_typeshed", "typing_extensions"})
 
 
-_NUMBERED = re.compile(r"(\d+)\.(\d+)")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 _DEFINED = re.compile(
@@ -85,44 +81,44 @@ _DEFINED = re.compile(
 )
 
 
-def stubs() -> Path | None:
-    """The folder of stubs, without importing the library that brings it; None without it."""
+def stub_folder() -> Path | None:
+    """Return the folder of stubs, without importing the library that has it; None without it."""
     found = importlib.util.find_spec("typeshed_client")
     places = found.submodule_search_locations if found is not None else None
     folder = Path(next(iter(places)), "typeshed") if places else None
-    return folder if folder is not None and (folder / "VERSIONS").is_file() else None
+    return folder if folder is not None and (folder / "_VERSIONS").is_file() else None
 
 
 @cache
-def lifetimes() -> Mapping[str, tuple[Version, Version]]:
-    """The first and last version of each module that is told apart, by its dotted name."""
-    folder = stubs()
-    text = (folder / "VERSIONS").read_text("utf-8") if folder is not None else ""
+def module_versions() -> Mapping[str, tuple[Version, Version]]:
+    """Return the first and last version of each listed module, by its dotted name."""
+    folder = stub_folder()
+    text = (folder / "_VERSIONS").read_text("utf-8") if folder is not None else ""
     found = {}
     for line in text.splitlines():
         name, colon, versions = line.partition("#")[0].partition(":")
         first, _, last = versions.strip().partition("-")
-        if colon and name not in _NOT_STANDARD and (begin := _version(first)) is not None:
-            found[name.strip()] = begin, _version(last) or NEWEST
+        if colon and name not in _NOT_STANDARD and (begin := _parse_version(first)) is not None:
+            found[name.strip()] = begin, _parse_version(last) or NEWEST
     return found
 
 
-def lives(name: str, version: Version | None) -> bool:
-    """Whether a version has a module, if what is above it is there; None stands for any."""
-    lived = lifetimes().get(name)
-    if lived is None:
+def has_version(name: str, version: Version | None) -> bool:
+    """Return whether a version has a module whose package it has; None stands for any version."""
+    versions = module_versions().get(name)
+    if versions is None:
         return True
-    return lived[1] >= OLDEST if version is None else lived[0] <= version <= lived[1]
+    return versions[1] >= OLDEST if version is None else versions[0] <= version <= versions[1]
 
 
 def is_standard(imported: str) -> bool:
-    """Whether any version of Python that the stubs speak of has the module of an import."""
-    lived = lifetimes().get(imported.partition(".")[0])
-    return lived is not None and lived[1] >= OLDEST
+    """Return whether any version that the stubs cover has the module of an import."""
+    versions = module_versions().get(imported.partition(".")[0])
+    return versions is not None and versions[1] >= OLDEST
 
 
-def _version(text: str) -> Version | None:
-    found = _NUMBERED.match(text)
+def _parse_version(text: str) -> Version | None:
+    found = _VERSION.match(text)
     return (int(found[1]), int(found[2])) if found else None
 
 
@@ -137,13 +133,12 @@ class StandardFiles(PythonFiles):
 
     def __init__(self, root: Path, boundary: Boundary, version: Version | None) -> None:
         super().__init__(root, boundary, version)
-        self._at = version
 
     def _find(self, name: str) -> ModuleFiles | None:
         above, _, last = name.rpartition(".")
         package = self.module(above) if above else None
         folder = package.folder if package is not None else None if above else self._root
-        if folder is None or not lives(name, self._at):
+        if folder is None or not has_version(name, self._version):
             return None
         listed, inner = self._list(folder), folder / last
         if listed.get(last) and "__init__.pyi" in self._list(inner):
@@ -160,20 +155,20 @@ class StandardSurface(PythonSurface):
 
     Args:
         folder: of the stubs.
-        version: of Python; None where nobody knows it.
-        shown: the same as it is told.
+        version: of Python; None if it is not known.
+        shown: the version in full; empty if it is not known.
     """
 
     def __init__(self, folder: Path, version: Version | None, shown: str = "") -> None:
         boundary = Boundary(folder)
         files = StandardFiles(boundary.root, boundary, version)
-        names = (each for each in lifetimes() if "." not in each and not each.startswith("_"))
+        names = (each for each in module_versions() if "." not in each and not each.startswith("_"))
         package = Package(
             ecosystem="python",
             name="python",
             version=shown or "3",
             location="",
-            import_names=tuple(sorted(each for each in names if lives(each, version))),
+            import_names=tuple(sorted(each for each in names if has_version(each, version))),
             direct=False,
             language="python",
             summary="",
@@ -183,79 +178,81 @@ class StandardSurface(PythonSurface):
         )
         super().__init__(package, boundary, files=files)
         self._folder = folder
-        self._at = version
-        self._others: dict[Version | None, StandardSurface] = {}
-        self._told: dict[str, list[Version]] = {}
+        self._version = version
+        self._by_version: dict[Version | None, StandardSurface] = {}
+        self._versions_of: dict[str, list[Version]] = {}
 
     def has_module(self, name: str) -> bool:
-        """Whether this version has a module of the standard library."""
+        """Return whether this version has a module of the standard library."""
         return is_standard(name) and self.files.module(name) is not None
 
     def has(self, path: str) -> bool:
-        """Whether stubs tell of a name that code may use: no stub's own import."""
-        return self.symbol(path) is not None and not self._is_own_import(path)
+        """Return whether stubs have a name that they do not only import for themselves."""
+        return self.symbol(path) is not None and not self._is_stub_import(path)
 
     def lacks(self, path: str) -> bool:
-        """Whether a name that its owner's stub lacks is not there either, as far as is known."""
+        """Return whether a name that its owner's stub lacks is not there, as far as is known."""
         return not self.has(path) and not self._is_unlisted(path)
 
     def _is_unlisted(self, path: str) -> bool:
-        """Whether it is there though no version's stubs tell of it, or may well be."""
-        if self._having(path):
+        """Return whether a name may be there though no version's stubs have it."""
+        if self._versions_with(path):
             return False
-        # What a module imports for itself is there, and nobody's documentation tells of it.
-        return path.rpartition(".")[2] in lifetimes() or self._own.symbol(path) is not None
+        # What a module imports for itself is there, but not documented.
+        return (
+            path.rpartition(".")[2] in module_versions() or self._sources.symbol(path) is not None
+        )
 
     def since(self, path: str) -> str:
-        """Which versions have what this one has not: ``added in 3.12``; empty in doubt."""
-        if self._at is None:
+        """Return which versions have what this one lacks: ``added in 3.12``; empty in doubt."""
+        if self._version is None:
             return ""
-        having = self._having(path)
-        if having and min(having) > self._at:
-            return "added in {}.{}".format(*min(having))
-        if having and max(having) < self._at:
-            return "removed in {}.{}".format(*VERSIONS[VERSIONS.index(max(having)) + 1])
+        versions = self._versions_with(path)
+        if versions and min(versions) > self._version:
+            return "added in {}.{}".format(*min(versions))
+        if versions and max(versions) < self._version:
+            return "removed in {}.{}".format(*_VERSIONS[_VERSIONS.index(max(versions)) + 1])
         return ""
 
     def names(self) -> Iterator[str]:
-        """Public paths of functions, classes and values, found without reading the stubs whole."""
-        for path in _written():
+        """Yield public paths of functions, classes and values, without parsing the stubs."""
+        for path in _stub_names():
             if self.files.module(path.rpartition(".")[0]):
                 yield path
         yield from self.package.import_names
 
-    def _having(self, path: str) -> list[Version]:
-        """The versions whose stubs tell of a name."""
-        if path not in self._told:
-            some = self._at is None or self._in_version(None).has(path)
-            those = VERSIONS if some else ()
-            self._told[path] = [each for each in those if self._in_version(each).has(path)]
-        return self._told[path]
+    def _versions_with(self, path: str) -> list[Version]:
+        """Return the versions whose stubs have a name."""
+        if path not in self._versions_of:
+            some = self._version is None or self._in_version(None).has(path)
+            those = _VERSIONS if some else ()
+            self._versions_of[path] = [each for each in those if self._in_version(each).has(path)]
+        return self._versions_of[path]
 
     def _in_version(self, version: Version | None) -> StandardSurface:
-        if version == self._at:
+        if version == self._version:
             return self
-        if version not in self._others:
-            self._others[version] = StandardSurface(self._folder, version)
-        return self._others[version]
+        if version not in self._by_version:
+            self._by_version[version] = StandardSurface(self._folder, version)
+        return self._by_version[version]
 
     @cached_property
-    def _own(self) -> PythonSurface:
-        """The sources of the Python that runs this; what is compiled is told by stubs."""
+    def _sources(self) -> PythonSurface:
+        """The sources of the Python that runs this; compiled modules have their stubs."""
         folder = Path(sysconfig.get_path("stdlib"))
         package = replace(self.package, import_names=(), files_root=folder)
         return PythonSurface(package, Boundary(folder), lambda _: self)
 
-    def _is_own_import(self, path: str) -> bool:
-        """Whether a stub imports a name for itself alone, as stubs do with ``import x``."""
+    def _is_stub_import(self, path: str) -> bool:
+        """Return whether a stub imports a name only for itself, as with ``import x``."""
         parts = path.split(".")
         for end in range(len(parts) - 1, 0, -1):
             module = self.files.module(".".join(parts[:end]))
             if module is not None:
-                return self._imports(module, parts[end])
+                return self._only_imports(module, parts[end])
         return False
 
-    def _imports(self, module: ModuleFiles, name: str) -> bool:
+    def _only_imports(self, module: ModuleFiles, name: str) -> bool:
         if self.files.module(f"{module.name}.{name}") is not None:
             return False
         for layer in module.layers:
@@ -267,31 +264,31 @@ class StandardSurface(PythonSurface):
 
 
 def standard(version: str) -> StandardSurface | None:
-    """The standard library of a version of Python.
+    """Return the standard library of a version of Python.
 
     Args:
-        version: ``3.12.4``; empty where nobody knows it: what any version has is there.
+        version: ``3.12.4``; empty if it is not known: it then has what any version has.
 
     Returns:
-        None without stubs, and for versions of which they do not speak.
+        None without stubs, and for versions that they do not cover.
     """
-    folder, known = stubs(), _version(version)
-    if folder is None or (version and known not in VERSIONS):
+    folder, known = stub_folder(), _parse_version(version)
+    if folder is None or (version and known not in _VERSIONS):
         return None
     return StandardSurface(folder, known, version)
 
 
 @cache
-def _written() -> tuple[str, ...]:
-    """``module.name`` of what stubs define, those of shorter modules first."""
-    folder = stubs()
+def _stub_names() -> tuple[str, ...]:
+    """Return ``module.name`` of what stubs define, those of shorter modules first."""
+    folder = stub_folder()
     found = []
     for file in sorted(folder.rglob("*.pyi")) if folder is not None else ():
         parts = file.relative_to(folder or file).with_suffix("").parts
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if any(each.startswith("_") for each in module.split(".")):
             continue
-        # Methods are indented, too: names of a class's body are left to whoever asks.
+        # Methods are indented, too; a caller that resolves the paths drops them.
         names = {one or other for one, other in _DEFINED.findall(file.read_text("utf-8"))}
         found += [f"{module}.{name}" for name in sorted(names)]
     return tuple(sorted(found, key=lambda path: (path.count("."), path)))

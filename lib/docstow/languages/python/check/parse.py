@@ -1,7 +1,6 @@
-"""Python as people and models paste it, made into a tree: prompts, fences, half of a file.
+"""Parser of Python as it is pasted: with prompts, fences, or only half of a file.
 
-This room knows how to leave out what does not parse, and says which names that touches. It does not
-know what the code means.
+What does not parse is left out, and the names in it are lost.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from docstow.text import python_ast as python_tree
+from docstow.text import python_ast
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _PROMPT = re.compile(r"^\s*(>>>|\.\.\.|In \[\d+\]:)(?: |$)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
-#: So many statements may be left out before the text is no Python at all.
+#: Lines that may be left out before the text is taken to be no Python.
 _MOST_LEFT_OUT = 40
-#: Nodes of a syntax tree below one another.
+#: Levels of the syntax tree.
 _DEEPEST = 100
 
 
@@ -29,9 +28,9 @@ class Parsed:
 
     Attributes:
         tree: what could be read.
-        lost: names on the lines that could not: what is bound to them nobody knows.
+        lost: names on the lines that could not be read, whose bindings are not known.
         column: columns that were cut off at the left.
-        unread: lines that are no Python, from 1, in their order.
+        unread: numbers of the lines that could not be read, sorted.
     """
 
     tree: ast.Module
@@ -41,36 +40,35 @@ class Parsed:
 
 
 def parse(code: str) -> Parsed:
-    """Read a piece of Python, leaving out the lines that are none."""
-    lines = _unwrapped(code.replace("\t", "    ").replace("\r\n", "\n").split("\n"))
+    """Parse a piece of Python, leaving out the lines that are none."""
+    lines = _unwrap(code.replace("\t", "    ").replace("\r\n", "\n").split("\n"))
     text = "\n".join(lines)
-    column = _margin(lines)
+    column = _common_indentation(lines)
     text = textwrap.dedent(text)
     lost: set[str] = set()
     unread: set[int] = set()
-    left_out = text.split("\n")
+    left = text.split("\n")
     for _ in range(_MOST_LEFT_OUT):
         try:
-            tree = python_tree.module("\n".join(left_out))
-            return Parsed(tree, frozenset(lost | _cut(tree)), column, tuple(sorted(unread)))
+            tree = python_ast.parse_module("\n".join(left))
+            return Parsed(
+                tree, frozenset(lost | _cut_deep_nodes(tree)), column, tuple(sorted(unread))
+            )
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = (getattr(error, "lineno", None) or 1) - 1
-            line = min(max(line, 0), len(left_out) - 1)
-            line = _last_written(left_out, line)
-            lost |= set(_NAME.findall(left_out[line]))
+            line = min(max(line, 0), len(left) - 1)
+            line = _last_nonblank(left, line)
+            lost |= set(_NAME.findall(left[line]))
             unread.add(line + 1)
-            stripped = left_out[line].lstrip()
-            keep = left_out[line][: len(left_out[line]) - len(stripped)]
-            left_out[line] = f"{keep}pass" if stripped not in {"", "pass"} else ""
+            stripped = left[line].lstrip()
+            keep = left[line][: len(left[line]) - len(stripped)]
+            left[line] = f"{keep}pass" if stripped not in {"", "pass"} else ""
     everything = frozenset(_NAME.findall(text))
-    return Parsed(_imports_alone(text), everything, column, tuple(sorted(unread)))
+    return Parsed(_parse_imports(text), everything, column, tuple(sorted(unread)))
 
 
-def _cut(tree: ast.Module) -> set[str]:
-    """Leave out what nests deeper than anybody writes; the names in it, of which nothing is known.
-
-    Whoever walks the tree may then do so one call below another.
-    """
+def _cut_deep_nodes(tree: ast.Module) -> set[str]:
+    """Cut off what nests too deep to be walked recursively, and return the names in it."""
     lost: set[str] = set()
     level: list[ast.AST] = [tree]
     for _ in range(_DEEPEST):
@@ -87,32 +85,32 @@ def _cut(tree: ast.Module) -> set[str]:
             else:
                 continue
             below = value if isinstance(value, list) else [value]
-            lost.update(*(_named(each) for each in below if isinstance(each, ast.AST)))
+            lost.update(*(_identifiers(each) for each in below if isinstance(each, ast.AST)))
     return lost
 
 
-def _named(node: ast.AST) -> Iterator[str]:
-    """All identifiers below a node."""
+def _identifiers(node: ast.AST) -> Iterator[str]:
+    """Yield all identifiers below a node."""
     for each in ast.walk(node):
         for part in ("id", "arg", "name", "asname", "attr"):
             if isinstance(name := getattr(each, part, None), str):
                 yield name.partition(".")[0]
 
 
-def _last_written(lines: list[str], line: int) -> int:
+def _last_nonblank(lines: list[str], line: int) -> int:
     while line > 0 and not lines[line].strip():
         line -= 1
     return line
 
 
-def _imports_alone(text: str) -> ast.Module:
-    """Of a text that is hopeless, the imports that stand on lines of their own."""
+def _parse_imports(text: str) -> ast.Module:
+    """Return the imports of a text that stand on lines of their own."""
     body: list[ast.stmt] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.lstrip().startswith(("import ", "from ")):
             continue
         try:
-            (statement,) = python_tree.module(line.strip()).body
+            (statement,) = python_ast.parse_module(line.strip()).body
         except (SyntaxError, ValueError):
             continue
         ast.increment_lineno(statement, number - 1)
@@ -120,13 +118,13 @@ def _imports_alone(text: str) -> ast.Module:
     return ast.Module(body=body, type_ignores=[])
 
 
-def _margin(lines: list[str]) -> int:
+def _common_indentation(lines: list[str]) -> int:
     written = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
     return min(written, default=0)
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
-    """Without Markdown around it and prompts before it; every line stays at its number."""
+def _unwrap(lines: list[str]) -> list[str]:
+    """Return lines without Markdown fences and prompts; every line keeps its number."""
     if any(_FENCE.match(line) for line in lines):
         inside, kept = False, []
         for line in lines:

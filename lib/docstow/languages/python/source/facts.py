@@ -1,8 +1,4 @@
-"""What a Python source file binds, as far as reading can tell.
-
-This room knows names, definitions and where knowledge ends. It does not know syntax, files, or
-what a name of another file means.
-"""
+"""What a Python source file binds, as far as reading can tell, and where that ends."""
 
 from __future__ import annotations
 
@@ -12,18 +8,19 @@ from typing import Literal
 
 from docstow.languages.shared.surface import Parameter
 
-#: What becomes of names that a class has not: ``no`` says that nobody is asked, or that whoever is
-#: only raises; ``hidden`` is kept from those who read types; ``items`` gives what the object holds
-#: under that key; ``any`` may give anything.
-Asked = Literal["no", "hidden", "items", "any"]
-#: What takes the arguments of what is decorated: what the function gives, or what that gives.
+#: What ``__getattr__`` of a class returns for names that the class lacks. ``no``: it has none, or
+#: one that only raises. ``hidden``: it is hidden from type checkers. ``items``: what the object
+#: holds under that key. ``any``: anything.
+GetattrResult = Literal["no", "hidden", "items", "any"]
+#: How a decorator that keeps the arguments of a function is used: as it is, or called. Empty for
+#: other functions.
 Keeps = Literal["", "bare", "called"]
 Kind = Literal["class", "function", "attribute", "property", "import"]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An annotated name of a class body, as the decorators that make constructors read it.
+    """An annotated name of a class body, as decorators that make constructors read it.
 
     Attributes:
         name: the attribute.
@@ -54,9 +51,9 @@ class Forward:
     """The call that gets all keywords that a function has no parameter for.
 
     Attributes:
-        target: what is called, dotted; ``super().name`` for what a base has.
-        taken: keywords that the function looks at before.
-        maker: the class that makes the local value which the target begins with; else empty.
+        target: what is called, dotted; ``super().name`` for the method of a base.
+        taken: keywords that the function itself reads.
+        maker: the class whose instance the target begins with; empty where that is no variable.
     """
 
     target: str
@@ -71,23 +68,23 @@ class Definition:
     Attributes:
         name: the name.
         kind: what binds it.
-        line: first line, decorators included.
+        line: first line, decorators included; 0 where no statement binds it.
         end_line: last line.
-        signature: header as written, on one line, all overloads first; of an attribute its
+        signature: the header on one line, after one line for each overload; of an attribute its
             annotation and a short value.
         docstring: without common indentation.
-        deprecated: reason, if it says that it is.
+        deprecated: the reason, ``deprecated`` without one; empty if it is not.
         decorators: the outermost first.
-        parameters: all, ``self`` included; None where overloads alone say them.
-        overloads: those of each overload.
-        value: of an attribute the dotted name that it is another name of; of an import ``public``
-            where ``X as X`` says that it is meant for others.
+        parameters: all, ``self`` included; None where only overloads have them.
+        overloads: the parameters of each overload.
+        value: of an attribute the dotted name that it is an alias of; of an import ``public``
+            where ``X as X`` exports it.
         target: of an import the module, absolute; with :attr:`imported` the name in it.
         imported: name in that module; empty where the module itself is bound.
         body: of a class.
         conditional: bound in one branch among others.
-        forwards: where a function's further keywords go, if that is certain.
-        keeps: whether a function is a decorator that leaves what it decorates its arguments.
+        forward: the call that receives a function's further keywords, if that is certain.
+        keeps: whether a function is a decorator that keeps the arguments of what it decorates.
     """
 
     name: str
@@ -105,7 +102,7 @@ class Definition:
     imported: str = ""
     body: ClassBody | None = None
     conditional: bool = False
-    forwards: Forward | None = None
+    forward: Forward | None = None
     keeps: Keeps = ""
 
 
@@ -119,10 +116,10 @@ class ClassBody:
         keywords: whether there are further keywords in the header.
         names: definitions by name, more than one where branches differ.
         fields: annotated names in order.
-        mentioned: attributes of ``self`` and ``cls`` that methods speak of.
-        opened: why further names may appear; empty where none can.
-        asked: what becomes of names that it has not.
-        made: whether a base is made by a call, and ``bases`` has what the call speaks of.
+        mentioned: attributes of ``self`` and ``cls`` in methods.
+        open_reason: why further names may appear; empty where none can.
+        getattr_result: what ``__getattr__`` returns for names that the class lacks.
+        has_called_base: whether a base is the result of a call, whose names ``bases`` has.
     """
 
     bases: tuple[str, ...]
@@ -131,9 +128,9 @@ class ClassBody:
     names: Mapping[str, tuple[Definition, ...]]
     fields: tuple[Field, ...]
     mentioned: frozenset[str]
-    opened: str
-    asked: Asked = "no"
-    made: bool = False
+    open_reason: str
+    getattr_result: GetattrResult = "no"
+    has_called_base: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +141,14 @@ class ModuleFacts:
         name: dotted.
         docstring: without common indentation.
         names: definitions by name.
-        stars: modules whose names are all imported, absolute.
+        stars: modules of which it imports all names, absolute.
         exports: ``__all__``; None where there is none or it cannot be read.
-        opened: why further names may appear; empty where none can.
+        open_reason: why further names may appear; empty where none can.
         lines: number of lines.
-        answers: further names that the module's ``__getattr__`` answers for.
-        delegates: functions that make what answers for further names, as the module names them.
-        makers: its own functions of that kind, with the names (or ``module:name``) they know.
+        getattr_names: further names that the module's ``__getattr__`` answers for.
+        getattr_factories: functions whose result answers for further names, as they are named here.
+        defined_factories: its own functions of that kind, each with the names (or ``module:name``)
+            that their results answer for.
     """
 
     name: str
@@ -158,8 +156,8 @@ class ModuleFacts:
     names: Mapping[str, tuple[Definition, ...]]
     stars: tuple[str, ...]
     exports: tuple[str, ...] | None
-    opened: str
+    open_reason: str
     lines: int
-    answers: frozenset[str] = frozenset()
-    delegates: tuple[str, ...] = ()
-    makers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    getattr_names: frozenset[str] = frozenset()
+    getattr_factories: tuple[str, ...] = ()
+    defined_factories: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Branches of a stub that ask for Python's version, decided for one version.
+"""Branches of a stub that test Python's version, decided for one version.
 
-This room knows the conditions that stubs may have: ``sys.version_info`` compared with a tuple. What
-asks for anything else, such as the platform, stays a branch among others.
+The conditions are those that stubs may have: ``sys.version_info`` compared with a tuple. A branch
+that tests anything else, such as the platform, stays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 Version = tuple[int, int]
 
-_COMPARED: Mapping[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     ast.GtE: operator.ge,
     ast.Gt: operator.gt,
     ast.LtE: operator.le,
@@ -20,11 +20,11 @@ _COMPARED: Mapping[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]],
 }
 
 
-def decide(tree: ast.Module, version: Version) -> None:
-    """Leave of each branch that asks for the version what holds, without its condition.
+def decide_branches(tree: ast.Module, version: Version) -> None:
+    """Replace each statement that tests the version by the branch that applies.
 
     Args:
-        tree: is changed.
+        tree: changed in place.
         version: major and minor.
     """
     waiting: list[ast.AST] = [tree]
@@ -49,11 +49,11 @@ def _decided(body: list[ast.stmt], version: Version) -> list[ast.stmt]:
 
 
 def _holds(test: ast.expr, version: Version) -> bool | None:
-    """Whether a condition is true in a version; None where that is not all it asks."""
+    """Return whether a condition holds in a version; None where it depends on anything else."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            held = _holds(inner, version)
-            return None if held is None else not held
+            holds = _holds(inner, version)
+            return None if holds is None else not holds
         case ast.BoolOp(op=op, values=values):
             parts = [_holds(each, version) for each in values]
             ending = isinstance(op, ast.Or)
@@ -65,11 +65,11 @@ def _holds(test: ast.expr, version: Version) -> bool | None:
             ops=[compared],
             comparators=[ast.Tuple(elts=parts)],
         ):
-            compare = _COMPARED.get(type(compared))
+            compare = _COMPARISONS.get(type(compared))
             wanted = tuple(each.value for each in parts if isinstance(each, ast.Constant))
             if compare is None or len(wanted) != len(parts):
                 return None
             numbers = tuple(each for each in wanted if isinstance(each, int))
-            # Of what comes after the minor version nothing is known.
+            # Nothing is known of the numbers after the minor version.
             return compare(version, numbers) if len(numbers) == len(version) else None
     return None

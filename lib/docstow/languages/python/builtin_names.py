@@ -1,0 +1,102 @@
+"""Names that Python itself and widespread packages give to modules and classes."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import collections
+import collections.abc
+import contextlib
+import enum
+import typing
+from collections.abc import Mapping
+from types import ModuleType
+
+#: Modules whose classes have much the same names in every supported Python.
+_STABLE_MODULES: tuple[ModuleType, ...] = (
+    builtins,
+    abc,
+    enum,
+    typing,
+    collections,
+    collections.abc,
+    contextlib,
+)
+#: Names of every module.
+MODULE_NAMES = frozenset(
+    {
+        *("__name__", "__doc__", "__file__", "__path__", "__package__", "__spec__", "__loader__"),
+        *("__dict__", "__cached__", "__builtins__", "__annotations__", "__class__"),
+    }
+)
+#: Names of every class.
+CLASS_NAMES = frozenset(dir(type))
+#: Decorators that add to a class only names with double underscores.
+HARMLESS_DECORATORS = frozenset(
+    {
+        *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
+        *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
+        *("total_ordering", "unique", "set_module"),
+    }
+)
+#: Names with their types that a metaclass or another package adds to a class and its subclasses, by
+#: code that cannot be followed.
+ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
+    "django.db.models.base.Model": {
+        "objects": "django.db.models.manager.Manager",
+        "DoesNotExist": "type[django.core.exceptions.ObjectDoesNotExist]",
+        "MultipleObjectsReturned": "type[django.core.exceptions.MultipleObjectsReturned]",
+        "_meta": "django.db.models.options.Options",
+        "id": "typing.Any",
+        "pk": "typing.Any",
+    },
+    # ``tqdm.pandas()``
+    "pandas.core.base.PandasObject": {
+        "progress_apply": "typing.Any",
+        "progress_applymap": "typing.Any",
+        "progress_map": "typing.Any",
+        "progress_aggregate": "typing.Any",
+        "progress_transform": "typing.Any",
+    },
+}
+#: Classes that set attributes by name, but only values: columns, cached results, parts of a copy.
+#: All their methods are written.
+DATA_HOLDERS = frozenset(
+    {
+        "pandas.core.generic.NDFrame",
+        "sqlalchemy.util.langhelpers.HasMemoized",
+        "sqlalchemy.sql.traversals.HasCopyInternals",
+        "sqlalchemy.sql.base.HasSyntaxExtensions",
+        "redis.client.Redis",
+        "redis.asyncio.client.Redis",
+        "celery.app.task.Task",
+        "matplotlib.artist.Artist",
+        "matplotlib.figure.FigureBase",
+    }
+)
+#: Names that ``typing.NamedTuple`` adds.
+NAMED_TUPLE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
+#: Metaclasses that add no names to a class.
+PLAIN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+#: Names of an enumeration's members.
+ENUM_NAMES = frozenset({"name", "value", "_name_", "_value_", "_missing_", "_ignore_", "_order_"})
+#: Names of ``typing`` that are no classes, with the classes that they act as.
+_SPECIAL_FORMS: dict[str, type] = {
+    "Protocol": object,
+    "Generic": object,
+    "NamedTuple": tuple,
+    "TypedDict": dict,
+}
+
+
+def standard_class(path: str) -> type | None:
+    """Return a class of the standard library by its path; None unless its names are known."""
+    module, _, name = path.rpartition(".")
+    for each in _STABLE_MODULES:
+        if each.__name__ == module or (module == "typing_extensions" and each is typing):
+            found = getattr(each, name, None)
+            if isinstance(found, type):
+                return found
+            origin = typing.get_origin(found)
+            return origin if isinstance(origin, type) else _SPECIAL_FORMS.get(name)
+    return None

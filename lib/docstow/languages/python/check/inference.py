@@ -1,0 +1,387 @@
+"""What the expressions and variables of Python code certainly are."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from dataclasses import replace
+
+from docstow.languages.python.check.annotations import Annotations
+from docstow.languages.python.check.local_classes import LocalClasses
+from docstow.languages.python.check.members import Members
+from docstow.languages.python.check.return_types import Passed
+from docstow.languages.python.check.scopes import (
+    Annotated,
+    Assigned,
+    Binding,
+    Caught,
+    Defined,
+    Import,
+    LoopItem,
+    PlainParameter,
+    Receiver,
+    Scope,
+    Unpacked,
+)
+from docstow.languages.python.check.value_types import (
+    NONE,
+    AnnotationContext,
+    Inferred,
+    LocalType,
+    NoneValue,
+    PackageType,
+    Resolved,
+    ValueType,
+    join,
+    without_none,
+)
+from docstow.languages.python.source.syntax import Function
+from docstow.languages.shared.arguments import Given
+from docstow.languages.shared.lookup import Names
+
+_BUILTINS = frozenset(dir(builtins))
+#: Classes of what literals and comprehensions make.
+_LITERALS: Mapping[type[ast.expr], str] = {
+    ast.JoinedStr: "str",
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+}
+_CONSTANTS = frozenset({"str", "bytes", "int", "float", "complex", "bool"})
+#: Classes of pytest's own fixtures whose names projects do not define otherwise.
+_FIXTURES: Mapping[str, str] = {
+    "monkeypatch": "pytest.MonkeyPatch",
+    "caplog": "pytest.LogCaptureFixture",
+    "capsys": "pytest.CaptureFixture",
+    "capsysbinary": "pytest.CaptureFixture",
+    "capfd": "pytest.CaptureFixture",
+    "capfdbinary": "pytest.CaptureFixture",
+    "recwarn": "pytest.WarningsRecorder",
+    "pytester": "pytest.Pytester",
+    "tmp_path_factory": "pytest.TempPathFactory",
+    "tmp_path": "pathlib.Path",
+}
+#: Expressions that are followed one from another.
+_DEEPEST = 30
+
+
+class Inference:
+    """The types of one piece of code.
+
+    Attributes:
+        members: members of packages' classes.
+        classes: the classes of the code.
+
+    Args:
+        names: where names are looked up.
+        scopes: of the code.
+        lost: names whose bindings could not be read.
+        narrowed: variables whose type the code tests.
+        patched: attributes that the code sets itself.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        scopes: Mapping[ast.AST, Scope],
+        lost: frozenset[str],
+        narrowed: frozenset[str],
+        patched: frozenset[str],
+    ) -> None:
+        self._names = names
+        self._scopes = scopes
+        self._lost = lost
+        self._unknown = lost | narrowed
+        self._patched = patched
+        self._annotations = Annotations(names)
+        self.members = Members(self._annotations)
+        self.classes = LocalClasses(self, scopes)
+        self._variables: dict[tuple[int, str], Inferred] = {}
+        #: Variables that are being inferred, and whether they turned out to depend on themselves.
+        self._open: dict[tuple[int, str], bool] = {}
+
+    # -- imports and annotations ---------------------------------------------------------------
+
+    def import_path(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return the absolute path of a chain of attributes that begins with an imported name."""
+        if isinstance(node, ast.Attribute):
+            owner = self.import_path(node.value, scope)
+            return f"{owner}.{node.attr}" if owner is not None else None
+        if not isinstance(node, ast.Name) or node.id in self._lost:
+            return None
+        found = scope.find(node.id)
+        if found is None:
+            is_builtin = node.id in _BUILTINS and scope.find("*") is None
+            return f"builtins.{node.id}" if is_builtin else None
+        first, *_ = found[1]
+        # Most names are bound by no import; those that are may be bound many times.
+        if not isinstance(first, Import) or any(each != first for each in found[1]):
+            return None
+        return first.path
+
+    def read_annotation(
+        self, node: ast.expr | None, scope: Scope, receiver: ValueType | None = None
+    ) -> ValueType | None:
+        """Return the type that an annotation of the code means."""
+
+        def resolve(node: ast.expr) -> Resolved | LocalType | None:
+            return self._resolve(node, scope)
+
+        return without_none(self._annotations.read(node, AnnotationContext(resolve, receiver)))
+
+    def _resolve(self, node: ast.expr, scope: Scope) -> Resolved | LocalType | None:
+        path = self.import_path(node, scope)
+        if path is None:
+            local = self.type_of(node, scope) if isinstance(node, ast.Name) else None
+            if isinstance(local, LocalType) and local.is_class:
+                return replace(local, is_class=False)
+            return None
+        answer = self._names.look_up(path)
+        if answer.symbol is None or answer.package is None or not answer.whole:
+            return None
+        symbol, package = answer.symbol, answer.package
+        if symbol.kind == "re-export" and symbol.target:
+            return self._annotations.resolve(symbol.target, path.rpartition(".")[0], package)
+        return Resolved(symbol.path, symbol.target or symbol.path, symbol, package)
+
+    def return_type(
+        self, node: Function, scope: Scope, receiver: ValueType | None
+    ) -> ValueType | None:
+        """Return what a call of a function of the code returns, by its own annotation."""
+        returned = self.read_annotation(node.returns, scope, receiver)
+        decorators = {_decorator_name(each) for each in node.decorator_list}
+        return self.members.returns.wrap(returned, node, decorators)
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def type_of(self, node: ast.expr, scope: Scope, depth: int = 0) -> ValueType | None:
+        """Return the type of an expression, leaving out None; None where it is not certain."""
+        return without_none(self.infer(node, scope, depth))
+
+    def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred:
+        """Return the type of an expression; None where it is not certain."""
+        if depth > _DEEPEST:
+            return None
+        match node:
+            case ast.Name(id=name):
+                path = self.import_path(node, scope)
+                if path is not None:
+                    return self.members.value_at(path)
+                return self._variable(name, scope, depth + 1)
+            case ast.Constant(value=None):
+                return NONE
+            case ast.Await(value=value):
+                return self.members.await_result(self.type_of(value, scope, depth + 1))
+            case ast.Call():
+                return self._call(node, scope, depth + 1)
+            case ast.Attribute():
+                return self._attribute(node, scope, depth + 1)
+            case ast.Subscript():
+                return self._subscript(node, scope, depth + 1)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return join(self.infer(each, scope, depth + 1) for each in values)
+            case ast.IfExp(body=body, orelse=orelse):
+                return join(self.infer(each, scope, depth + 1) for each in (body, orelse))
+            case ast.NamedExpr(value=value):
+                return self.infer(value, scope, depth + 1)
+        return self._literal(node, scope, depth)
+
+    def _literal(self, node: ast.expr, scope: Scope, depth: int) -> PackageType | None:
+        """Return the type of a constant, a collection or a comprehension."""
+        elements: list[ast.expr] = []
+        inner = scope
+        match node:
+            case ast.Constant():
+                name = type(node.value).__name__
+                is_known = name in _CONSTANTS
+                return self._annotations.standard_type(f"builtins.{name}") if is_known else None
+            case ast.List(elts=[first, *_]):
+                elements = [first]
+            case ast.Tuple(elts=parts):
+                elements = parts
+            case ast.ListComp(elt=element) | ast.SetComp(elt=element):
+                elements, inner = [element], self._scopes.get(node, scope)
+        arguments = [self.type_of(each, inner, depth + 1) for each in elements]
+        name = _LITERALS.get(type(node), "")
+        return self._annotations.standard_type(f"builtins.{name}", *arguments) if name else None
+
+    def _subscript(self, node: ast.Subscript, scope: Scope, depth: int) -> ValueType | None:
+        owner = self.type_of(node.value, scope, depth)
+        if isinstance(owner, LocalType):
+            return owner if owner.is_class else None
+        if owner is None or not owner.is_class:
+            return self.members.subscript(owner, node.slice) if owner is not None else None
+        # ``Page[Item]`` is the class with its type arguments.
+        read = self.read_annotation(node, scope)
+        return replace(owner, arguments=read.arguments) if isinstance(read, PackageType) else owner
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> ValueType | None:
+        path = self.import_path(node, scope)
+        if path is not None:
+            return self.members.value_at(path)
+        owner = self.type_of(node.value, scope, depth)
+        if isinstance(owner, LocalType):
+            return self.classes.attribute(owner, node.attr, depth)
+        if isinstance(owner, PackageType) and node.attr not in self._patched:
+            return self.members.attribute(owner, node.attr)
+        return None
+
+    def _call(self, node: ast.Call, scope: Scope, depth: int) -> Inferred:
+        function, passed = node.func, self._arguments(node, scope, depth + 1)
+        path = self.import_path(function, scope)
+        if path is not None:
+            return self.members.call_path(path, passed)
+        if isinstance(function, ast.Attribute):
+            owner = self.infer(function.value, scope, depth)
+            if isinstance(owner, LocalType):
+                return self.classes.call_method(owner, function.attr, passed, depth)
+            if isinstance(owner, PackageType) and function.attr not in self._patched:
+                # A call that raises returns nothing: other bindings of a variable decide.
+                raises = self.members.lacks(owner, function.attr)
+                return NONE if raises else self.members.call_method(owner, function.attr, passed)
+            return NONE if isinstance(owner, NoneValue) else None
+        value = self.type_of(function, scope, depth)
+        if isinstance(value, LocalType):
+            return replace(value, is_class=False) if value.is_class else None
+        return self.members.call_value(value, passed) if value is not None else None
+
+    def _arguments(self, node: ast.Call, scope: Scope, depth: int) -> Passed:
+        positional: list[ValueType | None] = []
+        for each in node.args:
+            if isinstance(each, ast.Starred):
+                break
+            positional.append(self.type_of(each, scope, depth))
+        named = {each.arg: each.value for each in node.keywords if each.arg is not None}
+        types = {name: self.type_of(value, scope, depth) for name, value in named.items()}
+        return Passed(call_shape(node), positional, types)
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def _variable(self, name: str, scope: Scope, depth: int) -> Inferred:
+        """Return the type on which all bindings of a variable agree."""
+        found = scope.find(name) if name not in self._unknown else None
+        if found is None:
+            return None
+        owner, bindings = found
+        key = (id(owner), name)
+        if key in self._open:
+            # It depends on itself: its other bindings decide.
+            self._open[key] = True
+            return NONE
+        if key not in self._variables:
+            self._variables[key] = self._infer_bindings(key, bindings, owner, depth)
+        return self._variables[key]
+
+    def _infer_bindings(
+        self, key: tuple[int, str], bindings: list[Binding], scope: Scope, depth: int
+    ) -> Inferred:
+        self._open[key] = False
+        first = [self._infer_binding(each, scope, depth) for each in bindings]
+        depends_on_itself = self._open.pop(key)
+        if not depends_on_itself:
+            return join(first)
+        # Check the type that the other bindings give against all of them.
+        guess = join(each for each in first if each is not None)
+        if without_none(guess) is None:
+            return None
+        self._variables[key] = guess
+        again = join(self._infer_binding(each, scope, depth) for each in bindings)
+        del self._variables[key]
+        return again
+
+    def _infer_binding(self, binding: Binding, scope: Scope, depth: int) -> Inferred:
+        match binding:
+            case Assigned(expression, entered, awaited):
+                value = self.infer(expression, scope, depth)
+                return self._enter(value, depth, awaited=awaited) if entered else value
+            case Annotated(annotation):
+                return self.read_annotation(annotation, scope)
+            case LoopItem(expression, awaited):
+                many = self.type_of(expression, scope, depth)
+                if isinstance(many, PackageType):
+                    return self.members.loop_item(many, awaited=awaited)
+            case Unpacked(inner, index):
+                whole = without_none(self._infer_binding(inner, scope, depth))
+                return self.members.unpack(whole, index) if whole is not None else None
+            case Caught(expression):
+                kind = self.type_of(expression, scope, depth)
+                return replace(kind, is_class=False) if kind is not None and kind.is_class else None
+            case Defined(node):
+                return self._defined(node, scope, depth)
+            case Receiver(node, is_class):
+                outer = scope.parent.parent if scope.parent is not None else None
+                return LocalType(node, outer or scope, is_class=is_class, is_receiver=True)
+            case PlainParameter(name, function):
+                return self._fixture(name, function, scope)
+        return None
+
+    def _enter(self, manager: Inferred, depth: int, *, awaited: bool) -> ValueType | None:
+        if isinstance(manager, LocalType):
+            return self.classes.enter(manager, depth, awaited=awaited)
+        if isinstance(manager, PackageType):
+            return self.members.enter(manager, awaited=awaited)
+        return None
+
+    def _fixture(self, name: str, function: ast.AST, scope: Scope) -> PackageType | None:
+        """Return what pytest passes to a parameter of a test or a fixture."""
+        path = _FIXTURES.get(name)
+        outer = scope.parent.find(name) if scope.parent is not None else None
+        if path is None or outer is not None or not isinstance(function, Function):
+            return None
+        is_fixture = any(
+            ast.unparse(each).partition("(")[0].endswith("fixture")
+            for each in function.decorator_list
+        )
+        if not function.name.startswith("test") and not is_fixture:
+            return None
+        package = self._names.resolver.package_for(path)
+        if package is None or package.surface.symbol(path) is None:
+            return None
+        return PackageType(path, package)
+
+    def _defined(self, node: Function | ast.ClassDef, scope: Scope, depth: int) -> ValueType | None:
+        """Return the type of a function or class of the code, after its decorators."""
+        if isinstance(node, ast.ClassDef):
+            is_plain = self.classes.has_plain_decorators(node)
+            return LocalType(node, scope, is_class=True) if is_plain else None
+        value: ValueType | None = self._annotations.standard_type(
+            "typing.Callable", self.return_type(node, scope, None)
+        )
+        for each in reversed(node.decorator_list):
+            if _decorator_name(each) not in {"contextmanager", "asynccontextmanager"}:
+                value = self._decorate(each, value, scope, depth)
+        return value
+
+    def _decorate(
+        self, decorator: ast.expr, value: ValueType | None, scope: Scope, depth: int
+    ) -> ValueType | None:
+        function = self.type_of(decorator, scope, depth)
+        passed = Passed(Given(1), [value])
+        if isinstance(decorator, ast.Call):
+            maker = self.import_path(decorator.func, scope)
+            if maker is not None and self.members.makes_identity_decorator(maker):
+                return value
+        path = self.import_path(decorator, scope)
+        if path is not None:
+            return self.members.call_path(path, passed)
+        return self.members.call_value(function, passed) if function is not None else None
+
+
+def call_shape(node: ast.Call) -> Given:
+    """Return the number and names of the arguments of a call."""
+    return Given(
+        positional=sum(not isinstance(each, ast.Starred) for each in node.args),
+        keywords=tuple(each.arg for each in node.keywords if each.arg is not None),
+        open_positional=any(isinstance(each, ast.Starred) for each in node.args),
+        open_keywords=any(each.arg is None for each in node.keywords),
+    )
+
+
+def _decorator_name(decorator: ast.expr) -> str:
+    """Return the last name of a decorator, called or not."""
+    return ast.unparse(decorator).partition("(")[0].rpartition(".")[2]

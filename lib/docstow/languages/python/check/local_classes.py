@@ -1,0 +1,376 @@
+"""Classes that the checked code defines: their bases, members and openness."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from docstow.languages.python.check.members import Members
+from docstow.languages.python.check.return_types import NOTHING_PASSED, Passed
+from docstow.languages.python.check.scopes import Scope
+from docstow.languages.python.check.value_types import (
+    Inferred,
+    LocalType,
+    PackageType,
+    ValueType,
+    join,
+    without_none,
+)
+from docstow.languages.python.source.syntax import (
+    Function,
+    assignments,
+    callee,
+    dotted,
+    positional,
+    string_value,
+)
+from docstow.languages.shared.surface import Openness
+
+#: Decorators that leave a class as its body says.
+_PLAIN_DECORATORS = frozenset(
+    {
+        *("dataclass", "define", "frozen", "mutable", "final", "runtime_checkable"),
+        *("total_ordering", "unique", "verify"),
+    }
+)
+#: Decorators that leave what a method returns.
+_METHOD_DECORATORS = frozenset(
+    {
+        *("classmethod", "staticmethod", "abstractmethod", "override"),
+        *("contextmanager", "asynccontextmanager"),
+    }
+)
+#: Bases without names of their own.
+_EMPTY_BASES = frozenset(
+    {
+        *("typing.Generic", "typing_extensions.Generic", "builtins.object", "abc.ABC"),
+        *("typing.Protocol", "typing_extensions.Protocol"),
+    }
+)
+_METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
+#: Bases of classes whose annotated names are keys of a dictionary.
+_TYPED_DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+#: Names in a class that add names to it at run time.
+_DYNAMIC_NAMES = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"})
+
+
+class Expressions(Protocol):
+    """The types of the code's expressions."""
+
+    members: Members
+
+    def import_path(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return the absolute path of what an imported name leads to."""
+        ...
+
+    def read_annotation(
+        self, node: ast.expr | None, scope: Scope, receiver: ValueType | None = None
+    ) -> ValueType | None:
+        """Return the type that an annotation means."""
+        ...
+
+    def return_type(
+        self, node: Function, scope: Scope, receiver: ValueType | None
+    ) -> ValueType | None:
+        """Return what a call of a function returns."""
+        ...
+
+    def type_of(self, node: ast.expr, scope: Scope, depth: int = 0) -> ValueType | None:
+        """Return the type of an expression, leaving out None."""
+        ...
+
+    def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred:
+        """Return the type of an expression."""
+        ...
+
+
+class LocalClasses:
+    """The classes of one piece of code.
+
+    Args:
+        values: the types of its expressions.
+        scopes: of the code.
+    """
+
+    def __init__(self, values: Expressions, scopes: Mapping[ast.AST, Scope]) -> None:
+        self._values = values
+        self._scopes = scopes
+        self._bases: dict[int, list[ValueType] | None] = {}
+        self._openness: dict[int, Openness] = {}
+        self._bodies: dict[int, dict[str, list[ast.stmt]]] = {}
+        self._assignments: dict[int, dict[str, list[tuple[ast.expr, Scope, bool]]]] = {}
+        self._subclassed = {
+            dotted(base.value if isinstance(base, ast.Subscript) else base)
+            for node in scopes
+            if isinstance(node, ast.ClassDef)
+            for base in node.bases
+        }
+
+    # -- the class -----------------------------------------------------------------------------
+
+    def has_plain_decorators(self, node: ast.ClassDef) -> bool:
+        """Return whether a class is what its body says: no decorator makes it another."""
+        names = [dotted(callee(each)) for each in node.decorator_list]
+        return all(each.rpartition(".")[2] in _PLAIN_DECORATORS for each in names)
+
+    def has_subclasses(self, own: LocalType) -> bool:
+        """Return whether the code derives a class from it."""
+        return own.node.name in self._subclassed
+
+    def bases(self, own: LocalType) -> list[ValueType] | None:
+        """Return the base classes; None where one is not known."""
+        key = id(own.node)
+        if key not in self._bases:
+            # A class that is its own base is not known.
+            self._bases[key] = None
+            self._bases[key] = self._find_bases(own)
+        return self._bases[key]
+
+    def _find_bases(self, own: LocalType) -> list[ValueType] | None:
+        found: list[ValueType] = []
+        for each in own.node.bases:
+            node = each.value if isinstance(each, ast.Subscript) else each
+            path = self._values.import_path(node, own.scope)
+            if path in _EMPTY_BASES:
+                continue
+            base: ValueType | None = None
+            if path in NAMED_TUPLES:
+                base = self._values.members.annotations.standard_type("builtins.tuple")
+            elif isinstance(node, ast.Name | ast.Attribute) and path not in _TYPED_DICTS:
+                base = self._values.type_of(node, own.scope)
+                base = base if base is not None and base.is_class else None
+            if base is None:
+                return None
+            found.append(base)
+        return found
+
+    def openness(self, own: LocalType) -> Openness:
+        """Return what else it may have than the names that are seen."""
+        key = id(own.node)
+        if key not in self._openness:
+            self._openness[key] = Openness.ANY
+            self._openness[key] = self._find_openness(own)
+        return self._openness[key]
+
+    def _find_openness(self, own: LocalType) -> Openness:
+        bases = self.bases(own)
+        if bases is None or not self.has_plain_decorators(own.node):
+            return Openness.ANY
+        metaclasses = [each.value for each in own.node.keywords if each.arg == "metaclass"]
+        paths = {self._values.import_path(each, own.scope) for each in metaclasses}
+        if not paths <= _METACLASSES:
+            return Openness.ANY
+        for each in ast.walk(own.node):
+            name = getattr(each, "id", None) or getattr(each, "attr", None)
+            if (name or getattr(each, "name", None)) in _DYNAMIC_NAMES:
+                return Openness.ANY
+        levels = [
+            self.openness(base)
+            if isinstance(base, LocalType)
+            else base.package.surface.openness(base.path)
+            for base in bases
+        ]
+        return max(levels, default=Openness.CLOSED)
+
+    def is_enum(self, own: LocalType) -> bool:
+        """Return whether it is an enumeration."""
+        return any(
+            self.is_enum(each) if isinstance(each, LocalType) else each.path.startswith("enum.")
+            for each in self.bases(own) or ()
+        )
+
+    def is_closed_enum(self, own: LocalType) -> bool:
+        """Return whether it is an enumeration whose members are all seen."""
+        return own.is_class and self.is_enum(own) and self.openness(own) is Openness.CLOSED
+
+    # -- its names -----------------------------------------------------------------------------
+
+    def has_member(self, own: LocalType, name: str) -> bool:
+        """Return whether it or a base has a member; True where that is not known."""
+        if self._defines(own, name):
+            return True
+        bases = self.bases(own)
+        return bases is None or any(
+            self.has_member(base, name)
+            if isinstance(base, LocalType)
+            else base.package.symbol(f"{base.path}.{name}") is not None
+            or base.package.lacks(f"{base.path}.{name}") is False
+            for base in bases
+        )
+
+    def member_names(self, own: LocalType) -> list[str]:
+        """Return the public names of its members."""
+        found = [*self.body_names(own.node), *self._instance_assignments(own.node)]
+        for base in self.bases(own) or ():
+            if isinstance(base, LocalType):
+                found += self.member_names(base)
+            else:
+                found += base.package.surface.members(base.path) or ()
+        return [each for each in dict.fromkeys(found) if not each.startswith("_")]
+
+    def inherited_from(self, own: LocalType, name: str) -> PackageType | None:
+        """Return the package's class that a member is inherited from; None for the code's own."""
+        base = None if self._defines(own, name) else self._base_with(own, name)
+        return self.inherited_from(base, name) if isinstance(base, LocalType) else base
+
+    def body_names(self, node: ast.ClassDef) -> dict[str, list[ast.stmt]]:
+        """Return the statements of a class body by the names that they bind."""
+        key = id(node)
+        if key not in self._bodies:
+            found: dict[str, list[ast.stmt]] = {}
+            for name, statement in _bindings(node.body):
+                found.setdefault(name, []).append(statement)
+            self._bodies[key] = found
+        return self._bodies[key]
+
+    def _instance_assignments(
+        self, node: ast.ClassDef
+    ) -> dict[str, list[tuple[ast.expr, Scope, bool]]]:
+        """Return what methods assign to attributes: value or annotation, scope, which of both."""
+        key = id(node)
+        if key in self._assignments:
+            return self._assignments[key]
+        found = self._assignments[key] = {}
+        for method in node.body:
+            if not isinstance(method, Function) or method not in self._scopes:
+                continue
+            receiver = next((each.arg for each in positional(method)), None)
+            for target, annotation, value in (
+                found_one for each in ast.walk(method) for found_one in assignments(each)
+            ):
+                if isinstance(target, ast.Attribute) and dotted(target.value) == receiver:
+                    said = annotation or value
+                    if said is not None:
+                        assigned = said, self._scopes[method], annotation is not None
+                        found.setdefault(target.attr, []).append(assigned)
+        return found
+
+    def _defines(self, own: LocalType, name: str) -> bool:
+        return name in self.body_names(own.node) or name in self._instance_assignments(own.node)
+
+    def _base_with(self, own: LocalType, name: str) -> ValueType | None:
+        """Return the first base that has a member."""
+        for base in self.bases(own) or ():
+            if isinstance(base, LocalType):
+                if self.has_member(base, name):
+                    return base
+            elif base.package.symbol(f"{base.path}.{name}") is not None:
+                return base
+        return None
+
+    # -- types of its members ------------------------------------------------------------------
+
+    def attribute(self, own: LocalType, name: str, depth: int) -> ValueType | None:
+        """Return the type of an attribute that is no method."""
+        statements = self.body_names(own.node).get(name, [])
+        if statements:
+            return self._declared(own, statements[0], depth) if len(statements) == 1 else None
+        if assigned := self._instance_assignments(own.node).get(name):
+            types = [
+                (
+                    self._values.read_annotation(said, scope)
+                    if is_annotation
+                    else self._values.infer(said, scope, depth + 1),
+                    is_annotation,
+                )
+                for said, scope, is_annotation in assigned
+            ]
+            annotated = [each for each, is_annotation in types if is_annotation]
+            return without_none(join(annotated or (each for each, _ in types)))
+        base = self._base_with(own, name)
+        if isinstance(base, LocalType):
+            return self.attribute(base, name, depth + 1)
+        return self._values.members.attribute(_as_base(base, own), name) if base else None
+
+    def _declared(self, own: LocalType, statement: ast.stmt, depth: int) -> ValueType | None:
+        scope = self._scopes.get(own.node)
+        if scope is None:
+            return None
+        match statement:
+            case ast.FunctionDef() if _is_property(statement):
+                return self._values.return_type(statement, scope, own)
+            case ast.AnnAssign(annotation=annotation):
+                value = self._values.read_annotation(annotation, scope, own)
+                if isinstance(value, PackageType) and value.path.endswith(".Mapped"):
+                    # An instance has what the descriptor holds.
+                    held = value.arguments[0] if value.arguments else None
+                    return value if own.is_class else held
+                return value
+            case ast.Assign() if self.is_enum(own) and own.is_class:
+                return LocalType(own.node, own.scope)
+            case ast.Assign(value=value) if own.is_class:
+                return self._values.type_of(value, scope, depth + 1)
+        return None
+
+    def call_method(
+        self, own: LocalType, name: str, passed: Passed, depth: int
+    ) -> ValueType | None:
+        """Return what a call of a method returns."""
+        statements = self.body_names(own.node).get(name, [])
+        instance = LocalType(own.node, own.scope)
+        if statements:
+            method, scope = statements[0], self._scopes.get(own.node)
+            if len(statements) > 1 or not isinstance(method, Function) or scope is None:
+                return None
+            names = {dotted(callee(each)).rpartition(".")[2] for each in method.decorator_list}
+            is_plain = names <= _METHOD_DECORATORS
+            return self._values.return_type(method, scope, instance) if is_plain else None
+        if name == "__new__":
+            return LocalType(own.node, own.scope, is_receiver=True)
+        if name in self._instance_assignments(own.node):
+            return None
+        base = self._base_with(own, name)
+        if isinstance(base, LocalType):
+            return self.call_method(base, name, passed, depth + 1)
+        if base is None:
+            return None
+        returned = self._values.members.call_method(_as_base(base, own), name, passed)
+        # A method that returns its receiver returns an instance of the subclass.
+        is_instance = isinstance(returned, PackageType) and not returned.is_class
+        return instance if is_instance and returned.path == base.path else returned  # type: ignore[union-attr]
+
+    def enter(self, own: LocalType, depth: int, *, awaited: bool) -> ValueType | None:
+        """Return what ``with`` binds its name to."""
+        name = "__aenter__" if awaited else "__enter__"
+        entered = self.call_method(own, name, NOTHING_PASSED, depth)
+        if awaited and isinstance(entered, PackageType) and entered.path != own.node.name:
+            return self._values.members.await_result(entered)
+        return entered
+
+
+def _as_base(base: PackageType, own: LocalType) -> PackageType:
+    return base if own.is_class else PackageType(base.path, base.package, base.arguments)
+
+
+def _is_property(node: ast.FunctionDef) -> bool:
+    return any("property" in ast.unparse(each) for each in node.decorator_list)
+
+
+def _bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the names that a class body binds, each with its statement, those of branches too."""
+    for node in body:
+        yield from ((name, node) for name in _bound_names(node))
+        if isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _bindings(getattr(node, part, []))
+            for each in getattr(node, "handlers", []):
+                yield from _bindings(each.body)
+
+
+def _bound_names(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+        case ast.Assign(targets=targets):
+            found = [e.id for t in targets for e in ast.walk(t) if isinstance(e, ast.Name)]
+            yield from found
+            if "__slots__" in found:
+                yield from filter(None, map(string_value, ast.walk(node.value)))
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
+            yield name
+        case ast.Import() | ast.ImportFrom():
+            yield from (each.asname or each.name.partition(".")[0] for each in node.names)
+        case ast.For(target=target):
+            yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))

@@ -1,0 +1,365 @@
+"""Names that ``__getattr__`` answers for, of modules and of classes.
+
+It reads ``lazy_loader.attach`` and functions that compare the name with literals; any other loader
+is taken to answer for everything.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from docstow.languages.python.source.facts import (
+    GetattrResult,
+)
+from docstow.languages.python.source.syntax import dotted, is_of_super, string_value
+
+_ATTACH = frozenset({"lazy.attach", "lazy_loader.attach"})
+#: What ``__getattr__`` may return, the narrowest first.
+_WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "any")
+
+
+def attached_names(tree: ast.Module, name: str) -> Mapping[str, tuple[str, str]]:
+    """Return the names that ``lazy_loader.attach`` loads, each with its module and name in it.
+
+    The second is empty where the name is a module. There are none without such a call, or where a
+    part of it is not a literal.
+    """
+    for node in tree.body:
+        call = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(call, ast.Call) and dotted(call.func) in _ATTACH:
+            return _literal_arguments(call, name)
+    return {}
+
+
+def _literal_arguments(call: ast.Call, name: str) -> Mapping[str, tuple[str, str]]:
+    given = dict(zip(("name", "submodules", "submod_attrs"), call.args, strict=False))
+    given |= {each.arg or "**": each.value for each in call.keywords}
+    try:
+        modules = ast.literal_eval(given["submodules"]) if "submodules" in given else ()
+        attributes = ast.literal_eval(given["submod_attrs"]) if "submod_attrs" in given else {}
+        found = {each: (f"{name}.{each}", "") for each in modules or ()}
+        for module, names in (attributes or {}).items():
+            found |= {each: (f"{name}.{module}", each) for each in names}
+    except (ValueError, TypeError, AttributeError, SyntaxError):
+        return {}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a module's ``__getattr__`` answers for; all else raises ``AttributeError``.
+
+    Attributes:
+        names: as they are written.
+        factories: functions whose results answer for further names, as the module names them.
+    """
+
+    names: frozenset[str] = frozenset()
+    factories: tuple[str, ...] = ()
+
+
+def module_getattr(tree: ast.Module) -> Answers | None:
+    """Return what a module's ``__getattr__`` answers for; None where it may answer for more."""
+    found = [
+        each
+        for each in _statements(tree.body)
+        if getattr(each, "name", "") == "__getattr__" or "__getattr__" in _assignments(each)
+    ]
+    if len(found) != 1:
+        return None
+    if isinstance(found[0], ast.FunctionDef):
+        return _GetattrReader(tree).function(found[0])
+    factory = _factory(found[0])
+    return Answers(factories=(factory,)) if factory else None
+
+
+def getattr_factories(tree: ast.Module) -> Mapping[str, frozenset[str]]:
+    """Return the functions of a module that make a ``__getattr__``, with the names it answers for.
+
+    A name may have the module's before it, with a colon between.
+    """
+    found = {}
+    for node in tree.body:
+        last = node.body[-1] if isinstance(node, ast.FunctionDef) else None
+        if not isinstance(node, ast.FunctionDef) or not isinstance(last, ast.Return):
+            continue
+        inner = [each for each in node.body if getattr(each, "name", "") == dotted(last.value)]
+        if len(inner) == 1 and isinstance(inner[0], ast.FunctionDef):
+            answered = _GetattrReader(tree).function(inner[0])
+            if answered is not None and not answered.factories:
+                found[node.name] = answered.names
+    return found
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield a module's own statements, those of its branches included."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(node, part, ()))
+
+
+def _assignments(node: ast.stmt) -> dict[str, ast.expr]:
+    """Return the names that a statement assigns, each with its value."""
+    if isinstance(node, ast.Assign):
+        return {each.id: node.value for each in node.targets if isinstance(each, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
+        return {node.target.id: node.value}
+    return {}
+
+
+def _factory(node: ast.stmt) -> str:
+    """Return the function of ``name = function(__name__)``; empty for anything else."""
+    call = node.value if isinstance(node, ast.Assign) else None
+    if isinstance(call, ast.Call) and [dotted(each) for each in call.args] == ["__name__"]:
+        return dotted(call.func)
+    return ""
+
+
+class _GetattrReader:
+    """Follower of a ``__getattr__`` that is called with a name that its file does not have.
+
+    Such a name is equal to no literal and in no table. Where every path then raises
+    ``AttributeError``, the function answers only for the names that are written in it.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        statements = list(_statements(tree.body))
+        self._values = {
+            name: given for each in statements for name, given in _assignments(each).items()
+        }
+        self._factories = {
+            name: _factory(each) for each in statements for name in _assignments(each)
+        }
+        for changed in _extended_names(tree):
+            self._values.pop(changed, None)
+        self._names: set[str] = set()
+        self._used_factories: set[str] = set()
+        self._name_variables: set[str] = set()
+        self._none_variables: set[str] = set()
+        self._namespace_variables: set[str] = set()
+
+    def function(self, node: ast.FunctionDef) -> Answers | None:
+        if len(node.args.args) != 1:
+            return None
+        self._name_variables.add(node.args.args[0].arg)
+        if not self._rejects(node.body):
+            return None
+        return Answers(frozenset(self._names), tuple(sorted(self._used_factories)))
+
+    def _rejects(self, body: Sequence[ast.stmt]) -> bool | None:
+        """Return whether statements end in an AttributeError or in a factory's function.
+
+        False: the statements after them are reached. None: they may return something.
+        """
+        for node in body:
+            ends: bool | None = False
+            match node:
+                case ast.Raise(exc=exc):
+                    raised = exc.func if isinstance(exc, ast.Call) else exc
+                    is_missing = dotted(raised).endswith(("AttributeError", "RemovedError"))
+                    return True if is_missing else None
+                case ast.Return():
+                    return self._calls_factory(node.value)
+                case ast.If():
+                    ends = self._branch(node)
+                case ast.Try(
+                    body=[ast.Assign(value=value) | ast.Return(value=ast.Subscript() as value)],
+                    handlers=[handler],
+                ):
+                    names = self._looked_up_keys(value)
+                    if names is None or dotted(handler.type) != "KeyError":
+                        return None
+                    self._names |= names
+                    return self._rejects(handler.body)
+                case ast.Assign() | ast.AnnAssign():
+                    self._assign(node)
+                case ast.Import() | ast.ImportFrom() | ast.Expr() | ast.Global():
+                    pass
+                case _:
+                    return None
+            if ends is not False:
+                return ends
+        return False
+
+    def _branch(self, node: ast.If) -> bool | None:
+        holds = self._condition_holds(node.test, answered=_may_return(node.body))
+        if holds is None:
+            ways = {self._rejects(node.body), self._rejects(node.orelse)}
+            return None if None in ways else all(ways)
+        return self._rejects(node.body if holds else node.orelse)
+
+    def _calls_factory(self, value: ast.expr | None) -> bool | None:
+        """Return True for ``return made(name)``, where another function has made ``made``."""
+        match value:
+            case ast.Call(func=function, args=[ast.Name(id=n)]) if n in self._name_variables:
+                factory = self._factories.get(dotted(function), "")
+                self._used_factories.add(factory)
+                return True if factory else None
+        return None
+
+    def _assign(self, node: ast.stmt) -> None:
+        for name, value in _assignments(node).items():
+            for group in (self._name_variables, self._none_variables, self._namespace_variables):
+                group.discard(name)
+            self._values[name] = value
+            if isinstance(value, ast.JoinedStr) and self._is_name(value.values[-1]):
+                self._name_variables.add(name)
+            elif (names := self._looked_up_keys(value)) is not None:
+                self._names |= names
+                self._none_variables.add(name)
+            elif re.fullmatch(r"globals\(\)|sys\.modules\[\w+\]\.__dict__", ast.unparse(value)):
+                self._namespace_variables.add(name)
+
+    def _is_name(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.FormattedValue) and dotted(node.value) in self._name_variables
+
+    def _looked_up_keys(self, node: ast.expr) -> set[str] | None:
+        """Return the keys of the table in ``table.get(name)`` or ``table[name]``."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[ast.Name(id=name)]):
+                return self._written_elements(table) if name in self._name_variables else None
+            case ast.Subscript(value=table, slice=ast.Name(id=name)):
+                return self._written_elements(table) if name in self._name_variables else None
+        return None
+
+    def _written_elements(self, node: ast.expr) -> set[str] | None:
+        """Return the elements of a table; None where they are not all literal."""
+        if ast.unparse(node) == "globals()":
+            return set()
+        table = self._values.get(dotted(node), node)
+        if isinstance(table, ast.DictComp):
+            return _comprehension_keys(table)
+        elements = getattr(table, "keys" if isinstance(table, ast.Dict) else "elts", None)
+        if not isinstance(elements, list) or not all(
+            each and string_value(each) for each in elements
+        ):
+            return None
+        return {string_value(each) for each in elements}
+
+    def _condition_holds(self, test: ast.expr, *, answered: bool) -> bool | None:
+        """Return whether a condition holds for a name that the file does not have; None: it may."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                holds = self._condition_holds(inner, answered=True)
+                return None if holds is None else not holds
+            case ast.Name(id=name):
+                return False if name in self._none_variables else None
+            case ast.Compare(left=ast.Name(id=name), ops=[one], comparators=[other]):
+                if name in self._none_variables and isinstance(other, ast.Constant):
+                    empty = other.value is None
+                    kinds = {ast.Is: True, ast.IsNot: False}
+                    return kinds.get(type(one)) if empty else None
+                if name in self._name_variables:
+                    return self._compares(one, other, answered=answered)
+        return None
+
+    def _compares(self, one: ast.cmpop, other: ast.expr, *, answered: bool) -> bool | None:
+        if isinstance(one, (ast.Eq, ast.NotEq)):
+            names = {string_value(other)} if string_value(other) else None
+        elif dotted(other) in self._namespace_variables:
+            names = set()
+        else:
+            names = self._written_elements(other)
+        if names is None or not isinstance(one, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
+            return None
+        without = isinstance(one, (ast.NotEq, ast.NotIn))
+        if answered or without:
+            self._names |= names
+        return without
+
+
+def _comprehension_keys(table: ast.DictComp) -> set[str] | None:
+    """Return the keys of ``{f"module:{name}": … for name in ("a", "b")}``."""
+    over = table.generators[0]
+    names = [string_value(each) for each in getattr(over.iter, "elts", ())]
+    match table.key:
+        case ast.JoinedStr(values=[ast.Constant(value=str(first)), ast.FormattedValue(value=last)]):
+            plain = len(table.generators) == 1 and not over.ifs and all(names)
+            if plain and names and dotted(last) == dotted(over.target) != "":
+                return {f"{first}{each}" for each in names}
+    return None
+
+
+def _may_return(body: Sequence[ast.stmt]) -> bool:
+    """Return whether statements may return."""
+    return any(isinstance(each, ast.Return) for node in body for each in ast.walk(node))
+
+
+def _extended_names(tree: ast.Module) -> set[str]:
+    """Return the names of collections that get further elements."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(
+                value=ast.Name(id=name),
+                attr="update" | "setdefault" | "add" | "append" | "extend" | "insert",
+            ):
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                found.add(name)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
+def class_getattr_result(body: Sequence[ast.stmt]) -> GetattrResult:
+    """Return the widest result of ``__getattr__`` and ``__getattribute__`` in a class body."""
+    found = [_getattr_result(node, hidden=hidden) for node, hidden in _getattr_definitions(body)]
+    return max(found, key=_WIDENING.index, default="no")
+
+
+def _getattr_definitions(
+    body: Sequence[ast.stmt], *, hidden: bool = False
+) -> Iterator[tuple[ast.stmt, bool]]:
+    for node in body:
+        match node:
+            case ast.FunctionDef(name="__getattr__" | "__getattribute__"):
+                yield node, hidden
+            case ast.Assign() | ast.AnnAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(dotted(each) in {"__getattr__", "__getattribute__"} for each in targets):
+                    yield node, hidden
+            case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=operand)):
+                # ``if not TYPE_CHECKING`` hides it from type checkers.
+                is_hidden = dotted(operand).rpartition(".")[2] == "TYPE_CHECKING"
+                yield from _getattr_definitions(node.body, hidden=hidden or is_hidden)
+                yield from _getattr_definitions(node.orelse, hidden=hidden)
+            case ast.If() | ast.Try() | ast.With():
+                for part in ("body", "orelse", "finalbody"):
+                    yield from _getattr_definitions(getattr(node, part, ()), hidden=hidden)
+
+
+def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
+    if hidden:
+        return "hidden"
+    if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
+        return "any"
+    if dotted(node.returns).rpartition(".")[2] in {"NoReturn", "Never"}:
+        return "no"
+    name = node.args.args[1].arg
+    given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    given = [each for each in given if not _calls_super(each, name)]
+    if not given:
+        return "no" if isinstance(node.body[-1], ast.Raise | ast.Return) else "any"
+    return "items" if all(_is_own_item(each, name) for each in given) else "any"
+
+
+def _is_own_item(node: ast.expr | None, name: str) -> bool:
+    """Return whether a node is ``self[name]``."""
+    match node:
+        case ast.Subscript(value=ast.Name(id="self"), slice=ast.Name(id=key)):
+            return key == name
+    return False
+
+
+def _calls_super(node: ast.expr | None, name: str) -> bool:
+    """Return whether a node is ``object.__getattribute__(self, name)``, or that of ``super()``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="__getattribute__" | "__getattr__")):
+            return is_of_super(owner) and bool(node.args) and dotted(node.args[-1]) == name
+    return False

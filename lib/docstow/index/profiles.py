@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.language_names import as_words, of_name, package_kinds
 from docstow.core.model import CRATE, LOCAL, Document, Passage, document_id
-from docstow.formats.docstrings import guessed
+from docstow.formats.docstrings import guess_language
 from docstow.index.schema import Content, Embeddable, Fusion, Profile, TextTable, digest
 from docstow.text import bm25
 from docstow.text.chunking import CHUNKER, PROSE_CHUNKER, Block, chunks, examples, split
@@ -46,7 +46,7 @@ def _item_code(document: Document) -> list[Block]:
         return examples(document.text, default_language=language)
     # What is indented in a docstring is as often a list as it is code.
     return [
-        block if block.language else replace(block, language=guessed(block.code))
+        block if block.language else replace(block, language=guess_language(block.code))
         for block in examples(document.text, default_language="")
     ]
 

@@ -32,7 +32,7 @@ class Site:
 
     Attributes:
         problems: entries that could not be read.
-        requested: names of distributions that somebody asked the installer for.
+        requested: names of distributions that were installed by name.
 
     Args:
         folder: ``site-packages``.
@@ -209,10 +209,10 @@ class Site:
         body = self._boundary.read(path, most=_LARGEST_METADATA)
         fields = dict(_metadata_fields(body.decode("utf-8", "replace")))
         name, version = _split_entry_name(entry)
-        told = fields.get("name", "")
+        stated = fields.get("name", "")
         summary = fields.get("summary", "")
         return {
-            "name": told if _DISTRIBUTION_NAME.fullmatch(told) else name,
+            "name": stated if _DISTRIBUTION_NAME.fullmatch(stated) else name,
             "version": fields.get("version") or version,
             "summary": "" if summary == "UNKNOWN" else summary[:_LONGEST_SUMMARY],
         }

@@ -562,9 +562,9 @@ def _merged(orders: list[list[DefinitionView]]) -> Iterator[DefinitionView]:
     orders = [list(each) for each in orders if each]
     while orders:
         tails = {(each.path, each.layer.role) for order in orders for each in order[1:]}
-        heads = (order[0] for order in orders if (order[0].path, order[0].layer.role) not in tails)
+        firsts = (order[0] for order in orders if (order[0].path, order[0].layer.role) not in tails)
         # Python refuses a class without such an order; reading goes on with any.
-        best = next(heads, orders[0][0])
+        best = next(firsts, orders[0][0])
         yield best
         left = ([each for each in order if each.path != best.path] for order in orders)
         orders = [order for order in left if order]

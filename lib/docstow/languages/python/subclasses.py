@@ -30,7 +30,7 @@ class Subclasses:
         surface: of the package.
         files: its modules.
         boundary: what may be opened.
-        modules: their names; asked for once.
+        modules: their names; called once.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ def build_symbol(path: str, views: list[DefinitionView], within: DefinitionView 
     """Build the symbol of a name.
 
     Args:
-        path: by which it is asked for.
+        path: by which it is named.
         views: at least one.
         within: the class of which a method is called, where that is known.
     """

@@ -225,13 +225,13 @@ class Annotations:
     def resolve(self, text: str, module: str, package: Installed) -> Resolved | None:
         """Return what a dotted name means in a module."""
         for path in (f"{module}.{text}", f"builtins.{text}", text):
-            asked = package
+            owner_package = package
             if not path.startswith(f"{module}."):
                 other = self.names.resolver.package_for(path)
                 if other is None or ("." not in text and path == text):
                     continue
-                asked = other
-            symbol = asked.surface.symbol(path)
+                owner_package = other
+            symbol = owner_package.surface.symbol(path)
             if symbol is None:
                 continue
             home = symbol.target or path
@@ -240,12 +240,12 @@ class Annotations:
                 symbol = other.surface.symbol(home) if other is not None else None
                 if other is None or symbol is None:
                     return None
-                path, asked, home = home, other, symbol.target or home
+                path, owner_package, home = home, other, symbol.target or home
             elif home.partition(".")[0] != path.partition(".")[0]:
                 other = self.names.resolver.package_for(home)
                 if other is not None and self.names.resolver.is_standard(home):
-                    path, asked = home, other
-            return Resolved(path, home, symbol, asked)
+                    path, owner_package = home, other
+            return Resolved(path, home, symbol, owner_package)
         return None
 
     def module_of(self, path: str, package: Installed) -> str:

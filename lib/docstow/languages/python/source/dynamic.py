@@ -205,8 +205,8 @@ class _Walker(ast.NodeVisitor):
         """Return whether a namespace that is bound to a name is only read by key."""
         name = dotted(targets[0])
         uses = re.findall(rf"\b{re.escape(name)}\b(\[[^\]\n]*\](?!\s*=[^=]))?", self._text)
-        asked = len(re.findall(rf"\bin {re.escape(name)}\b", self._text))
-        return bool(name) and uses.count("") - asked <= 1
+        tests = len(re.findall(rf"\bin {re.escape(name)}\b", self._text))
+        return bool(name) and uses.count("") - tests <= 1
 
     def _attribute_set(self, node: ast.Call) -> None:
         # object.__setattr__(self, name, value) and setattr(self, name, value)

@@ -33,16 +33,16 @@ def decide_branches(tree: ast.Module, version: Version) -> None:
         for part in ("body", "orelse"):
             inside = getattr(node, part, None)
             if isinstance(inside, list):
-                setattr(node, part, _decided(inside, version))
+                setattr(node, part, _decide(inside, version))
                 waiting += getattr(node, part)
 
 
-def _decided(body: list[ast.stmt], version: Version) -> list[ast.stmt]:
+def _decide(body: list[ast.stmt], version: Version) -> list[ast.stmt]:
     left: list[ast.stmt] = []
     for statement in body:
         holds = _holds(statement.test, version) if isinstance(statement, ast.If) else None
         if isinstance(statement, ast.If) and holds is not None:
-            left += _decided(statement.body if holds else statement.orelse, version)
+            left += _decide(statement.body if holds else statement.orelse, version)
         else:
             left.append(statement)
     return left

@@ -1,4 +1,4 @@
-"""Docstrings of every usual manner become Markdown."""
+"""Docstrings of every usual style become Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from docstow.formats.docstrings import guessed, markdown
+from docstow.formats.docstrings import guess_language, markdown
 
 
 def made(docstring: str) -> str:
@@ -172,7 +172,7 @@ def test_markdown_stays_as_it_is(text: str) -> None:
 
 
 def test_code_is_told_from_prose() -> None:
-    assert guessed("import boats\nboats.row()") == "python"
-    assert guessed(">>> row()\nrowing") == "python"
-    assert guessed("$ boats row --fast") == "text"
-    assert guessed("word") == "text"
+    assert guess_language("import boats\nboats.row()") == "python"
+    assert guess_language(">>> row()\nrowing") == "python"
+    assert guess_language("$ boats row --fast") == "text"
+    assert guess_language("word") == "text"

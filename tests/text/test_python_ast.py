@@ -1,4 +1,4 @@
-"""Trees of Python texts, asked for by many threads at once."""
+"""Python texts are parsed by many threads at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIB = Path(docstow.__file__).parent
 
 @pytest.mark.slow
 def test_many_threads_read_large_texts_at_once() -> None:
-    """Where all threads share one count of how deep a tree is, they spoil it for each other."""
+    """Threads that share one count of the depth of a tree do not disturb each other."""
     texts = [inspect.getsource(each) for each in (ast, inspect, warnings)]
     plain = [ast.dump(ast.parse(each)) for each in texts]
     with ThreadPoolExecutor(16) as pool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from docstow.languages.python.source.facts import (
     GetattrResult,
 )
-from docstow.languages.python.source.syntax import dotted, is_of_super, string_value
+from docstow.languages.python.source.syntax import assignments, dotted, is_of_super, string_value
 
 _ATTACH = frozenset({"lazy.attach", "lazy_loader.attach"})
 #: What ``__getattr__`` may return, the narrowest first.
@@ -66,7 +66,7 @@ def module_getattr(tree: ast.Module) -> Answers | None:
     found = [
         each
         for each in _statements(tree.body)
-        if getattr(each, "name", "") == "__getattr__" or "__getattr__" in _assignments(each)
+        if getattr(each, "name", "") == "__getattr__" or "__getattr__" in _assigned_values(each)
     ]
     if len(found) != 1:
         return None
@@ -103,7 +103,7 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _statements(getattr(node, part, ()))
 
 
-def _assignments(node: ast.stmt) -> dict[str, ast.expr]:
+def _assigned_values(node: ast.stmt) -> dict[str, ast.expr]:
     """Return the names that a statement assigns, each with its value."""
     if isinstance(node, ast.Assign):
         return {each.id: node.value for each in node.targets if isinstance(each, ast.Name)}
@@ -130,10 +130,10 @@ class _GetattrReader:
     def __init__(self, tree: ast.Module) -> None:
         statements = list(_statements(tree.body))
         self._values = {
-            name: given for each in statements for name, given in _assignments(each).items()
+            name: given for each in statements for name, given in _assigned_values(each).items()
         }
         self._factories = {
-            name: _factory(each) for each in statements for name in _assignments(each)
+            name: _factory(each) for each in statements for name in _assigned_values(each)
         }
         for changed in _extended_names(tree):
             self._values.pop(changed, None)
@@ -203,7 +203,7 @@ class _GetattrReader:
         return None
 
     def _assign(self, node: ast.stmt) -> None:
-        for name, value in _assignments(node).items():
+        for name, value in _assigned_values(node).items():
             for group in (self._name_variables, self._none_variables, self._namespace_variables):
                 group.discard(name)
             self._values[name] = value
@@ -321,8 +321,8 @@ def _getattr_definitions(
             case ast.FunctionDef(name="__getattr__" | "__getattribute__"):
                 yield node, hidden
             case ast.Assign() | ast.AnnAssign():
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(dotted(each) in {"__getattr__", "__getattribute__"} for each in targets):
+                targets = {dotted(target) for target, *_ in assignments(node)}
+                if targets & {"__getattr__", "__getattribute__"}:
                     yield node, hidden
             case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=operand)):
                 # ``if not TYPE_CHECKING`` hides it from type checkers.

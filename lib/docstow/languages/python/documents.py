@@ -17,7 +17,7 @@ from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.stored_surface import PYTHON_OWNERS, packed, with_names
+from docstow.languages.shared.stored_surface import PYTHON_OWNERS, add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 
 _MOST_DOCUMENTS = 30_000
@@ -43,7 +43,7 @@ def documents(surface: PythonSurface) -> Iterator[Document]:
             homes.setdefault(home, each.path)
     owners = (each.path for each in found if each.kind in PYTHON_OWNERS)
     everything = {path: surface.everything(path) for path in owners}
-    for each in with_names(found, homes, everything):
+    for each in add_names(found, homes, everything):
         symbol = surface.symbol(each.path) if each.kind not in ("page", "module") else None
         facts = {} if symbol is None else {"through": list(surface.through(symbol))}
         if symbol is not None and each.kind == "class":
@@ -145,7 +145,7 @@ def _document(symbol: Symbol, parent: str, url: str, constructor: str = "") -> D
     if symbol.target:
         attributes["target"] = symbol.target
     if symbol.parameters is not None:
-        attributes["parameters"] = packed(symbol.parameters)
+        attributes["parameters"] = pack_parameters(symbol.parameters)
     title = symbol.path.rpartition(".")[2]
     return Document(
         symbol.path,

@@ -86,14 +86,14 @@ def stub_folder() -> Path | None:
     found = importlib.util.find_spec("typeshed_client")
     places = found.submodule_search_locations if found is not None else None
     folder = Path(next(iter(places)), "typeshed") if places else None
-    return folder if folder is not None and (folder / "_VERSIONS").is_file() else None
+    return folder if folder is not None and (folder / "VERSIONS").is_file() else None
 
 
 @cache
 def module_versions() -> Mapping[str, tuple[Version, Version]]:
     """Return the first and last version of each listed module, by its dotted name."""
     folder = stub_folder()
-    text = (folder / "_VERSIONS").read_text("utf-8") if folder is not None else ""
+    text = (folder / "VERSIONS").read_text("utf-8") if folder is not None else ""
     found = {}
     for line in text.splitlines():
         name, colon, versions = line.partition("#")[0].partition(":")

@@ -17,12 +17,14 @@ from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.stored_surface import PYTHON_OWNERS, add_names, pack_parameters
+from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
 _ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source", "source code")
+#: Kinds of symbols that have members.
+_OWNERS = frozenset({"module", "class", "enum"})
 #: Modules of a package's own tests.
 _TESTS = frozenset({"tests", "conftest"})
 
@@ -41,7 +43,7 @@ def documents(surface: PythonSurface) -> Iterator[Document]:
         if each.attributes.get("line"):
             home = (str(each.attributes["file"]), int(each.attributes["line"]), each.title)
             homes.setdefault(home, each.path)
-    owners = (each.path for each in found if each.kind in PYTHON_OWNERS)
+    owners = (each.path for each in found if each.kind in _OWNERS)
     everything = {path: surface.everything(path) for path in owners}
     for each in add_names(found, homes, everything):
         symbol = surface.symbol(each.path) if each.kind not in ("page", "module") else None

@@ -107,6 +107,7 @@ def environment(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_documented_commands_work(place: Path, environment: dict[str, str]) -> None:
     serve = [sys.executable, "-m", "docstow", "serve", "--port=0"]
     with subprocess.Popen(

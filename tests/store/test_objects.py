@@ -682,3 +682,14 @@ def test_a_directory_store_imports_no_s3_library() -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_bucket_without_its_libraries_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['botocore'] = None\n"
+        "from docstow.store.objects import open_store\n"
+        "open_store('s3://bucket')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ConfigurationError" in done.stderr
+    assert "pip install 'docstow[aws]'" in done.stderr

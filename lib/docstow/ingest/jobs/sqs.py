@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from docstow.core.errors import DocstowError, StoreError, UnreadableInput
+from docstow.core.errors import ConfigurationError, DocstowError, StoreError, UnreadableInput
 from docstow.ingest.jobs.queue import BATCH, Busy, Message, decode, find_job_id
 
 if TYPE_CHECKING:
@@ -140,8 +140,13 @@ class SqsQueue:
 
 
 def _connect(url: str, region: str) -> Any:
-    import botocore.session  # 0.2 s of imports, which only senders pay
-    from botocore.config import Config
+    try:
+        import botocore.session  # 0.2 s of imports, which only senders pay
+        from botocore.config import Config
+    except ImportError as error:
+        raise ConfigurationError(
+            "queue_url: an SQS queue needs the extra aws: pip install 'docstow[aws]'"
+        ) from error
 
     parts = urlsplit(url)
     region_in_url = _REGION.search(parts.netloc)

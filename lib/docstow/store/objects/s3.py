@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from docstow.core.errors import StoreError
+from docstow.core.errors import ConfigurationError, StoreError
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -33,10 +33,19 @@ _WRITE_ID = "write-id"
 
 
 def connect(*, endpoint: str = "", region: str = "us-east-1") -> S3Client:
-    """Return a client for AWS or, with ``endpoint``, for another S3 server (path-style)."""
-    # 0.2 s of imports; botocore alone makes the same client as boto3 in four fifths of the time.
-    import botocore.session
-    from botocore.config import Config
+    """Return a client for AWS or, with ``endpoint``, for another S3 server (path-style).
+
+    Raises:
+        ConfigurationError: the extra ``aws`` is not installed.
+    """
+    try:
+        # 0.2 s of imports; botocore alone makes the same client as boto3 in four fifths of it.
+        import botocore.session
+        from botocore.config import Config
+    except ImportError as error:
+        raise ConfigurationError(
+            "store: an S3 bucket needs the extra aws: pip install 'docstow[aws]'"
+        ) from error
 
     own_server: dict[str, Any] = {
         "s3": {"addressing_style": "path"},

@@ -6,14 +6,17 @@ Every bit counts: a head holds the digest of each record that it names.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import random
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
@@ -21,6 +24,7 @@ from docstow.ops.audit import repair, verify
 from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import add_digests
 from docstow.store.listing import list_store
+from docstow.store.objects import DirectoryStore
 from docstow.store.records import (
     decode_head,
     decode_snapshot,
@@ -30,6 +34,7 @@ from docstow.store.records import (
     snapshot_key,
 )
 from docstow.store.snapshots import BlobCache, Snapshots
+from paths import FIXTURES
 from schedules import Memory
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -114,6 +119,17 @@ def test_no_flipped_bit_of_a_record_changes_an_answer(shelf: Shelf, *, former: b
         assert fault.repair
     shelf.put(snapshot_key(snapshot.id), sound)
     assert verify(shelf.store).faults == ()
+
+
+def test_a_reader_with_an_older_head_is_given_no_changed_answer(shelf: Shelf) -> None:
+    snapshot = shelf.publish("one")
+    head = shelf.head()
+    shelf.publish("two")
+    assert shelf.open().load(head) == snapshot
+    changed = shelf.body(snapshot).replace(b'"title": "one"', b'"title": "own"')
+    shelf.put(snapshot_key(snapshot.id), changed)
+    with pytest.raises(StoreError, match="is damaged"):
+        shelf.open().load(head)
 
 
 def test_no_flipped_bit_of_a_record_outlives_a_repair(shelf: Shelf) -> None:
@@ -244,3 +260,31 @@ def test_a_record_that_was_deleted_and_made_again_is_read_by_all(shelf: Shelf) -
     assert again.id == snapshot.id
     assert reader.answering(SOURCE) == shelf.open().answering(SOURCE) == again
     assert verify(shelf.store).faults == ()
+
+
+def test_a_store_of_the_first_release_gets_digests(tmp_path: Path) -> None:
+    packed = (FIXTURES / "stores" / "0.1.0.tar.zst").read_bytes()
+    plain = zstandard.ZstdDecompressor().stream_reader(packed).read()
+    with tarfile.open(fileobj=io.BytesIO(plain)) as tar:
+        tar.extractall(tmp_path / "old", filter="data")
+    store = DirectoryStore(tmp_path / "old")
+
+    def answer(source: Source) -> Snapshot | None:
+        return Snapshots(store, BlobCache(tmp_path / "cache", 10**6)).answering(source)
+
+    (source,) = list_store(store).heads
+    former = answer(source)
+    assert former is not None
+    assert verify(store).faults == ()
+    assert add_digests(store, list_store(store)) == 1
+    assert add_digests(store, list_store(store)) == 0
+    assert answer(source) == former
+    path = store.local_path(snapshot_key(former.id))
+    sound = path.read_bytes()
+    for bit in random.Random(3).sample(range(len(sound) * 8), 50):
+        path.write_bytes(flipped(sound, bit))
+        with pytest.raises(StoreError, match=former.id):
+            answer(source)
+        assert {fault.source for fault in verify(store).faults} == {source}
+    path.write_bytes(sound)
+    assert answer(source) == former

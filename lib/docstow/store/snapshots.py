@@ -291,7 +291,9 @@ class Snapshots:
             # The record or the head that was remembered may be the older one.
             with self._guard:
                 self._loaded.pop(identity, None)
-            head = self._heads.get(head.source, fresh=True) or head
+            current = self._heads.get(head.source, fresh=True)
+            if current is not None and identity in current.records:
+                head = current
             if (loaded := self._load(identity)) is None:
                 return None
             if find_mismatch(*loaded, identity, head):

@@ -7,9 +7,17 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, DocstowError, InternalError
+from docstow.ingest.jobs.enqueue import Enqueuer
+from docstow.ingest.jobs.model import STOW, subject
+from docstow.store.read_only import tolerate_read_only
+from docstow.store.usage import PRE_INGESTED, Pins
+
+if TYPE_CHECKING:
+    from docstow.ingest.crates import CrateTask
+    from docstow.ingest.resolver import CrateResolver
 
 log = logging.getLogger(__name__)
 
@@ -137,3 +145,29 @@ class CratePreload:
                 log.exception("%s was not stowed ahead", name)
             return InternalError.code
         return ""
+
+
+def ingest_and_pin(
+    crate: str, *, resolver: CrateResolver, pins: Pins, worker: CrateTask | Enqueuer
+) -> None:
+    """Ingest a crate unless it is stored, and pin it: eviction takes it last.
+
+    Args:
+        crate: a name, maybe with ``@`` and a version.
+        resolver: finds the version that is wanted.
+        pins: where it is pinned.
+        worker: ingests it here, or sends it to a queue.
+
+    Raises:
+        DocstowError: as the upstream or the reader says.
+    """
+    name, _, requirement = crate.partition("@")
+    if isinstance(worker, Enqueuer):
+        revision, snapshot = resolver.resolve(name, requirement)
+        source = revision.source
+        if snapshot is None:
+            worker.start(subject(STOW, source), kind=STOW, source=source)
+    else:
+        source = worker.ensure(name, requirement).revision.source
+    with tolerate_read_only("crates are not pinned"):
+        pins.move(source, PRE_INGESTED)

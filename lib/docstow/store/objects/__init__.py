@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import ConfigurationError
 from docstow.store.objects.directory import DirectoryStore
-from docstow.store.objects.probe import probe
+from docstow.store.objects.probe import may_ignore_conditions, probe
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -36,6 +36,7 @@ __all__ = [
     "check_key",
     "connect",
     "escape",
+    "may_ignore_conditions",
     "open_store",
     "probe",
 ]

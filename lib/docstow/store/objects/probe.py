@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 
 from docstow.core.errors import StoreError
@@ -41,6 +42,16 @@ def probe(store: ObjectStore) -> None:
             raise _ignored("If-Match")
     finally:
         store.delete(key)
+
+
+def may_ignore_conditions(url: str, endpoint: str = "") -> bool:
+    """Return whether a store may ignore the conditions of writes: AWS itself honours them.
+
+    The AWS variables can name another server, as ``endpoint`` does.
+    """
+    variables = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    elsewhere = endpoint or any(os.environ.get(name) for name in variables)
+    return url.startswith("s3://") and bool(elsewhere)
 
 
 _ADVICE = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.text.chunking import examples
+from docstow.text.chunking import code_blocks
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def blocks(runtime: Runtime) -> set[str]:
     assert snapshot is not None
     index = runtime.library.index(snapshot)
     texts = [index.document(row).text for row in range(len(index))]
-    return {block.code for text in texts for block in examples(text)}
+    return {block.code for text in texts for block in code_blocks(text)}
 
 
 @settings(max_examples=100, deadline=None)

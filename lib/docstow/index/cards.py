@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from docstow.core.model import LOCAL, Source
 from docstow.core.versions import choose
 from docstow.index import ranking as rank
-from docstow.text import bm25 as words
+from docstow.text import bm25
 
 #: The keyword fields of a card with their BM25F weight and length normalisation b.
 FIELDS = {
@@ -208,8 +208,8 @@ class Deck:
             model: what embedded it.
             vector: its vector, (dimensions,).
         """
-        terms = words.tokens(query)
-        keyword = words.score(self._postings.get, terms, len(self.cards))
+        terms = bm25.tokens(query)
+        keyword = bm25.score(self._postings.get, terms, len(self.cards))
         known = np.array([card.model == model for card in self.cards], np.bool_)
         cosine = np.array(
             [
@@ -226,7 +226,7 @@ class Deck:
     @cached_property
     def _postings(self) -> dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]]:
         weights, lengths = zip(*FIELDS.values(), strict=True)
-        found = words.index([card.texts for card in self.cards], weights, lengths)
+        found = bm25.build_postings([card.texts for card in self.cards], weights, lengths)
         return dict(zip(found.terms, zip(found.rows, found.weights, strict=True), strict=True))
 
 

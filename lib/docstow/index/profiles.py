@@ -18,7 +18,14 @@ from docstow.core.model import CRATE, LOCAL, Document, Passage, document_id
 from docstow.formats.docstrings import guess_language
 from docstow.index.schema import Content, Embeddable, Fusion, Profile, TextTable, digest
 from docstow.text import bm25
-from docstow.text.chunking import CHUNKER, PROSE_CHUNKER, Block, chunks, examples, split
+from docstow.text.chunking import (
+    CHUNKER,
+    PROSE_CHUNKER,
+    Block,
+    code_blocks,
+    split_chunks,
+    split_passages,
+)
 
 
 def profile_of(source_kind: str) -> Profile:
@@ -34,7 +41,7 @@ def _divide_item(
 ) -> list[Passage]:
     """Divide an item's prose; it has one passage at least, so that a signature can be found."""
     del source_id, count
-    parts = split(document.text) or [("", "")]
+    parts = split_passages(document.text) or [("", "")]
     return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
 
 
@@ -43,11 +50,11 @@ def _item_code(document: Document) -> list[Block]:
     language = str(document.attributes.get("language", "rust"))
     spelling = of_name(language)
     if spelling is None or not spelling.guess_code:
-        return examples(document.text, default_language=language)
+        return code_blocks(document.text, default_language=language)
     # What is indented in a docstring is as often a list as it is code.
     return [
         block if block.language else replace(block, language=guess_language(block.code))
-        for block in examples(document.text, default_language="")
+        for block in code_blocks(document.text, default_language="")
     ]
 
 
@@ -187,7 +194,9 @@ def _divide_page(
     """
     identity = document_id(source_id, document.path)
     seen = Counter[str]()
-    parts = [(each.heading_path, each.text, each.tokens) for each in chunks(document.text, count)]
+    parts = [
+        (each.heading_path, each.text, each.tokens) for each in split_chunks(document.text, count)
+    ]
     found = []
     for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
         name = digest(heading, text)
@@ -199,7 +208,7 @@ def _divide_page(
 
 
 def _page_code(document: Document) -> list[Block]:
-    return examples(document.text, default_language="text")
+    return code_blocks(document.text, default_language="text")
 
 
 def _page_chunks(content: Content) -> list[Embeddable]:

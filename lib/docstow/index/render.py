@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from docstow.core.model import LOCAL, STANDARD, Document, Snapshot
 from docstow.core.relations import DEREFS_TO, DERIVED, PACKED, WRITTEN
 from docstow.core.versions import Version
-from docstow.text.markdown import shown
+from docstow.text.markdown import rewrite_code_blocks
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
@@ -203,7 +203,9 @@ def page(
     """
     blocks = header(document, provenance, package)
     if document.text:
-        blocks.append(shown(document.text, default_language=_language(document)).strip())
+        blocks.append(
+            rewrite_code_blocks(document.text, default_language=_language(document)).strip()
+        )
     order = list(HEADINGS)
     listed = sorted(members, key=lambda member: order.index(member.kind))
     for kind, group in groupby(listed, key=lambda member: member.kind):

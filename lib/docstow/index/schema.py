@@ -354,7 +354,7 @@ def _posting_columns(
     content: Content, table: TextTable, terms: Callable[[str], list[str]]
 ) -> Columns:
     weights, lengths = zip(*table.keywords.values(), strict=True)
-    postings = bm25.index(table.keyword_rows(content), weights, lengths, terms_of=terms)
+    postings = bm25.build_postings(table.keyword_rows(content), weights, lengths, terms_of=terms)
     return {
         "term": postings.terms,
         "rows": [rows.tobytes() for rows in postings.rows],

@@ -27,7 +27,8 @@ from docstow.index.ranking import (
     top_allowed,
 )
 from docstow.text import bm25
-from docstow.text.chunking import plain, snippet
+from docstow.text.chunking import plain
+from docstow.text.sentences import snippet
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder

@@ -1,8 +1,4 @@
-"""Words: code-aware tokens, and BM25F over them with one stored number per posting.
-
-This room knows how text and identifiers become terms and what a term is worth in a row. It does
-not know where rows come from, how postings are stored, or how rankings are combined.
-"""
+"""Code-aware tokens of texts and identifiers, and BM25F with one stored number per posting."""
 
 from __future__ import annotations
 
@@ -17,11 +13,12 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+#: Ids of :func:`tokens` and :func:`prose_tokens`, a part of recipes.
 WORDS = "words/1"
 PROSE_WORDS = "prose-words/1"
 
+#: BM25's saturation; the value that Lucene uses.
 K1 = 1.2
-"""BM25's saturation; the value that Lucene uses."""
 
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
 _WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
@@ -47,7 +44,7 @@ _STEMS = {"using": "use", "used": "use", "embed": "embed", "embeds": "embed", "i
 
 
 def tokens(text: str) -> list[str]:
-    """The terms of a text, in order, lower-cased; an identifier gives itself and its parts.
+    """Return the terms of a text in order, lower-cased; an identifier gives itself and its parts.
 
     ``JoinSet`` and ``join_set`` both give ``joinset join set``; ``sha256`` gives
     ``sha256 sha 256``, while ``u64`` stays whole. Plain words and parts are stemmed (``tasks``,
@@ -58,15 +55,15 @@ def tokens(text: str) -> list[str]:
 
 
 def prose_tokens(text: str) -> list[str]:
-    """The terms by which a text of prose is found, whatever the case and accents of a query.
+    """Return the terms by which a text of prose is found, whatever a query's case and accents.
 
-    They are those of the folded text, the parts that capitals tell in an identifier
+    They are those of the folded text, the parts that capitals show in an identifier
     (``JoinHandle`` gives ``joinhandl joinhandle join handl``), and the letters and pairs of
     letters of a run in a script without spaces.
     """
     folded = fold(text)
-    terms = tokens(_apart(folded))
-    for word in _WORD.findall(_apart(_without_accents(text))):
+    terms = tokens(_space_scripts(folded))
+    for word in _WORD.findall(_space_scripts(_strip_accents(text))):
         if not word.islower():
             known = _terms(word.lower())
             terms += [term for term in _terms(word) if term not in known]
@@ -76,48 +73,48 @@ def prose_tokens(text: str) -> list[str]:
 
 
 def query_tokens(query: str) -> list[str]:
-    """The terms of a query for rows that :func:`prose_tokens` gave their terms."""
+    """Return the terms of a query for rows that are indexed by :func:`prose_tokens`."""
     folded = fold(query)
     pairs = [a + b for run in _RUN.findall(folded) for a, b in pairwise(run)]
-    return tokens(_apart(folded)) + pairs
+    return tokens(_space_scripts(folded)) + pairs
 
 
 def fold(text: str) -> str:
-    """A text without differences of case, accents and width."""
+    """Return a text without differences of case, accents and width."""
     cased = unicodedata.normalize("NFKD", text).casefold()
-    return _without_accents(cased).casefold()
+    return _strip_accents(cased).casefold()
 
 
-def _without_accents(text: str) -> str:
+def _strip_accents(text: str) -> str:
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", bare)
 
 
-def _apart(text: str) -> str:
-    """A text with spaces around words of the scripts that have none."""
+def _space_scripts(text: str) -> str:
+    """Return a text with spaces around words of the scripts that have none."""
     return _RUN.sub(r" \g<0> ", text)
 
 
 @lru_cache(maxsize=1 << 16)
 def _terms(word: str) -> tuple[str, ...]:
-    """The terms of one run of word characters."""
+    """Return the terms of one run of word characters."""
     word = _CONTRACTION.sub("", word)
     parts = [word[:-1]] if _PLURAL_ACRONYM.fullmatch(word) else _PART.findall(word)
     if len(parts) == 1:
         lower = parts[0].lower()
-        return (_stem(lower), *_digits_apart(lower))
+        return (_stem(lower), *_split_digits(lower))
     terms = ["".join(parts).lower()] if parts else []
     for part in parts:
         # A lone letter of an identifier (the T of TStruct) says nothing.
         if len(part) > 1 or part.isdigit():
             lower = part.lower()
             terms.append(_stem(lower))
-            terms += _digits_apart(lower)
+            terms += _split_digits(lower)
     return tuple(terms)
 
 
-def _digits_apart(part: str) -> tuple[str, ...]:
-    """``utf8`` is also ``utf 8``; after one letter (``u64``) digits are part of the name."""
+def _split_digits(part: str) -> tuple[str, ...]:
+    """Split ``utf8`` into ``utf 8``; after one letter (``u64``) digits are part of the name."""
     match = _LETTERS_THEN_DIGITS.fullmatch(part)
     return match.groups() if match else ()
 
@@ -133,7 +130,7 @@ def _stem(word: str) -> str:
     known = _STEMS.get(word)
     if known is not None:
         return known
-    word = _without_participle(_without_plural(word))
+    word = _strip_participle(_strip_plural(word))
     if word.endswith("e") and len(word) > 3:
         bare = word[:-1]
         measure = len(_VOWELS_THEN_CONSONANTS.findall(bare))
@@ -142,7 +139,7 @@ def _stem(word: str) -> str:
     return word
 
 
-def _without_plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if not word.endswith("s") or word.endswith(("ss", "us", "is", "ias")):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -152,7 +149,7 @@ def _without_plural(word: str) -> str:
     return word[:-1] if _VOWEL.search(word[:-1]) else word
 
 
-def _without_participle(word: str) -> str:
+def _strip_participle(word: str) -> str:
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith("eed"):
@@ -160,12 +157,12 @@ def _without_participle(word: str) -> str:
     for ending in ("ed", "ing"):
         bare = word.removesuffix(ending)
         if bare != word:
-            return _mended(bare) if len(bare) > 1 and _VOWEL.search(bare) else word
+            return _restore_base(bare) if len(bare) > 1 and _VOWEL.search(bare) else word
     return word
 
 
-def _mended(bare: str) -> str:
-    """Give a cut verb its base form: ``creat`` its e, ``runn`` one n, ``writ`` its e."""
+def _restore_base(bare: str) -> str:
+    """Return the base form of a cut verb: of ``creat``, ``runn`` and ``writ``."""
     if bare.endswith(("at", "bl", "iz")):
         return bare + "e"
     if len(bare) > 2 and bare[-1] == bare[-2] and bare[-1] not in "aeioulsz":
@@ -190,7 +187,7 @@ class Postings:
     weights: list[NDArray[np.float32]]
 
 
-def index(
+def build_postings(
     rows: Sequence[Sequence[str]],
     field_weights: Sequence[float],
     field_b: Sequence[float],
@@ -266,9 +263,10 @@ def _weigh(
 
 
 def idf(n: int, rows: NDArray[np.int64] | int) -> NDArray[np.float64]:
-    """What a term is worth that so many of ``n`` rows have; every stored weight has it as factor.
+    """Return the inverse document frequency of a term that so many of ``n`` rows have.
 
-    A search over several indexes can thus weigh a term by all of them.
+    Every stored weight has it as a factor, so that a search over several indexes can weigh a term
+    by all of them.
     """
     return np.log1p((n - np.asarray(rows) + 0.5) / (np.asarray(rows) + 0.5))
 

@@ -1,8 +1,8 @@
-"""Pages of prose as chunks: slices of their Markdown that a reader can take in at once.
+"""Markdown divided: docs of items into passages and code blocks, pages into chunks.
 
-Headings part chunks first, then blocks, and only then the number of tokens: a code block, a list
-or a table is cut only where it alone is too long. This room knows Markdown. It does not know
-pages, models or how chunks are found.
+Passages are plain prose without code. Chunks are slices of a page's Markdown: headings divide them
+first, then blocks, and only then the number of tokens, so that a code block, a list or a table is
+cut only where it alone is too long.
 """
 
 from __future__ import annotations
@@ -12,19 +12,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from docstow.text.markdown import Piece, inline_text, language, parse, pieces, shown, visible
-from docstow.text.sentences import sentence_starts, sentences, snippet
+from docstow.text.markdown import (
+    Piece,
+    block_language,
+    inline_text,
+    parse,
+    pieces,
+    visible_lines,
+)
+from docstow.text.sentences import sentence_starts, sentences
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["CHUNKER", "Block", "examples", "first_sentence", "plain", "shown", "snippet", "split"]
-
-
-# Chunks
-
-
+#: Ids of :func:`split_passages` and :func:`split_chunks`, a part of recipes.
 CHUNKER = "chunk/1"
+PROSE_CHUNKER = "chunk-prose/2"
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+_WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Block:
     context: str
 
 
-def split(text: str, *, limit_words: int = 300) -> list[tuple[str, str]]:
+def split_passages(text: str, *, limit_words: int = 300) -> list[tuple[str, str]]:
     """Split Markdown into passages that respect headings and paragraphs.
 
     Args:
@@ -60,7 +66,7 @@ def split(text: str, *, limit_words: int = 300) -> list[tuple[str, str]]:
 
     def close() -> None:
         path = " > ".join(title for _, title in headings)
-        passages.extend((path, prose) for prose in _packed(section, limit_words))
+        passages.extend((path, prose) for prose in _fill_passages(section, limit_words))
         section.clear()
 
     for piece in pieces(text):
@@ -74,8 +80,8 @@ def split(text: str, *, limit_words: int = 300) -> list[tuple[str, str]]:
     return passages
 
 
-def examples(text: str, *, default_language: str = "rust") -> list[Block]:
-    """All code blocks of a Markdown text, fenced or indented, each whole.
+def code_blocks(text: str, *, default_language: str = "rust") -> list[Block]:
+    """Return all code blocks of a Markdown text, fenced or indented, each whole.
 
     Args:
         text: Markdown; rustdoc's info strings (``ignore``, ``no_run``, ``edition2021``) are known.
@@ -89,16 +95,16 @@ def examples(text: str, *, default_language: str = "rust") -> list[Block]:
         elif piece.info is None:
             *_, sentence = sentences(piece.text)
         else:
-            named = language(piece.info, default_language)
+            named = block_language(piece.info, default_language)
             lines = piece.text.split("\n")
-            code = "\n".join(visible(lines) if named == "rust" else lines)
+            code = "\n".join(visible_lines(lines) if named == "rust" else lines)
             if code.strip():
                 blocks.append(Block(named, code.strip("\n"), sentence or heading))
     return blocks
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of the first paragraph, as plain text on one line; may be empty."""
+    """Return the first sentence of the first paragraph as plain text; may be empty."""
     for piece in pieces(text):
         if not piece.level and piece.info is None:
             return next(sentences(piece.text))
@@ -106,35 +112,35 @@ def first_sentence(text: str) -> str:
 
 
 def plain(markdown: str, *, code: bool = False) -> str:
-    """Markdown as plain text, headings included; without code blocks unless they are wanted."""
-    return _joined([piece for piece in pieces(markdown) if code or piece.info is None])
+    """Return Markdown as plain text with its headings, and without code blocks unless wanted."""
+    return _join([piece for piece in pieces(markdown) if code or piece.info is None])
 
 
-def _joined(pieces: Sequence[Piece]) -> str:
-    """Pieces as one text: lists and tables by line, paragraphs by empty line."""
+def _join(pieces: Sequence[Piece]) -> str:
+    """Join pieces to one text: lists and tables by line, paragraphs by empty line."""
     text = ""
     for piece in pieces:
         text += ("\n" if piece.tight else "\n\n") * bool(text) + piece.text
     return text
 
 
-def _packed(section: Sequence[Piece], limit_words: int) -> Iterator[str]:
+def _fill_passages(section: Sequence[Piece], limit_words: int) -> Iterator[str]:
     """Fill passages with whole pieces up to the limit."""
     passage: list[Piece] = []
     used = 0
-    for piece in _within(section, limit_words):
+    for piece in _shorten(section, limit_words):
         words = len(piece.text.split())
         if passage and used + words > limit_words:
-            yield _joined(passage)
+            yield _join(passage)
             passage, used = [], 0
         passage.append(piece)
         used += words
     if passage:
-        yield _joined(passage)
+        yield _join(passage)
 
 
-def _within(section: Sequence[Piece], limit_words: int) -> Iterator[Piece]:
-    """Pieces of no more words than the limit: sentences, or runs of words, of those with more."""
+def _shorten(section: Sequence[Piece], limit_words: int) -> Iterator[Piece]:
+    """Yield pieces of no more words than the limit; longer ones become sentences or runs."""
     for piece in section:
         if len(piece.text.split()) <= limit_words:
             yield piece
@@ -143,15 +149,6 @@ def _within(section: Sequence[Piece], limit_words: int) -> Iterator[Piece]:
             words = sentence.split()
             for first in range(0, len(words), limit_words):
                 yield Piece(" ".join(words[first : first + limit_words]), tight=True)
-
-
-PROSE_CHUNKER = "chunk-prose/2"
-
-
-_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
-
-
-_WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +178,7 @@ class _Part:
     fence: tuple[str, str] | None = None
 
 
-def chunks(
+def split_chunks(
     text: str,
     count: Callable[[str], int],
     *,
@@ -189,7 +186,7 @@ def chunks(
     most: int = 800,
     overlap: int = 60,
 ) -> list[Chunk]:
-    """Split a page.
+    """Split a page into chunks.
 
     Args:
         text: Markdown.
@@ -204,7 +201,7 @@ def chunks(
 
 
 class _Splitter:
-    """One page on its way to chunks."""
+    """Splits one page."""
 
     def __init__(
         self, text: str, count: Callable[[str], int], target: int, most: int, overlap: int
@@ -217,7 +214,7 @@ class _Splitter:
         self._lines = [match.start() for match in _LINE.finditer(text)]
 
     def chunks(self) -> Iterator[Chunk]:
-        """The chunks of all sections; headings without a text of their own go with the next."""
+        """Yield the chunks of all sections; headings without text go with the next one."""
         headings: list[tuple[int, str]] = []
         section: list[_Part] = []
         bare = True
@@ -228,7 +225,7 @@ class _Splitter:
             level = int(block[0].tag[1:]) if block[0].type == "heading_open" else 0
             if level:
                 if section and not (bare and level > headings[-1][0]):
-                    yield from self._packed(section, headings)
+                    yield from self._fill(section, headings)
                     section = []
                 headings = [each for each in headings if each[0] < level]
                 headings.append((level, inline_text(block[1].children or [])))
@@ -236,12 +233,12 @@ class _Splitter:
             else:
                 bare = False
             section += self._parts(start, end, block)
-        yield from self._packed(section, headings)
+        yield from self._fill(section, headings)
 
     def _blocks(
         self, tokens: Sequence[Token], start: int, end: int
     ) -> Iterator[tuple[int, int, Sequence[Token]]]:
-        """The outermost blocks of a stretch, which share out all of it, with their tokens."""
+        """Yield the outermost blocks of a slice, which cover all of it, with their tokens."""
         level = tokens[0].level if tokens else 0
         first = [
             place
@@ -261,7 +258,7 @@ class _Splitter:
         return self._lines[line] if line < len(self._lines) else len(self._text)
 
     def _parts(self, start: int, end: int, tokens: Sequence[Token]) -> Iterator[_Part]:
-        """A block as one part, or as several if it is too long."""
+        """Yield a block as one part, or as several if it is too long."""
         size = self._count(self._text[start:end])
         kind = tokens[0].type
         if size <= self._most:
@@ -293,7 +290,7 @@ class _Splitter:
                 yield from self._words(first, last, self._most, prose=True)
 
     def _fenced(self, start: int, end: int, token: Token) -> Iterator[_Part]:
-        """The lines of a code block, each part in the block's own fence."""
+        """Yield the lines of a code block, each part in the block's own fence."""
         opening, closing = f"{token.markup}{token.info}\n", f"\n{token.markup}"
         around = self._count(opening + closing)
         lines = [match.end() for match in _LINE.finditer(self._text, start, end)]
@@ -306,53 +303,53 @@ class _Splitter:
         for part in self._by_lines(begin, stop, self._most - around):
             yield _Part(part.start, part.end, part.tokens, fence=(opening, closing))
 
-    def _by_lines(self, start: int, end: int, room: int) -> Iterator[_Part]:
-        for part in self._runs(start, end, room, _LINE):
-            if part.tokens <= room:
+    def _by_lines(self, start: int, end: int, limit: int) -> Iterator[_Part]:
+        for part in self._runs(start, end, limit, _LINE):
+            if part.tokens <= limit:
                 yield part
             else:
-                yield from self._words(part.start, part.end, room)
+                yield from self._words(part.start, part.end, limit)
 
-    def _words(self, start: int, end: int, room: int, *, prose: bool = False) -> Iterator[_Part]:
-        for part in self._runs(start, end, room, _WORD, prose=prose):
-            yield from self._halves(part, room)
+    def _words(self, start: int, end: int, limit: int, *, prose: bool = False) -> Iterator[_Part]:
+        for part in self._runs(start, end, limit, _WORD, prose=prose):
+            yield from self._halves(part, limit)
 
-    def _halves(self, part: _Part, room: int) -> Iterator[_Part]:
-        """A run without spaces, cut in the middle until its pieces have room."""
-        if part.tokens <= room or part.end - part.start < 2:
+    def _halves(self, part: _Part, limit: int) -> Iterator[_Part]:
+        """Yield a run without spaces, cut in the middle until its pieces fit."""
+        if part.tokens <= limit or part.end - part.start < 2:
             yield part
             return
         middle = (part.start + part.end) // 2
         for first, last in ((part.start, middle), (middle, part.end)):
             size = self._count(self._text[first:last])
-            yield from self._halves(_Part(first, last, size, part.prose), room)
+            yield from self._halves(_Part(first, last, size, part.prose), limit)
 
     def _runs(
-        self, start: int, end: int, room: int, unit: re.Pattern[str], *, prose: bool = False
+        self, start: int, end: int, limit: int, unit: re.Pattern[str], *, prose: bool = False
     ) -> Iterator[_Part]:
-        """Runs of lines or words that have room together; a longer one is alone."""
+        """Yield runs of lines or words that fit together; a longer one is alone."""
         begin, used = start, 0
         for match in unit.finditer(self._text, start, end):
             size = self._count(match[0])
-            if used and used + size > room:
+            if used and used + size > limit:
                 yield _Part(begin, match.start(), used, prose)
                 begin, used = match.start(), 0
             used += size
         if begin < end:
             yield _Part(begin, end, used, prose)
 
-    def _packed(
+    def _fill(
         self, section: Sequence[_Part], headings: Sequence[tuple[int, str]]
     ) -> Iterator[Chunk]:
-        """Chunks of one section, each filled up to the target."""
+        """Yield the chunks of one section, each filled up to the target."""
         path = " > ".join(title for _, title in headings if title)
         filled: list[_Part] = []
         used = 0
         for part in section:
             alone = part.fence or (filled and filled[-1].fence)
             # A heading goes with what follows, even if that alone fills a chunk.
-            room = self._most if all(each.heading for each in filled) else self._target
-            if filled and (alone or used + part.tokens > room):
+            limit = self._most if all(each.heading for each in filled) else self._target
+            if filled and (alone or used + part.tokens > limit):
                 yield from self._chunk(path, filled)
                 filled = self._repeated(filled[-1], part)
                 used = sum(each.tokens for each in filled)
@@ -362,13 +359,13 @@ class _Splitter:
             yield from self._chunk(path, filled)
 
     def _repeated(self, last: _Part, following: _Part) -> list[_Part]:
-        """The last sentences of a chunk that the next one begins with."""
+        """Return the last sentences of a chunk, with which the next one begins."""
         if not last.prose or following.fence:
             return []
-        room = min(self._overlap, self._most - following.tokens)
+        limit = min(self._overlap, self._most - following.tokens)
         for start in sentence_starts(self._text[last.start : last.end])[1:]:
             size = self._count(self._text[last.start + start : last.end])
-            if size <= room:
+            if size <= limit:
                 return [_Part(last.start + start, last.end, size, prose=True)]
         return []
 

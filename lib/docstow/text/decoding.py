@@ -1,7 +1,6 @@
-"""Bytes to text: a byte order mark, a charset that was sent, UTF-8, or a guess.
+"""Bytes to text: by a byte order mark, a charset that was sent, UTF-8, or a guess.
 
-This room knows encodings. It does not know formats; HTML's own ``<meta charset>`` is looked up
-by the reader of HTML.
+HTML's own ``<meta charset>`` is read by :mod:`docstow.formats.html`.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ _SAMPLE = 32 * 1024
 
 
 def decode(body: bytes, charset: str = "", *, name: str = "The file") -> str:
-    r"""Make text of bytes, with ``\n`` as the only line end and without NUL.
+    r"""Decode bytes to text, with ``\n`` as the only line end and without NUL.
 
     Args:
         body: the bytes.
-        charset: what was said with them; tried first, believed only where it fits.
+        charset: what was sent with them; tried first, and used only where it fits.
         name: for the message of an error.
 
     Raises:
@@ -34,18 +33,18 @@ def decode(body: bytes, charset: str = "", *, name: str = "The file") -> str:
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return _lines(body[len(mark) :].decode(encoding, "replace").replace("\0", ""))
+            return _normalise_lines(body[len(mark) :].decode(encoding, "replace").replace("\0", ""))
     if b"\0" in body:
         raise UnreadableInput(f"{name} is no text: it has NUL bytes.")
     for encoding in (charset, "utf-8"):
         try:
-            return _lines(_strictly(body, encoding))
+            return _normalise_lines(_decode_strictly(body, encoding))
         except (LookupError, UnicodeError, ValueError):
             continue
-    return _lines(body.decode(_guess(body, name), "replace").replace("\0", ""))
+    return _normalise_lines(body.decode(_guess(body, name), "replace").replace("\0", ""))
 
 
-def _strictly(body: bytes, encoding: str) -> str:
+def _decode_strictly(body: bytes, encoding: str) -> str:
     # Python knows codecs that are no charsets, such as hex: only what gives text counts.
     if not encoding or not codecs.lookup(encoding)._is_text_encoding:  # noqa: SLF001
         raise LookupError(encoding)
@@ -64,5 +63,5 @@ def _guess(body: bytes, name: str) -> str:
     return best.encoding
 
 
-def _lines(text: str) -> str:
+def _normalise_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")

@@ -1,7 +1,4 @@
-"""Markdown as a sequence of plain pieces: headings, prose and code blocks.
-
-Knows markup, and nothing of passages, sentences or what code is written in.
-"""
+"""Markdown as a sequence of plain pieces, and code blocks by rustdoc's conventions."""
 
 from __future__ import annotations
 
@@ -15,10 +12,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-
-# Code blocks by rustdoc's conventions
-
-
 # Words of rustdoc's info strings that say how to test a block, not what language it is in.
 RUSTDOC_WORD = re.compile(
     r"ignore(-.*)?|should_panic|no_run|compile_fail|test_harness|standalone(_crate)?|allow_fail"
@@ -29,8 +22,8 @@ RUSTDOC_WORD = re.compile(
 _LANGUAGE_ALIASES = {"rs": "rust", "none": "text", "plain": "text", "plaintext": "text"}
 
 
-def language(info: str, default: str) -> str:
-    """The language that an info string names, in lower case."""
+def block_language(info: str, default: str) -> str:
+    """Return the language that the info string of a code block names, in lower case."""
     words = [word for word in re.split(r"[\s,]+", info.strip()) if word]
     names = [word for word in words if not RUSTDOC_WORD.fullmatch(word)]
     if names:
@@ -39,7 +32,7 @@ def language(info: str, default: str) -> str:
     return "rust" if words else default
 
 
-def visible(lines: Iterable[str]) -> list[str]:
+def visible_lines(lines: Iterable[str]) -> list[str]:
     """Leave out what rustdoc compiles but does not show: ``# use x;``; ``##`` stands for ``#``."""
     kept = []
     for line in lines:
@@ -53,20 +46,15 @@ def visible(lines: Iterable[str]) -> list[str]:
 
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
 
-
 # Texts that need no parser, which are most of an API's: paragraphs whose lines begin with a word,
 # with no markup but simple code spans and links.
 _CODE = r"`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
 
-
 _WORDS = r"[^`\\*_\[\]<>&!|~\t\r\n\0\f\v]"
-
 
 _LINK = rf"\[({_CODE}|{_WORDS}+)\]\((?:https?://|#)[^\s()<>\\`]*\)"
 
-
 _LINE = rf"(?:[A-Za-z(\"']|{_CODE}|{_LINK})(?:{_WORDS}|!(?!\[)|{_CODE}|{_LINK})*+"
-
 
 _SIMPLE = re.compile(rf"{_LINE}(?:\n+{_LINE})*+\n*")
 
@@ -94,26 +82,26 @@ def _parser() -> MarkdownIt:
 
 @lru_cache(maxsize=64)
 def pieces(text: str) -> tuple[Piece, ...]:
-    """The blocks of a text in order; cached, as each text is asked for passages and examples."""
+    """Return the blocks of a text in order; cached for passages and examples of one text."""
     if _SIMPLE.fullmatch(text):
         return tuple(_simple_paragraphs(text))
-    return tuple(parsed(text))
+    return tuple(parse_pieces(text))
 
 
 def _simple_paragraphs(text: str) -> Iterator[Piece]:
-    """What the parser would give for a text that ``_SIMPLE`` matches."""
+    """Yield what the parser gives for a text that ``_SIMPLE`` matches."""
     for paragraph in re.split(r"\n\n+", text.strip("\n")):
         yield Piece(" ".join(_CODE_OR_LINK.sub(r"\1\2", paragraph).split()))
 
 
 @lru_cache(maxsize=4)
 def parse(text: str) -> list[Token]:
-    """The parser's tokens, to be read only: a text is asked for pieces and for chunks."""
+    """Return the parser's tokens, which are cached and must not be changed."""
     return _parser().parse(text)
 
 
-def parsed(text: str) -> Iterator[Piece]:
-    """The blocks of any text, by the parser."""
+def parse_pieces(text: str) -> Iterator[Piece]:
+    """Yield the blocks of any text, by the parser."""
     tokens = parse(text)
     item_open = False
     row: list[str] = []
@@ -142,7 +130,7 @@ def parsed(text: str) -> Iterator[Piece]:
 
 
 def inline_text(children: Sequence[Token]) -> str:
-    """Inline tokens as plain text on one line; pictures inside links (badges) are left out."""
+    """Return inline tokens as plain text on one line, without pictures in links (badges)."""
     parts = []
     links = 0
     for token in children:
@@ -162,15 +150,12 @@ def inline_text(children: Sequence[Token]) -> str:
     return " ".join("".join(parts).split())
 
 
-# Markdown of rustdoc as rustdoc shows it
-
-
 # What a reader of the code must know; the other words concern rustdoc's tests alone.
 _WORTH_KNOWING = {"compile_fail", "should_panic"}
 
 
-def shown(text: str, *, default_language: str = "rust") -> str:
-    """Rewrite the fenced code blocks of a Markdown text.
+def rewrite_code_blocks(text: str, *, default_language: str = "rust") -> str:
+    """Rewrite the fenced code blocks of a Markdown text as rustdoc shows them.
 
     Args:
         text: Markdown with rustdoc's info strings and hidden lines.
@@ -184,13 +169,13 @@ def shown(text: str, *, default_language: str = "rust") -> str:
         if token.type != "fence" or token.map is None:
             continue
         begin, end = token.map
-        named = language(token.info, default_language)
+        named = block_language(token.info, default_language)
         words = re.split(r"[\s,]+", token.info)
         notes = [word for word in words if word in _WORTH_KNOWING and RUSTDOC_WORD.fullmatch(word)]
         opening = lines[begin]
         fence = opening[: opening.index(token.markup) + len(token.markup)]
         last = end - 1 if lines[end - 1].strip(" >\t").startswith(token.markup) else end
         if named == "rust":
-            lines[begin + 1 : last] = visible(lines[begin + 1 : last])
+            lines[begin + 1 : last] = visible_lines(lines[begin + 1 : last])
         lines[begin] = fence + ",".join([named, *notes])
     return "\n".join(lines)

@@ -1,7 +1,4 @@
-"""Plain text as sentences, and the few sentences that show a match best.
-
-Knows where sentences end, and nothing of markup.
-"""
+"""Plain text as sentences, and the few sentences that show a match best."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ _SENTENCE_END = re.compile(
 
 
 def snippet(text: str, terms: Collection[str], *, size: int = 280) -> str:
-    """The part of a plain text that has the most of the terms; the earliest of equals.
+    """Return the part of a plain text that has the most of the terms; the earliest of equals.
 
     It begins and ends with sentences or paragraphs where these are short enough, and is marked with
     an ellipsis where it does not.
 
     Args:
-        text: plain text, as from ``split``.
+        text: plain text.
         terms: lower-case words or beginnings of words.
         size: no more characters than this, from 240 on; at least 200 are used where the text has
             them.
@@ -55,7 +52,7 @@ def snippet(text: str, terms: Collection[str], *, size: int = 280) -> str:
 
 
 def _window_end(text: str, ends: Sequence[int], start: int, size: int, shortest: int) -> int:
-    """Where a window from ``start`` ends: after whole sentences if these are long enough."""
+    """Return where a window from ``start`` ends: after sentences if these are long enough."""
     limit = start + size - 2 * len(_ELLIPSIS)
     if limit >= len(text):
         return len(text)
@@ -68,13 +65,13 @@ def _window_end(text: str, ends: Sequence[int], start: int, size: int, shortest:
 
 
 def _is_border(text: str, position: int) -> bool:
-    """Whether a sentence or paragraph ends just before, or begins at, this position."""
+    """Return whether a sentence or paragraph ends just before, or begins at, this position."""
     before, after = text[:position].rstrip(" \"')"), text[position:].lstrip(" \"')")
     return not before or not after or before[-1] in ".!?:\n" or after[0] == "\n"
 
 
 def _short_spans(text: str, size: int) -> Iterator[tuple[int, int]]:
-    """Sentences as ``(start, end)``; those longer than ``size`` in parts, cut between words."""
+    """Yield sentences as ``(start, end)``; those longer than ``size`` in parts."""
     start = 0
     for match in [*_SENTENCE_END.finditer(text), None]:
         end = match.start() + len(match.group().rstrip()) if match else len(text)
@@ -89,7 +86,7 @@ def _short_spans(text: str, size: int) -> Iterator[tuple[int, int]]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a plain text; at least one, which is then empty."""
+    """Yield the sentences of a plain text; at least one, which is then empty."""
     start = 0
     for match in _SENTENCE_END.finditer(text):
         yield text[start : match.start()] + match.group().rstrip()
@@ -98,7 +95,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def sentence_starts(markdown: str) -> list[int]:
-    """Where the sentences of a paragraph begin, which may run over the ends of lines."""
+    """Return where the sentences of a paragraph begin, which may run over the ends of lines."""
     on_one_line = markdown.replace("\n", " ")
     ends = [match.end() for match in _SENTENCE_END.finditer(on_one_line)]
     return [0, *(end for end in ends if end < len(markdown))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from docstow.core.model import Document
 from docstow.index.render import header
-from docstow.text.markdown import parse, shown
+from docstow.text.markdown import parse, rewrite_code_blocks
 
 #: Where a link's address begins: ``](https://…`` or, in a definition, ``]: https://…``.
 _ADDRESS = re.compile(r"(\]\(\s*<?|\]:\s*<?)(https?://[^\s<>()]+)")
@@ -36,7 +36,7 @@ def section(
     first, *blocks = header(document, line)
     blocks = ["#" * (level - 1) + first, *filter(None, blocks)]
     if document.text:
-        text = shown(document.text).strip("\n")
+        text = rewrite_code_blocks(document.text).strip("\n")
         blocks.append(fit_markdown(text, by=level, link=link))
     if implements:
         blocks.append("Implements: " + ", ".join(f"`{trait}`" for trait in implements))

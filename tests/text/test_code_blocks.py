@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.text.chunking import examples
-from docstow.text.markdown import shown
+from docstow.text.chunking import code_blocks
+from docstow.text.markdown import rewrite_code_blocks
 
 TEXT = """\
 Stows it.
@@ -60,12 +60,12 @@ let hold = Hold::new(3);
 
 
 def test_blocks_name_their_language_and_lose_hidden_lines() -> None:
-    assert shown(TEXT) == SHOWN
+    assert rewrite_code_blocks(TEXT) == SHOWN
 
 
 def test_a_block_that_never_ends_is_shown_to_the_end() -> None:
-    assert shown("```\n# a\nb") == "```rust\nb"
-    assert shown("text only") == "text only"
+    assert rewrite_code_blocks("```\n# a\nb") == "```rust\nb"
+    assert rewrite_code_blocks("text only") == "text only"
 
 
 LINES = st.lists(
@@ -76,5 +76,7 @@ LINES = st.lists(
 @given(LINES)
 def test_what_is_shown_has_the_same_examples(lines: list[str]) -> None:
     text = "\n".join(lines)
-    fields = [(block.language, block.code) for block in examples(text)]
-    assert [(block.language, block.code) for block in examples(shown(text))] == fields
+    fields = [(block.language, block.code) for block in code_blocks(text)]
+    assert [
+        (block.language, block.code) for block in code_blocks(rewrite_code_blocks(text))
+    ] == fields

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.text.bm25 import Postings, index, prose_tokens, query_tokens, score, tokens
+from docstow.text.bm25 import Postings, build_postings, prose_tokens, query_tokens, score, tokens
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def scores_of(postings: Postings, query: list[str], n: int) -> NDArray[np.float3
 @given(tables, text_of_few_words)
 def test_scores_equal_a_straightforward_bm25f(rows: list[tuple[str, str]], words: str) -> None:
     query = tokens(words)
-    scores = scores_of(index(rows, WEIGHTS, B), query, len(rows))
+    scores = scores_of(build_postings(rows, WEIGHTS, B), query, len(rows))
     np.testing.assert_allclose(scores, straightforward_bm25f(rows, query), rtol=1e-5, atol=1e-6)
 
 
@@ -151,14 +151,14 @@ def test_scores_do_not_depend_on_the_order_of_rows(
 ) -> None:
     rows, order = case
     query = ["alpha", "join", "joinset"]
-    scores = scores_of(index(rows, WEIGHTS, B), query, len(rows))
-    shuffled = scores_of(index([rows[i] for i in order], WEIGHTS, B), query, len(rows))
+    scores = scores_of(build_postings(rows, WEIGHTS, B), query, len(rows))
+    shuffled = scores_of(build_postings([rows[i] for i in order], WEIGHTS, B), query, len(rows))
     np.testing.assert_array_equal(shuffled, scores[order])
 
 
 @given(tables)
 def test_postings_are_sorted_and_typed(rows: list[tuple[str, str]]) -> None:
-    postings = index(rows, WEIGHTS, B)
+    postings = build_postings(rows, WEIGHTS, B)
     assert postings.terms == sorted({t for row in rows for text in row for t in tokens(text)})
     for numbers, weights in zip(postings.rows, postings.weights, strict=True):
         assert numbers.dtype == np.int32
@@ -168,7 +168,7 @@ def test_postings_are_sorted_and_typed(rows: list[tuple[str, str]]) -> None:
 
 
 def test_repeated_query_terms_count_once_and_unknown_ones_not_at_all() -> None:
-    postings = index([("alpha",), ("beta",)], [1.0], [0.75])
+    postings = build_postings([("alpha",), ("beta",)], [1.0], [0.75])
     once = scores_of(postings, ["alpha"], 2)
     np.testing.assert_array_equal(scores_of(postings, ["alpha", "alpha", "omega"], 2), once)
     assert once[0] > once[1] == 0
@@ -176,9 +176,9 @@ def test_repeated_query_terms_count_once_and_unknown_ones_not_at_all() -> None:
 
 def test_rows_must_have_a_text_for_every_field() -> None:
     with pytest.raises(ValueError, match="1 texts where there are 2 fields"):
-        index([("alpha",)], [1.0, 1.0], [0.75, 0.75])
+        build_postings([("alpha",)], [1.0, 1.0], [0.75, 0.75])
     with pytest.raises(ValueError, match="1 field weights, but 2 values of b"):
-        index([("alpha",)], [1.0], [0.75, 0.75])
+        build_postings([("alpha",)], [1.0], [0.75, 0.75])
 
 
 @pytest.mark.parametrize(

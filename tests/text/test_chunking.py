@@ -9,8 +9,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.text.chunking import Block, examples, first_sentence, plain, snippet, split
-from docstow.text.markdown import parsed, pieces
+from docstow.text.chunking import Block, code_blocks, first_sentence, plain, split_passages
+from docstow.text.markdown import parse_pieces, pieces
+from docstow.text.sentences import snippet
 
 GUIDE = """\
 Runs a future on the *current* thread, see [`spawn`](https://x.io/a_(b)) and <https://x.io>.
@@ -59,7 +60,7 @@ only code
 
 
 def test_split_keeps_headings_and_leaves_code_out() -> None:
-    assert split(GUIDE) == [
+    assert split_passages(GUIDE) == [
         (
             "",
             "Runs a future on the current thread, see `spawn` and https://x.io. Not for `Vec<T>`!",
@@ -76,7 +77,7 @@ def test_split_keeps_headings_and_leaves_code_out() -> None:
 
 
 def test_examples_are_whole_blocks_with_language_and_context() -> None:
-    assert examples(GUIDE) == [
+    assert code_blocks(GUIDE) == [
         Block("rust", "run(async { 1 });\n#[allow(unused)]\n# not hidden", "And so on:"),
         Block("toml", "key = 1 # kept", "- first item"),
         Block("rust", "indented();", "quoted"),
@@ -102,14 +103,14 @@ def test_examples_are_whole_blocks_with_language_and_context() -> None:
     ],
 )
 def test_language_of_info_strings(info: str, default: str, language: str) -> None:
-    assert examples(f"```{info}\nx\n```", default_language=default) == [Block(language, "x", "")]
+    assert code_blocks(f"```{info}\nx\n```", default_language=default) == [Block(language, "x", "")]
 
 
 def test_hidden_lines_are_rusts_alone() -> None:
     code = "# comment\n#\n  # x\nkept"
-    assert examples(f"```\n{code}\n```")[0].code == "kept"
-    assert examples(f"```python\n{code}\n```")[0].code == code
-    assert examples("```\n# all hidden\n```") == []
+    assert code_blocks(f"```\n{code}\n```")[0].code == "kept"
+    assert code_blocks(f"```python\n{code}\n```")[0].code == code
+    assert code_blocks("```\n# all hidden\n```") == []
 
 
 @pytest.mark.parametrize(
@@ -143,14 +144,14 @@ paragraphs = st.lists(st.lists(words, min_size=1, max_size=40).map(" ".join), ma
 def test_passages_have_all_words_in_order_and_no_more_than_the_limit(
     texts: list[str], limit: int
 ) -> None:
-    passages = split("\n\n".join(texts), limit_words=limit)
+    passages = split_passages("\n\n".join(texts), limit_words=limit)
     assert [word for _, prose in passages for word in prose.split()] == " ".join(texts).split()
     assert all(0 < len(prose.split()) <= limit for _, prose in passages)
 
 
 def test_short_paragraphs_share_a_passage_and_long_ones_are_split_by_sentences() -> None:
     text = "One two.\n\nThree four.\n\nFive six seven. Eight nine ten eleven twelve."
-    assert split(text, limit_words=5) == [
+    assert split_passages(text, limit_words=5) == [
         ("", "One two.\n\nThree four."),
         ("", "Five six seven."),
         ("", "Eight nine ten eleven twelve."),
@@ -184,7 +185,7 @@ markup = st.lists(
 
 @given(markup)
 def test_simple_texts_give_what_the_parser_gives(text: str) -> None:
-    assert pieces(text) == tuple(parsed(text))
+    assert pieces(text) == tuple(parse_pieces(text))
 
 
 def test_real_documentation_gives_what_the_parser_gives(corpus: Path) -> None:
@@ -193,10 +194,10 @@ def test_real_documentation_gives_what_the_parser_gives(corpus: Path) -> None:
     texts = [item["docs"] for item in crate["index"].values() if item["docs"]]
     simple = [text for text in texts if len(text) < 200]
     assert len(simple) > 300
-    assert [pieces(text) for text in simple] == [tuple(parsed(text)) for text in simple]
-    assert all("```" not in prose for text in texts for _, prose in split(text))
+    assert [pieces(text) for text in simple] == [tuple(parse_pieces(text)) for text in simple]
+    assert all("```" not in prose for text in texts for _, prose in split_passages(text))
     fences = sum(text.count("\n```") + text.startswith("```") for text in texts) // 2
-    blocks = [block for text in texts for block in examples(text)]
+    blocks = [block for text in texts for block in code_blocks(text)]
     assert abs(len(blocks) - fences) < 20
     assert not any(
         line == "#" or line.startswith("# ")
@@ -254,6 +255,6 @@ def test_short_texts_are_their_own_snippet() -> None:
 def test_hostile_texts_take_no_long_time(text: str) -> None:
     started = time.process_time()
     snippet("x" + text, ["x"])
-    split(text)
-    examples(text)
+    split_passages(text)
+    code_blocks(text)
     assert time.process_time() - started < 2

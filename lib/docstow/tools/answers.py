@@ -52,6 +52,19 @@ def result_schema(required: Mapping[str, Any], **optional: Mapping[str, Any]) ->
     }
 
 
+def page_schema(required: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of one page of a list of such results, with their total."""
+    return {
+        "type": "object",
+        "properties": {
+            "total": COUNT,
+            "results": {"type": "array", "items": result_schema(required)},
+            "cursor": {"type": ["string", "null"]},
+        },
+        "required": ["total", "results", "cursor"],
+    }
+
+
 def provenance(stowed: Stowed) -> dict[str, Any]:
     """Return which version was asked for, which one answers, and where it comes from."""
     members = {

@@ -12,7 +12,7 @@ from docstow.core.errors import InvalidParameter
 from docstow.ingest.jobs.model import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
 from docstow.tools import Answer, Tool
-from docstow.tools.answers import COUNT, TEXT, paged, result_schema
+from docstow.tools.answers import COUNT, TEXT, page_schema, paged, result_schema
 from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
 from docstow.tools.sources import describe, describe_all
@@ -120,18 +120,7 @@ def _list_collections(collections: Collections, desk: Desk) -> Tool:
         ),
         parameters=(CURSOR,),
         run=partial(_list, collections, desk),
-        output_schema={
-            "type": "object",
-            "properties": {
-                "total": COUNT,
-                "results": {
-                    "type": "array",
-                    "items": result_schema({"source_id": TEXT, "title": TEXT}),
-                },
-                "cursor": {"type": ["string", "null"]},
-            },
-            "required": ["total", "results", "cursor"],
-        },
+        output_schema=page_schema({"source_id": TEXT, "title": TEXT}),
         open_world=False,
     )
 

@@ -13,7 +13,7 @@ from docstow.ingest.jobs.model import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
 from docstow.tools import Answer, Tool, export
-from docstow.tools.answers import COUNT, TEXT, paged, result_schema
+from docstow.tools.answers import COUNT, TEXT, page_schema, paged, result_schema
 from docstow.tools.docs import CURSOR
 from docstow.tools.parameters import Parameter
 
@@ -129,7 +129,7 @@ def _list_sources(desk: Desk) -> Tool:
             CURSOR,
         ),
         run=partial(_list, desk),
-        output_schema=_rows({"source_id": TEXT, "kind": TEXT, "uri": TEXT, "title": TEXT}),
+        output_schema=page_schema({"source_id": TEXT, "kind": TEXT, "uri": TEXT, "title": TEXT}),
         open_world=False,
     )
 
@@ -206,21 +206,9 @@ def _list_snapshots(desk: Desk) -> Tool:
         ),
         parameters=(NAMED, CURSOR),
         run=partial(_snapshots, desk),
-        output_schema=_rows({"snapshot": TEXT, "created_at": TEXT, "documents": COUNT}),
+        output_schema=page_schema({"snapshot": TEXT, "created_at": TEXT, "documents": COUNT}),
         open_world=False,
     )
-
-
-def _rows(required: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
-            "total": COUNT,
-            "results": {"type": "array", "items": result_schema(required)},
-            "cursor": {"type": ["string", "null"]},
-        },
-        "required": ["total", "results", "cursor"],
-    }
 
 
 def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:

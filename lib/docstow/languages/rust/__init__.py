@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from docstow.core.language_names import RUST as SPELLING
 from docstow.languages.shared.language import Language
-from docstow.languages.shared.messages import Texts
-from docstow.languages.shared.scanning import Scanning
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.messages import Texts
+    from docstow.languages.shared.scanning import Scanning
 
 
 def _scanning() -> Scanning:

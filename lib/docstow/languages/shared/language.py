@@ -6,21 +6,24 @@ Whoever works with any language asks its record; nothing else branches on langua
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docstow.core import language_names
-from docstow.core.language_names import Spelling
-from docstow.core.model import Document
-from docstow.languages.shared.diff import PackageChange
-from docstow.languages.shared.findings import Verdict
-from docstow.languages.shared.lookup import Resolver
-from docstow.languages.shared.messages import Texts
-from docstow.languages.shared.project import Package, Scan
-from docstow.languages.shared.scanning import Scanning
-from docstow.languages.shared.surface import Surface
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from docstow.core.language_names import Spelling
+    from docstow.core.model import Document
+    from docstow.languages.shared.diff import PackageChange
+    from docstow.languages.shared.findings import Verdict
+    from docstow.languages.shared.lookup import Resolver
+    from docstow.languages.shared.messages import Texts
+    from docstow.languages.shared.project import Package, Scan
+    from docstow.languages.shared.scanning import Scanning
+    from docstow.languages.shared.surface import Surface
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from docstow.core.language_names import Spelling
-from docstow.languages.shared.language import Checking, Comparing, Language, Reading
-from docstow.languages.shared.messages import Texts
-from docstow.languages.shared.scanning import Scanning
+from docstow.languages.shared.language import Language
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.language import Checking, Comparing, Reading
+    from docstow.languages.shared.messages import Texts
+    from docstow.languages.shared.scanning import Scanning
 
 
 def _scanning() -> Scanning:

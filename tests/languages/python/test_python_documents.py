@@ -53,7 +53,7 @@ def plant(name: str) -> Bed: ...
 
 
 def without_facts(document: Document) -> Document:
-    """What is kept only for checks of code has tests of its own."""
+    """Leave out the attributes for checks of code, which have tests of their own."""
     kept_for_checks = {"others", "certain", "through", "heirs", "parameters"}
     kept = {k: v for k, v in document.attributes.items() if k not in kept_for_checks}
     return replace(document, attributes=kept)

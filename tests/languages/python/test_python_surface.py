@@ -29,7 +29,7 @@ WORDS = frozenset({"positional", "keyword_only"})
 
 
 def _ask(project: Path, *arguments: str) -> dict[str, Any]:
-    """What the project's own Python says of its packages."""
+    """Return what the project's own Python finds in its packages."""
     python = project / ".venv" / "bin" / "python"
     done = subprocess.run(
         [python, oracle.__file__, *arguments],
@@ -74,7 +74,7 @@ def test_no_call_that_is_right_is_called_wrong(
 def test_what_is_not_passed_on_is_refused(
     python_surfaces: Surfaces, truth: dict[str, Any], python_project: Path
 ) -> None:
-    """Where ``**rest`` is told as the words it may have, a call with another word fails."""
+    """Where ``**rest`` is replaced by keywords, a call with another keyword fails."""
     asked = []
     for module in MODULES:
         for name, (given, real) in _told(python_surfaces, truth, module).items():
@@ -95,7 +95,7 @@ def test_most_parameters_are_told_as_python_has_them(
 def _told(
     surfaces: Surfaces, truth: dict[str, Any], module: str
 ) -> dict[str, tuple[list[Parameter], list[Parameter]]]:
-    """By name the parameters that are told, and those that Python finds."""
+    """Return by name the parameters of the surface, and those that Python finds."""
     found = {}
     for name, real in truth[module]["calls"].items():
         symbol = surfaces.of(module).symbol(f"{module}.{name}")
@@ -111,7 +111,7 @@ def _told(
 
 
 def _takes(told: list[Parameter], real: list[Parameter]) -> bool:
-    """Whether all is accepted that Python accepts, but for words that nobody can list."""
+    """Return whether all that Python accepts is accepted, but for keywords that nobody lists."""
     by_name = {each.name: each for each in told}
     places = [each.name for each in told if each.kind in PLACES]
     wanted = [each for each in real if each.kind in PLACES]
@@ -137,7 +137,7 @@ def _has(given: list[Parameter], kind: str) -> bool:
 
 
 def _takes_all(real: list[list[Any]]) -> bool:
-    """A wrapper takes anything, and hands it to what is wrapped; mangled names are private."""
+    """Return whether a call takes anything, as that of a wrapper, or a private name is mangled."""
     return [each[1] for each in real] == ["var_positional", "var_keyword"] or any(
         "__" in each[0] for each in real
     )

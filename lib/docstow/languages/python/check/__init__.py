@@ -84,11 +84,14 @@ class _Checker:
         elif isinstance(node, ast.Try | ast.TryStar):
             self._visit_try(node)
         elif not self._check_node(node):
-            for child in ast.iter_child_nodes(node):
-                if id(child) not in self._outer:
-                    self.visit(child)
-                self._guarded += guards.excludes_rest(child)
+            self._visit_children(node)
         self._guarded = guarded
+
+    def _visit_children(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if id(child) not in self._outer:
+                self.visit(child)
+                self._guarded += guards.excludes_rest(child)
 
     def _visit_scope(self, node: ast.AST) -> None:
         """Check a node with a scope of its own; its head belongs to the scope around it."""
@@ -98,10 +101,7 @@ class _Checker:
         self._scope = self._scopes[node]
         self._guarded += guards.is_skipped(node)
         self._outer.update(map(id, outer))
-        for child in ast.iter_child_nodes(node):
-            if id(child) not in self._outer:
-                self.visit(child)
-                self._guarded += guards.excludes_rest(child)
+        self._visit_children(node)
         self._scope = scope
 
     def _check_node(self, node: ast.AST) -> bool:

@@ -143,7 +143,7 @@ class _Walker(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if dotted(node) in {"sys.modules", "sys.meta_path"}:
-            self._found.open_reason = self._found.open_reason or f"it changes {dotted(node)}"
+            self._open_module(f"it changes {dotted(node)}")
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
@@ -192,7 +192,7 @@ class _Walker(ast.NodeVisitor):
         if name in self._ignoring_functions and any(map(_is_namespace, node.args)):
             return
         if not self._depth and _passes_module_name(node, name):
-            self._found.open_reason = self._found.open_reason or f"it hands its name to {name}"
+            self._open_module(f"it hands its name to {name}")
         if _is_namespace(node) and name != "sys.modules":
             self._open(f"it uses {name}()")
         elif name == "exec" and not self._depth:
@@ -215,7 +215,7 @@ class _Walker(ast.NodeVisitor):
         target = self._classes[-1] if owner in _SELF and self._classes else owner
         if not target or "." in target:
             if not owner and not name and node.args and not self._depth and not self._classes:
-                self._found.open_reason = self._found.open_reason or "it sets attributes by name"
+                self._open_module("it sets attributes by name")
             return
         if name:
             self._found.patched.setdefault(target, set()).add(name)
@@ -229,7 +229,10 @@ class _Walker(ast.NodeVisitor):
         if self._classes and "globals" not in why:
             self._open_class(why)
         else:
-            self._found.open_reason = self._found.open_reason or why
+            self._open_module(why)
+
+    def _open_module(self, why: str) -> None:
+        self._found.open_reason = self._found.open_reason or why
 
     def _open_class(self, why: str) -> None:
         if self._classes:

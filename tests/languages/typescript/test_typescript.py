@@ -32,8 +32,8 @@ def read_all(source: Source) -> list[Detail]:
     for each in found:
         if isinstance(each.type, ObjectType):
             for member in (one for many in each.type.members.values() for one in many):
-                assert member.span.start < member.span.end
-                assert isinstance(member.doc + member.signature, str)
+                assert member.text.span.start < member.text.span.end
+                assert isinstance(member.text.doc + member.text.signature, str)
                 assert isinstance(member.hidden, bool)
                 assert member.type is not None
     return found
@@ -164,7 +164,7 @@ def test_a_class_in_full() -> None:
     assert found.signature == "abstract class K<T> extends B.C<T> implements I"
     assert isinstance(found.type, ObjectType)
     members = [each for many in found.type.members.values() for each in many]
-    assert [(m.name, m.kind, m.static, m.hidden, m.span.line) for m in members] == [
+    assert [(m.name, m.kind, m.static, m.hidden, m.text.span.line) for m in members] == [
         ("s", "property", True, False, 3),
         ("p", "property", False, True, 4),
         ("x", "property", False, False, 6),
@@ -173,7 +173,7 @@ def test_a_class_in_full() -> None:
         ("m", "method", False, False, 9),
         ("quoted name", "property", False, False, 10),
     ]
-    assert members[0].doc == "/** How many. */"
+    assert members[0].text.doc == "/** How many. */"
     assert isinstance(members[5].type, ObjectType)
     assert [described(each) for each in members[5].type.calls[0].parameters] == ["a?"]
     (constructor,) = found.type.constructors

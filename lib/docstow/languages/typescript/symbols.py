@@ -67,7 +67,7 @@ def find_place(entity: Entity) -> tuple[Namespace, int] | None:
     """Return where an entity is defined first: its file and the line, 0 for a whole module."""
     if entity.members:
         namespace, member = entity.members[0]
-        return namespace, member.span.line
+        return namespace, member.text.span.line
     if entity.declared:
         namespace, declaration = _ranked(entity)[0]
         return namespace, declaration.span.line
@@ -83,14 +83,14 @@ def _ranked(entity: Entity) -> list[tuple[Namespace, Declaration]]:
 def _describe_member(path: str, entity: Entity, members: MemberResolver) -> Symbol:
     namespace, first = entity.members[0]
     found = members.members_of(entity)
-    docs = [parse_comment(member.doc) for _, member in entity.members]
+    docs = [parse_comment(member.text.doc) for _, member in entity.members]
     return Symbol(
         path,
         first.kind,
         _file(namespace),
-        first.span.line,
-        first.span.end_line,
-        _join_signatures(member.signature for _, member in entity.members),
+        first.text.span.line,
+        first.text.span.end_line,
+        _join_signatures(member.text.signature for _, member in entity.members),
         _first_text(docs),
         docs[0].deprecated if all(doc.deprecated for doc in docs) else "",
         _target(path, namespace, ""),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from docstow.languages.shared.surface import Outcome
 from docstow.languages.typescript.check.syntax import child, parse, text_of
 from docstow.languages.typescript.source.model import Span
-from docstow.languages.typescript.source.types import ThisType, Type, TypeReader, TypeReference
+from docstow.languages.typescript.source.type_reader import TypeReader
+from docstow.languages.typescript.source.types import ThisType, Type, TypeReference
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse, text
 from docstow.languages.typescript.source.model import DEFAULT, Declaration, Source
+from docstow.languages.typescript.source.type_reader import TypeReader
 from docstow.languages.typescript.source.types import (
     OPAQUE,
-    Member,
+    MemberKind,
     ObjectType,
     Opaque,
     Signature,
     Type,
     TypeParameter,
-    TypeReader,
     TypeReference,
 )
 
@@ -195,7 +195,7 @@ def _read_enum(node: Node, reader: TypeReader) -> ObjectType:
         name = child_of(each, "name") if each.type == "enum_assignment" else each
         if name is not None:
             label = text(name).strip("'\"")
-            read.add(Member(label, "constant", each, reader, comment=comment))
+            read.add(reader.member(label, "constant", each, comment))
         comment = None
     return read
 
@@ -214,17 +214,8 @@ def _read_object(node: Node, reader: TypeReader) -> ObjectType:
         if name is None or name.type == "computed_property_name":
             read.open = True
         else:
-            method = each.type == "method_definition"
-            read.add(
-                Member(
-                    text(name).strip("'\""),
-                    "method" if method else "property",
-                    each,
-                    reader,
-                    comment=comment,
-                    typed=False,
-                )
-            )
+            kind: MemberKind = "method" if each.type == "method_definition" else "property"
+            read.add(reader.member(text(name).strip("'\""), kind, each, comment))
         comment = None
     return read
 

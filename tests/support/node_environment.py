@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.typescript.surface import NodeSurface
+from docstow.languages.typescript.surface import NodeProject, NodeSurface
 from paths import SUPPORT
 from require import unavailable
 from settled import settle
@@ -120,7 +120,6 @@ def _write_workspace(folder: Path) -> None:
 
 def surfaces(root: Path, modules: str = "node_modules") -> Callable[[str], NodeSurface | None]:
     """The surfaces of a project's packages, each made once."""
-    boundary = Boundary(root)
     made: dict[str, NodeSurface | None] = {}
 
     def surface(name: str) -> NodeSurface | None:
@@ -128,9 +127,10 @@ def surfaces(root: Path, modules: str = "node_modules") -> Callable[[str], NodeS
             folder = root / modules / name
             made[name] = None
             if folder.is_dir():
-                made[name] = NodeSurface(package(name, folder, root), boundary, surface)
+                made[name] = NodeSurface(package(name, folder, root), project)
         return made[name]
 
+    project = NodeProject(Boundary(root), surface)
     return surface
 
 

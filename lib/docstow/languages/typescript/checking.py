@@ -9,7 +9,7 @@ from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
-from docstow.languages.typescript.surface import NodeSurface, Shared
+from docstow.languages.typescript.surface import NodeProject, NodeSurface
 
 #: Modules that Node itself has; ``node:`` before them is the other spelling.
 NODE_MODULES = frozenset(
@@ -41,18 +41,16 @@ class NodeResolver:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._surfaces: dict[str, NodeSurface | None] = {}
-        self._shared: Shared | None = None
+        self._project = NodeProject(scan.boundary, self._named, self._installed)
         self._uses = 0
 
     def again(self) -> bool:
         """Make ready for another piece of code; whether what was read is still so, and not much."""
         self._uses += 1
-        if self._shared is None:
-            return True
-        files = self._shared.files
-        if self._uses > _MOST_USES or files.size > _MOST_BYTES or not files.same():
+        files = self._project.files
+        if self._uses > _MOST_USES or files.size > _MOST_BYTES or not files.is_unchanged():
             return False
-        self._shared.globals.forget_own()
+        self._project.globals.forget_own()
         for each in self._surfaces.values():
             if each is not None:
                 each.forget()
@@ -97,10 +95,7 @@ class NodeResolver:
         return self._surfaces[package.name]
 
     def _made(self, package: Package, builtin: str) -> NodeSurface:
-        if self._shared is None:
-            self._shared = Shared(self._scan.boundary, self._named, self._installed)
-        boundary = self._scan.boundary
-        return NodeSurface(package, boundary, self._named, self._installed, builtin, self._shared)
+        return NodeSurface(package, self._project, builtin)
 
     def _installed(self) -> tuple[Package, ...]:
         return tuple(

@@ -147,7 +147,7 @@ def _readme(surface: NodeSurface) -> Document | None:
         if not path.is_file():
             continue
         try:
-            body = surface.boundary.read(path, most=_MAX_README)
+            body = surface.project.files.boundary.read(path, most=_MAX_README)
         except DocstowError:
             return None
         text = body.decode(errors="replace")

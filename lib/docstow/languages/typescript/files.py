@@ -191,7 +191,7 @@ class PackageFiles:
                 self._read[path] = None
         return self._read[path]
 
-    def same(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether no file that was read has changed."""
         return all(_stamp(path) == known for path, known in self._stamps.items())
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from docstow.languages.shared.language import ModuleGraph, Reading
 from docstow.languages.shared.project import Package, Scan
 from docstow.languages.typescript.documents import documents
-from docstow.languages.typescript.surface import NodeSurface
+from docstow.languages.typescript.surface import NodeProject, NodeSurface
 
 # Each form begins with a plain word, which is much faster to look for than what may be before it.
 _IMPORTS = re.compile(
@@ -35,13 +35,14 @@ def open_surfaces(scan: Scan) -> Callable[[Package], NodeSurface]:
     def open_surface(package: Package) -> NodeSurface:
         key = str(package.files_root)
         if key not in opened:
-            opened[key] = NodeSurface(package, scan.boundary, open_sibling, lambda: scan.packages)
+            opened[key] = NodeSurface(package, project)
         return opened[key]
 
     def open_sibling(name: str) -> NodeSurface | None:
         found = [each for each in scan.named(name, "node") if each.installed]
         return open_surface(found[0]) if found else None
 
+    project = NodeProject(scan.boundary, open_sibling, lambda: scan.packages)
     return open_surface
 
 

@@ -30,22 +30,23 @@ _NOT_CODE = re.compile(r"\.(?!(?:js|mjs|cjs|ts)$)[a-z0-9]{2,5}$")
 _ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 
 
-class Shared:
+class NodeProject:
     """What the surfaces of one project share: its packages, their files, what is global.
 
     Args:
         boundary: what may be read.
         siblings: returns the surface of a package of the project by name.
-        installed: returns the project's packages.
+        installed: returns the project's packages, any of which may augment the others.
     """
 
     def __init__(
         self,
         boundary: Boundary,
-        siblings: Callable[[str], NodeSurface | None],
-        installed: Callable[[], Iterable[Package]],
+        siblings: Callable[[str], NodeSurface | None] = lambda _: None,
+        installed: Callable[[], Iterable[Package]] = tuple,
     ) -> None:
         self._siblings = siblings
+        self.installed = installed
         self.files = PackageFiles(boundary)
         self.globals = Globals(self.files, self.find, installed)
 
@@ -82,31 +83,17 @@ class NodeSurface:
 
     Args:
         package: installed.
-        boundary: what may be read.
-        siblings: returns the surface of another package of the project by name.
-        installed: returns the project's packages, any of which may augment this one.
+        project: what it belongs to.
         builtin: the module of Node itself (``node:fs``) that is meant instead, of which the
             package, ``@types/node``, has the declarations.
-        shared: what the surfaces of a project share.
     """
 
-    def __init__(
-        self,
-        package: Package,
-        boundary: Boundary,
-        siblings: Callable[[str], NodeSurface | None] = lambda _: None,
-        installed: Callable[[], Iterable[Package]] = tuple,
-        builtin: str = "",
-        shared: Shared | None = None,
-    ) -> None:
+    def __init__(self, package: Package, project: NodeProject, builtin: str = "") -> None:
         self.package = package
+        self.project = project
         self.name = builtin or package.name
-        self.boundary = boundary
         self._builtin = builtin
-        self._installed = installed
-        self._shared = shared or Shared(boundary, siblings, installed)
-        files, find = self._shared.files, self._shared.find
-        self._paths = PathResolver(package, builtin, files, find, installed)
+        self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
         self.folder = self._paths.folder
 
@@ -246,7 +233,7 @@ class NodeSurface:
 
     def beside(self) -> list[str]:
         """Return the names of the project's packages, any of which may augment this one."""
-        return sorted({each.name for each in self._installed() if each.ecosystem == "node"})
+        return sorted({each.name for each in self.project.installed() if each.ecosystem == "node"})
 
     def definitions(self, path: str) -> Iterator[Definition]:
         """Iterate over the public names of a module, class or object that this package defines."""
@@ -321,7 +308,7 @@ class NodeSurface:
                 return False
             if any(named == specifier for _, named in files.ambient_modules(folder)):
                 return False
-        return not self._shared.globals.may_augment(specifier)
+        return not self.project.globals.may_augment(specifier)
 
     def global_value(self, name: str) -> NodeValue | None:
         """Return what a global name is."""
@@ -333,7 +320,7 @@ class NodeSurface:
 
     @cached_property
     def _evaluator(self) -> TypeEvaluator:
-        return TypeEvaluator(self._paths.names, self._shared.globals)
+        return TypeEvaluator(self._paths.names, self.project.globals)
 
 
 class _LazySymbols(Mapping[str, Symbol]):

@@ -99,13 +99,13 @@ def test_overloads_are_deprecated_only_if_all_are(npm: Npm) -> None:
 
 def test_modules_of_node_itself(npm_root: Path, npm: Npm) -> None:
     types = npm("@types/node")
-    surface = NodeSurface(types.package, types.boundary, builtin="node:fs")
+    surface = NodeSurface(types.package, types.project, "node:fs")
     found = surface.symbol("node:fs.readFileSync")
     assert found is not None
     assert (found.kind, found.file) == ("function", "fs.d.ts")
     assert surface.symbol("node:fs.readFileSynchronously") is None
     assert surface.certain("node:fs")
-    promises = NodeSurface(types.package, types.boundary, builtin="fs")
+    promises = NodeSurface(types.package, types.project, "fs")
     assert promises.symbol("fs/promises.readFile") is not None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.typescript.surface import NodeSurface
+from docstow.languages.typescript.surface import NodeProject, NodeSurface
 from node_environment import package, surfaces
 
 
@@ -192,7 +192,7 @@ def test_additions_of_other_files_and_packages_are_seen(tmp_path: Path) -> None:
     mine, other = (
         package(name, tmp_path / "node_modules" / name, tmp_path) for name in ("lib", "other")
     )
-    found = NodeSurface(mine, boundary, installed=lambda: [mine, other])
+    found = NodeSurface(mine, NodeProject(boundary, installed=lambda: [mine, other]))
     names = ("Api.plugged", "Api.foreign", "added", "Api.none", "none")
     assert kinds(found, *(f"lib.{name}" for name in names)) == {
         "Api.plugged": "method",
@@ -325,7 +325,9 @@ def test_nothing_outside_is_read(tmp_path: Path) -> None:
     assert found.members("lib") is not None
     assert set(found.members("lib") or ()) == {"mine"}
     assert (
-        NodeSurface(package("away", root / "node_modules/away", root), Boundary(root)).modules()
+        NodeSurface(
+            package("away", root / "node_modules/away", root), NodeProject(Boundary(root))
+        ).modules()
         == ()
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.rustdoc.format import ExternalCrate, Summary
-from docstow.languages.rust.rustdoc.links import (
+from docstow.languages.rust.rustdoc.pages import (
     External,
     anchor,
     crate_root,
@@ -13,6 +12,7 @@ from docstow.languages.rust.rustdoc.links import (
     external_page,
     page,
 )
+from docstow.languages.rust.rustdoc.schema import ExternalCrate, Summary
 
 
 @pytest.mark.parametrize(

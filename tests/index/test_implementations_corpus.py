@@ -16,7 +16,7 @@ from docstow.core.relations import BLANKET, PACKED, SINGLE
 from docstow.core.relations import unpack_implementations as unpacked
 from docstow.core.settings import load
 from docstow.languages.rust.rustdoc import read
-from docstow.languages.rust.rustdoc.split_crates import graft
+from docstow.languages.rust.rustdoc.split_crates import merge_siblings
 from docstow.runtime import Runtime
 
 #: The compiler's own; no user implements or names them.
@@ -74,7 +74,7 @@ def test_no_implementation_is_lost(corpus: Path, crate: str, twins: int) -> None
 
 def test_split_crates_implement_their_traits_at_their_own_paths(corpus: Path) -> None:
     part = read(body(corpus, "tracing-core/0.1.36"), name="tracing-core", version="0.1.36")
-    whole = graft(
+    whole = merge_siblings(
         read(body(corpus, "tracing/0.1.44"), name="tracing", version="0.1.44"),
         {"tracing_core": part},
     )

@@ -23,7 +23,7 @@ from docstow.ingest.jobs.model import SUCCESS, Job
 from docstow.ingest.jobs.queue import Busy
 from docstow.ingest.publish import Publisher, Reading
 from docstow.languages.rust import rustdoc
-from docstow.languages.rust.rustdoc.split_crates import Sibling, gather, graft
+from docstow.languages.rust.rustdoc.split_crates import Sibling, merge_siblings, read_siblings
 from docstow.sources.crates.origin import read_file
 from docstow.text.chunking import first_sentence
 
@@ -197,10 +197,10 @@ class RustdocFiles:
         at_hand = {str(each.facts["lib"]): each for each in others}
         # Of a crate in several versions, the one that has this crate's version is meant.
         at_hand |= {str(e.facts["lib"]): e for e in others if e.version == docs.version}
-        parts = gather(docs, lambda sibling: at_hand.get(sibling.lib), at_hand)
+        parts = read_siblings(docs, lambda sibling: at_hand.get(sibling.lib), at_hand)
         source = Source(LOCAL, docs.name, docs.version)
         revision = Revision(source, docs.version, origin="file", url=url)
-        return self._publisher.publish(_reading(revision, graft(docs, parts), {})).snapshot
+        return self._publisher.publish(_reading(revision, merge_siblings(docs, parts), {})).snapshot
 
     def _docs(self, path: Path) -> tuple[rustdoc.CrateDocs, str] | DocstowError:
         """Return the documents of a file and its URL, or why there are none."""
@@ -247,7 +247,7 @@ def read_crate(
         return parse(part, sibling.package, sibling.version)
 
     docs = parse(file, revision.source.name, revision.version)
-    return _reading(revision, graft(docs, gather(docs, read)), release)
+    return _reading(revision, merge_siblings(docs, read_siblings(docs, read)), release)
 
 
 def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]) -> Reading:

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.attributes import facts
+from docstow.languages.rust.rustdoc.facts import item_facts
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Item
+from docstow.languages.rust.rustdoc.schema import Item
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def item(attributes: list[object], **members: object) -> Item:
     ],
 )
 def test_spellings(file: RustdocFile, attribute: object, expected: dict[str, Any]) -> None:
-    assert facts(file, item([attribute])) == expected
+    assert item_facts(file, item([attribute])) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_spellings(file: RustdocFile, attribute: object, expected: dict[str, Any
     ],
 )
 def test_stability_as_a_member(file: RustdocFile, stability: dict[str, Any]) -> None:
-    assert facts(file, item([], stability=stability)) == {
+    assert item_facts(file, item([], stability=stability)) == {
         "stability": {"level": "stable", "feature": "avx", "since": "1.89.0"}
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docstow.core.model import Document, Relation
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.split_crates import graft
+from docstow.languages.rust.rustdoc.split_crates import merge_siblings
 
 
 def crate(lib: str, *items: tuple[str, str, str], **definitions: str) -> CrateDocs:
@@ -38,7 +38,7 @@ def whole() -> CrateDocs:
         ("::word::MAX", "assoc_const", "Most."),
         ("::word::Iter", "struct", "Of the module."),
     )
-    return graft(own, {"part": part})
+    return merge_siblings(own, {"part": part})
 
 
 def test_methods_of_a_primitive_are_on_its_page_and_none_twice() -> None:

@@ -8,7 +8,12 @@ import pytest
 import zstandard
 
 from docstow.languages.rust.rustdoc import CrateDocs, read
-from docstow.languages.rust.rustdoc.split_crates import Sibling, gather, graft, siblings
+from docstow.languages.rust.rustdoc.split_crates import (
+    Sibling,
+    find_siblings,
+    merge_siblings,
+    read_siblings,
+)
 
 
 def load(corpus: Path, package: str, version: str) -> CrateDocs | None:
@@ -22,13 +27,15 @@ def load(corpus: Path, package: str, version: str) -> CrateDocs | None:
 def whole(corpus: Path, package: str, version: str) -> CrateDocs:
     docs = load(corpus, package, version)
     assert docs is not None
-    return graft(docs, gather(docs, lambda sibling: load(corpus, sibling.package, sibling.version)))
+    return merge_siblings(
+        docs, read_siblings(docs, lambda sibling: load(corpus, sibling.package, sibling.version))
+    )
 
 
 def test_clap_is_what_its_builder_says(corpus: Path) -> None:
     clap = load(corpus, "clap", "4.6.7")
     assert clap is not None
-    assert siblings(clap) == [Sibling("clap_builder", "clap_builder", "4.6.7")]
+    assert find_siblings(clap) == [Sibling("clap_builder", "clap_builder", "4.6.7")]
     docs = whole(corpus, "clap", "4.6.7")
     builder = load(corpus, "clap_builder", "4.6.7")
     assert builder is not None
@@ -72,7 +79,7 @@ def test_items_stand_where_users_write_them(
 def test_a_crate_without_siblings_stays_as_it_is(corpus: Path) -> None:
     docs = load(corpus, "itertools", "0.14.0")
     assert docs is not None
-    assert graft(docs, gather(docs, lambda _: None)) is docs
+    assert merge_siblings(docs, read_siblings(docs, lambda _: None)) is docs
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +89,7 @@ def standard(corpus: Path) -> CrateDocs:
     docs = {lib: load(corpus, lib, "1.98.1") for lib in libs}
     std = docs["std"]
     assert std is not None
-    return graft(std, gather(std, lambda sibling: docs[sibling.lib], libs))
+    return merge_siblings(std, read_siblings(std, lambda sibling: docs[sibling.lib], libs))
 
 
 def test_primitives_have_the_methods_that_core_defines(standard: CrateDocs) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc import format as types
-from docstow.languages.rust.rustdoc.signatures import DEEPEST, TypePrinter
+from docstow.languages.rust.rustdoc import CrateDocs, schema
+from docstow.languages.rust.rustdoc.type_printer import DEEPEST, TypePrinter
 
 Crates = Callable[[str], CrateDocs]
 
@@ -106,9 +105,9 @@ def test_members(crate: Crates) -> None:
 
 
 def test_a_type_without_end_is_cut() -> None:
-    deep: types.Ty = types.Type(primitive="u8")
+    deep: schema.Ty = schema.Type(primitive="u8")
     for _ in range(500):
-        deep = types.Type(element=deep)
+        deep = schema.Type(element=deep)
 
     text = TypePrinter().type(deep)
 
@@ -116,10 +115,10 @@ def test_a_type_without_end_is_cut() -> None:
 
 
 def test_a_kind_of_type_that_is_not_known_yet() -> None:
-    assert TypePrinter().type(types.Type()) == "…"
+    assert TypePrinter().type(schema.Type()) == "…"
 
 
 def test_precise_captures_as_plain_names() -> None:
-    bound = types.GenericBound(use=["'a", "T"])
+    bound = schema.GenericBound(use=["'a", "T"])
 
     assert TypePrinter().bounds([bound]) == "use<'a, T>"

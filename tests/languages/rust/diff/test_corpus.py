@@ -16,7 +16,7 @@ import zstandard
 
 from docstow.languages.rust.diff import RULES, Side, compare
 from docstow.languages.rust.rustdoc import CrateDocs, read
-from docstow.languages.rust.rustdoc.split_crates import gather, graft
+from docstow.languages.rust.rustdoc.split_crates import merge_siblings, read_siblings
 from paths import FIXTURES
 
 TABLES = sorted((FIXTURES / "diffs").glob("*.json"))
@@ -36,8 +36,8 @@ def load(corpus: Path, package: str, version: str, mark: str = "") -> CrateDocs 
 def side(corpus: Path, package: str, version: str, mark: str = "") -> Side:
     docs = load(corpus, package, version, mark)
     assert docs is not None
-    parts = gather(docs, lambda sibling: load(corpus, sibling.package, sibling.version))
-    docs = graft(docs, parts)
+    parts = read_siblings(docs, lambda sibling: load(corpus, sibling.package, sibling.version))
+    docs = merge_siblings(docs, parts)
     return Side(version, docs.documents, docs.relations, dict(docs.facts))
 
 

@@ -1,7 +1,7 @@
-"""Rustdoc JSON to documents and relations: what a crate shows to its users, and nothing twice.
+"""Read rustdoc JSON into documents and relations: what a crate shows to its users, each item once.
 
-This room puts the parts together: the file, the public view, the drafts, and last the texts,
-whose links need everything else. It does no I/O and knows nothing of where the bytes came from.
+The file is decoded, public paths are found, drafts are made of the items, and last come the texts,
+whose links need everything else.
 """
 
 from __future__ import annotations
@@ -15,20 +15,17 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 from docstow.core.model import Document, Relation
-from docstow.languages.rust.rustdoc import links as doc_links
-from docstow.languages.rust.rustdoc import links as doc_pages
+from docstow.languages.rust.rustdoc import links, pages
 from docstow.languages.rust.rustdoc.drafts import Anchor, Draft
 from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
-from docstow.languages.rust.rustdoc.format import Id
+from docstow.languages.rust.rustdoc.implementations import Implementations
 from docstow.languages.rust.rustdoc.items import Items
-from docstow.languages.rust.rustdoc.links import External
-from docstow.languages.rust.rustdoc.members import Implementations
+from docstow.languages.rust.rustdoc.pages import External
 from docstow.languages.rust.rustdoc.paths import walk
+from docstow.languages.rust.rustdoc.schema import Id
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-
 READER = "rustdoc/3"
-
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
@@ -38,7 +35,7 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 
 @dataclass(frozen=True, slots=True)
 class CrateDocs:
-    """All that a file says to users of the crate.
+    """The documentation that a file has for users of the crate.
 
     Attributes:
         name: the package.
@@ -92,7 +89,7 @@ def read(
 
 
 class _Reading:
-    """One run over one file."""
+    """The reading of one file."""
 
     def __init__(self, file: RustdocFile, name: str, version: str, base_url: str) -> None:
         self.file = file
@@ -101,11 +98,11 @@ class _Reading:
         self.version = version or _VERSION_END.split(file.crate.crate_version or "")[0]
         self.target = file.crate.target.triple if file.crate.target is not None else ""
         self.externals = {
-            number: doc_pages.external(each) for number, each in file.crate.external_crates.items()
+            number: pages.external(each) for number, each in file.crate.external_crates.items()
         }
-        self.root = doc_pages.crate_root(base_url, self.name, self.version, file.lib)
+        self.root = pages.crate_root(base_url, self.name, self.version, file.lib)
         self.items = Items(file, self.root, self.externals)
-        self.pages: set[str] = set()
+        self.page_urls: set[str] = set()
         self.in_degrees: Counter[Id] = Counter()
 
     def result(self) -> CrateDocs:
@@ -114,8 +111,8 @@ class _Reading:
         relations = set(self.items.relations(view))
         relations.update(Implementations(self.file, self._path_of).relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
-        relations.update(each for draft in drafts for each in _pointers(draft))
-        self.pages.update(urldefrag(draft.url).url for draft in drafts)
+        relations.update(each for draft in drafts for each in _reexports(draft))
+        self.page_urls.update(urldefrag(draft.url).url for draft in drafts)
         texts = [self._text(draft, relations) for draft in drafts]
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
@@ -142,7 +139,7 @@ class _Reading:
         return found
 
     def _text(self, draft: Draft, relations: set[Relation]) -> str:
-        """The docs with their links resolved; links and mentions are counted on the way."""
+        """Return the docs with their links resolved; links and mentions are counted on the way."""
         used = {each for each in draft.mentioned if each in self.items.drafts.anchors}
         texts: list[tuple[str, str]] = []
         for part in draft.parts:
@@ -160,7 +157,7 @@ class _Reading:
     def _linked(
         self, sources: tuple[Id, ...], draft: Draft, used: set[Id], relations: set[Relation]
     ) -> Iterator[str]:
-        """The non-empty docs of these items."""
+        """Yield the docs of these items, links resolved, empty ones left out."""
         for source in sources:
             item = self.file.index[source]
             if not item.docs:
@@ -176,30 +173,30 @@ class _Reading:
                     relations.add(Relation(draft.path, "links-to", path))
                 if target in self.items.drafts.anchors:
                     used.add(target)
-            yield doc_links.resolve(item.docs, urls, partial(self._absolute, draft))
+            yield links.resolve(item.docs, urls, partial(self._absolute, draft))
 
     def _absolute(self, draft: Draft, destination: str) -> str:
-        """The URL of a relative link, which may be written for the page of another public path."""
+        """Return the URL of a relative link, which may be written for another public path."""
         aliases = draft.attributes.get("aliases", ())
-        pages = [draft.url, *(doc_pages.page(self.root, each, draft.kind) for each in aliases)]
-        urls = [urljoin(page, destination) for page in pages]
-        return next((url for url in urls if urldefrag(url).url in self.pages), urls[0])
+        shown_on = [draft.url, *(pages.page(self.root, each, draft.kind) for each in aliases)]
+        urls = [urljoin(page, destination) for page in shown_on]
+        return next((url for url in urls if urldefrag(url).url in self.page_urls), urls[0])
 
     def _link(self, target: Id) -> tuple[str, str]:
-        """Path and URL of a link's target; both empty where the file does not say."""
+        """Return path and URL of a link's target; both empty where the file does not say."""
         anchor = self._anchor(target)
         if anchor is not None:
             return anchor.document, anchor.url
         summary = self.file.paths.get(target)
         if summary is None or summary.crate_id == 0:
             return "", ""
-        return "::".join(summary.path), doc_pages.external_page(summary, self.externals)
+        return "::".join(summary.path), pages.external_page(summary, self.externals)
 
     def _anchor(self, target: Id) -> Anchor | None:
         return self.items.drafts.anchors.get(target)
 
     def _path_of(self, target: Id | None) -> str:
-        """The public path of a local item, or the definition path of another crate's."""
+        """Return the public path of a local item, or the definition path of another crate's."""
         if target is None:
             return ""
         anchor = self._anchor(target)
@@ -216,7 +213,7 @@ class _Reading:
         in_degree = sum(self.in_degrees[part.sources[-1]] for part in draft.parts)
         if in_degree:
             attributes["in_degree"] = in_degree
-        if block := _telling_block(draft):
+        if block := _special_block(draft):
             attributes["impl"] = block
         return Document(
             path=draft.path,
@@ -230,7 +227,7 @@ class _Reading:
         )
 
     def _required_features(self, drafts: list[Draft]) -> Iterator[Relation]:
-        """One relation for each feature that an item needs beyond its owner."""
+        """Yield one relation for each feature that an item needs beyond its owner."""
         needed = {draft.path: set(draft.attributes.get("features", ())) for draft in drafts}
         for draft in drafts:
             inherited = needed.get(draft.parent, set())
@@ -258,8 +255,8 @@ class _Reading:
         return facts
 
 
-def _pointers(draft: Draft) -> Iterator[Relation]:
-    """What a re-export points to; a name can have a target in each namespace."""
+def _reexports(draft: Draft) -> Iterator[Relation]:
+    """Yield what a re-export points to; a name can have a target in each namespace."""
     for each in (draft.attributes, *draft.attributes.get("further_targets", ())):
         if "target_crate" in each:
             version = each.get("target_version", "")
@@ -271,7 +268,7 @@ def _external_key(crate: External) -> tuple[str, str]:
 
 
 def _joined(texts: list[tuple[str, str]]) -> list[str]:
-    """Texts of the parts of a document, under their impl blocks where they differ."""
+    """Return the texts of a document's parts, under their impl blocks where they differ."""
     distinct = list(dict.fromkeys(text for _, text in texts if text))
     if len(distinct) <= 1:
         return distinct
@@ -279,7 +276,7 @@ def _joined(texts: list[tuple[str, str]]) -> list[str]:
 
 
 def _signature(draft: Draft) -> str:
-    """The declaration; several are shown in their impl blocks."""
+    """Return the declaration; several are shown in their impl blocks."""
     if len(draft.parts) == 1:
         return draft.parts[0].signature
     shown = []
@@ -289,8 +286,8 @@ def _signature(draft: Draft) -> str:
     return "\n\n".join(dict.fromkeys(shown))
 
 
-def _telling_block(draft: Draft) -> str:
-    """The impl block of a member, if it says more than whose member it is: bounds, arguments."""
+def _special_block(draft: Draft) -> str:
+    """Return the impl block of a member if it has bounds or arguments of its own."""
     header = draft.parts[0].header
     if len(draft.parts) > 1 or _PLAIN_BLOCK.fullmatch(header) or "trait" in draft.attributes:
         return ""
@@ -298,7 +295,7 @@ def _telling_block(draft: Draft) -> str:
 
 
 def _description(text: str) -> str:
-    """The first paragraph of prose, as plain text on one line."""
+    """Return the first paragraph of prose, as plain text on one line."""
     for paragraph in text.split("\n\n"):
         stripped = paragraph.strip().lstrip("> ")
         if not stripped or stripped.startswith(_NO_PROSE):

@@ -1,7 +1,6 @@
-"""Documents in the making: everything but the text, whose links need all the others' URLs.
+"""Drafts: documents without their texts, whose links need the URLs of all other documents.
 
-This room knows how parts with the same path and kind become one document, and which id ended up
-at which path. It does not know how items are found or rendered.
+Declarations with the same path and kind become one draft.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from docstow.languages.rust.rustdoc import attributes as rust_cfg
-from docstow.languages.rust.rustdoc.attributes import Cfg, facts, words
+from docstow.languages.rust.rustdoc.cfg import Cfg, combine, from_attributes
+from docstow.languages.rust.rustdoc.facts import attribute_texts, item_facts
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Id, Item
+from docstow.languages.rust.rustdoc.schema import Id, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +55,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where an id can be linked to. ``document`` is the path of the nearest document."""
+    """The target of links to an id; ``document`` is the path of the nearest document."""
 
     document: str
     url: str
 
 
 class Drafts:
-    """All drafts of a crate by (path, kind), and what each id became."""
+    """All drafts of a crate by path and kind, and the link target of each id."""
 
     def __init__(self, file: RustdocFile) -> None:
         self.file = file
@@ -72,7 +71,7 @@ class Drafts:
         self._conditions: dict[Id, tuple[Cfg, ...]] = {}
 
     def add(self, draft: Draft, item_id: Id) -> Draft:
-        """Keep a draft, or let it join the one that has its path and kind."""
+        """Add a draft, or its parts to the draft that has its path and kind; return that one."""
         self.anchors.setdefault(item_id, Anchor(draft.path, draft.url))
         present = self.by_key.setdefault((draft.path, draft.kind), draft)
         if present is not draft:
@@ -81,12 +80,12 @@ class Drafts:
         return present
 
     def path_of(self, item_id: Id) -> str:
-        """The document that an id became or stands in; empty if none so far."""
+        """Return the path of the document that an id is or belongs to; empty if none so far."""
         anchor = self.anchors.get(item_id)
         return anchor.document if anchor is not None else ""
 
     def conditions(self, ids: Iterable[Id]) -> list[Cfg]:
-        """The conditions that these items state, outermost first."""
+        """Return the conditions that these items state, outermost first."""
         found: list[Cfg] = []
         for each in ids:
             if each not in self._conditions:
@@ -95,9 +94,9 @@ class Drafts:
         return found
 
     def attributes(self, item: Item, conditions: list[Cfg]) -> dict[str, Any]:
-        """Facts of an item, with the features and further conditions under which it exists."""
-        found = facts(self.file, item)
-        cfg = rust_cfg.combine([*conditions, *self._stated(item)])
+        """Return the facts of an item, with the features and conditions under which it exists."""
+        found = item_facts(self.file, item)
+        cfg = combine([*conditions, *self._stated(item)])
         if cfg is not None:
             found["cfg"] = str(cfg)
             if features := list(dict.fromkeys(cfg.features())):
@@ -108,4 +107,4 @@ class Drafts:
         raw = bytes(item.attrs)
         if b"cfg" not in raw and b"CfgTrace" not in raw:
             return ()
-        return rust_cfg.from_attributes(words(self.file.attrs(item)))
+        return from_attributes(attribute_texts(self.file.attrs(item)))

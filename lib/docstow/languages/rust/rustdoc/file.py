@@ -1,8 +1,4 @@
-"""One decoded rustdoc JSON file, whatever its format: items by id, their inner parts on demand.
-
-This room knows how to get typed values out of the bytes and which formats it can read. It does
-not know what is public, nor how anything is shown.
-"""
+"""Decode rustdoc JSON of any known format: items by id, their inner parts on demand."""
 
 from __future__ import annotations
 
@@ -14,17 +10,14 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from docstow.core.errors import UnreadableInput, UnsupportedFormat
-from docstow.languages.rust.rustdoc import format as fmt
-from docstow.languages.rust.rustdoc import format as types
-from docstow.languages.rust.rustdoc.format import Id, Item
+from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.legacy import KINDS, upgrade
+from docstow.languages.rust.rustdoc.schema import Id, Item
 
 OLDEST, NEWEST = 15, 61
 _LEGACY_BELOW, _INTEGER_IDS = 37, 35
-
 _TAIL = re.compile(rb'"format_version"\s*:\s*(\d+)\s*}\s*\Z')
 _TAG = re.compile(rb'\s*\{?\s*"(\w+)"')
-
 Shape = TypeVar("Shape")
 
 
@@ -33,8 +26,8 @@ class _Version(msgspec.Struct):
 
 
 _crates: dict[bool, msgspec.json.Decoder[Any]] = {
-    True: msgspec.json.Decoder(fmt.Crate[int]),
-    False: msgspec.json.Decoder(fmt.Crate[str]),
+    True: msgspec.json.Decoder(schema.Crate[int]),
+    False: msgspec.json.Decoder(schema.Crate[str]),
 }
 _version = msgspec.json.Decoder(_Version)
 _links = msgspec.json.Decoder(dict[str, Id])
@@ -42,32 +35,32 @@ _attrs = msgspec.json.Decoder(list[str | dict[str, Any]])
 _by_tag: dict[type[Any], msgspec.json.Decoder[Any]] = {
     shape: msgspec.json.Decoder(dict[str, shape])  # type: ignore[valid-type]
     for shape in (
-        fmt.AssocConst,
-        fmt.AssocType,
-        fmt.ConstantInner,
-        fmt.EnumInner,
-        fmt.ExternCrate,
-        fmt.Function,
-        fmt.Impl,
-        fmt.Module,
-        fmt.Primitive,
-        fmt.ProcMacro,
-        fmt.Static,
-        fmt.StructInner,
-        fmt.Trait,
-        fmt.TraitAlias,
-        fmt.TypeAlias,
-        fmt.UnionInner,
-        fmt.Use,
-        fmt.Variant,
-        types.Type,
+        schema.AssocConst,
+        schema.AssocType,
+        schema.ConstantInner,
+        schema.EnumInner,
+        schema.ExternCrate,
+        schema.Function,
+        schema.Impl,
+        schema.Module,
+        schema.Primitive,
+        schema.ProcMacro,
+        schema.Static,
+        schema.StructInner,
+        schema.Trait,
+        schema.TraitAlias,
+        schema.TypeAlias,
+        schema.UnionInner,
+        schema.Use,
+        schema.Variant,
+        schema.Type,
         str,
     )
 }
 
 
 def format_version(body: bytes) -> int:
-    """The format's number, which rustdoc writes last: read from the tail without parsing.
+    """Return the format's number, which rustdoc writes last: the tail is read without parsing.
 
     Raises:
         UnreadableInput: if the body is not rustdoc JSON, or is cut short.
@@ -104,7 +97,7 @@ class RustdocFile:
         with decoding(self.format_version):
             self.crate = _crates[self.format_version >= _INTEGER_IDS].decode(body)
         self.index: dict[Id, Item] = self.crate.index
-        self.paths: dict[Id, fmt.Summary] = self.crate.paths
+        self.paths: dict[Id, schema.Summary] = self.crate.paths
         self._legacy = self.format_version < _LEGACY_BELOW
         self._traits: frozenset[Id] = frozenset()
         if self._legacy:
@@ -118,7 +111,7 @@ class RustdocFile:
         return self.index[self.crate.root].name or ""
 
     def kind(self, item: Item) -> str:
-        """The item's kind in the spelling of format 37 and later."""
+        """Return the item's kind in the spelling of format 37 and later."""
         if item.kind:
             return KINDS.get(item.kind, item.kind)
         found = _TAG.match(bytes(item.inner))
@@ -132,30 +125,30 @@ class RustdocFile:
         content = msgspec.json.decode(item.inner)
         if not item.kind:
             content = next(iter(content.values()))
-        elif shape is types.Type:
+        elif shape is schema.Type:
             content = {"type": content}
         content = upgrade(self.kind(item), content, self._traits)
-        if item.kind and shape is types.Type:
+        if item.kind and shape is schema.Type:
             content = content["type"]
         return msgspec.convert(content, shape)
 
     def links(self, item: Item) -> dict[str, Id]:
-        """Link text exactly as written, to the id that it means."""
+        """Return ids by link text exactly as written."""
         return _links.decode(item.links)
 
     def attrs(self, item: Item) -> list[str | dict[str, Any]]:
-        """The attributes: words, source text, or one-key objects."""
+        """Return the attributes: words, source text, or one-key objects."""
         return _attrs.decode(item.attrs)
 
     def local(self, item_id: Id | None) -> Item | None:
-        """The item if it is this crate's own."""
+        """Return the item if it is this crate's own."""
         item = self.index.get(item_id) if item_id is not None else None
         return item if item is not None and item.crate_id == 0 else None
 
 
 @contextmanager
 def decoding(version: int) -> Iterator[None]:
-    """Turns decoding faults into the errors that callers know."""
+    """Turn decoding errors into UnsupportedFormat and UnreadableInput."""
     try:
         yield
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

@@ -1,22 +1,17 @@
-"""Module-level items as drafts: their canonical path, header, page, and their aliases.
-
-This room knows how a place in the public view becomes a draft. The walk is ``public_paths``; what
-an item owns is ``members``.
-"""
+"""Add module-level items to the drafts: canonical path, header, page and aliases."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from docstow.core.model import Relation
-from docstow.languages.rust.rustdoc import format as fmt
-from docstow.languages.rust.rustdoc import links as doc_pages
+from docstow.languages.rust.rustdoc import pages, schema
 from docstow.languages.rust.rustdoc.drafts import Draft, Drafts, Part
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Id, Item
-from docstow.languages.rust.rustdoc.links import External
-from docstow.languages.rust.rustdoc.members import Members, function_words
+from docstow.languages.rust.rustdoc.members import Members, function_qualifiers
+from docstow.languages.rust.rustdoc.pages import External
 from docstow.languages.rust.rustdoc.paths import Place, PublicView
+from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
 _PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
@@ -41,7 +36,7 @@ class Items:
         self.aliases: dict[tuple[str, str], None] = {}
 
     def add(self, view: PublicView) -> None:
-        """Add everything that the view shows; variants last, for most are members already."""
+        """Add everything in the view; variants last, for most are members already."""
         variants = []
         for target, places in view.places.items():
             if self.file.kind(self.file.index[target]) == "variant":
@@ -54,10 +49,10 @@ class Items:
             self._foreign(places)
 
     def relations(self, view: PublicView) -> list[Relation]:
-        """Aliases, and globs of other crates."""
+        """Return aliases, and globs of other crates."""
         found = [Relation(alias, "alias", path) for alias, path in self.aliases]
         for glob in view.globs:
-            use = self.file.inner(self.file.index[glob.use], fmt.Use)
+            use = self.file.inner(self.file.index[glob.use], schema.Use)
             target, _, crate = self._named(use)
             version = crate.version if crate is not None else ""
             found.append(Relation(glob.path, "re-exports", f"{target}::*", version))
@@ -76,35 +71,35 @@ class Items:
                 kind=kind,
                 title=place.path.rpartition("::")[2],
                 parent=place.path.rpartition("::")[0],
-                url=doc_pages.page(self.root, home.path, kind),
+                url=pages.page(self.root, home.path, kind),
                 parts=[Part("", self._signature(item), sources)],
-                attributes=self.drafts.attributes(item, conditions) | self._words(item, kind),
+                attributes=self.drafts.attributes(item, conditions) | self._qualifiers(item, kind),
                 mentioned=self.printer.mentioned,
             ),
             target,
         )
         self._alias(draft, places[1:])
-        self.members.of(draft, item, [*conditions, *self.drafts.conditions([target])])
+        self.members.add(draft, item, [*conditions, *self.drafts.conditions([target])])
 
     def _variant(self, target: Id, places: list[Place]) -> None:
-        """A variant at module level is an alias, unless its enum cannot be named."""
-        known = self.drafts.anchors.get(target)
-        if known is None:
+        """Add a variant at module level: an alias, unless its enum cannot be named."""
+        anchor = self.drafts.anchors.get(target)
+        if anchor is None:
             self._local(target, places)
             return
-        self._alias(self.drafts.by_key[known.document, "variant"], places)
+        self._alias(self.drafts.by_key[anchor.document, "variant"], places)
 
     def _alias(self, draft: Draft, places: list[Place]) -> None:
         paths = dict.fromkeys(each.path for each in places if each.path != draft.path)
         if paths:
-            known = draft.attributes.get("aliases", ())
-            draft.attributes["aliases"] = list(dict.fromkeys([*known, *paths]))
+            present = draft.attributes.get("aliases", ())
+            draft.attributes["aliases"] = list(dict.fromkeys([*present, *paths]))
         self.aliases.update(dict.fromkeys((path, draft.path) for path in paths))
 
     def _kind(self, item: Item) -> str:
         kind = self.file.kind(item)
         if kind == "proc_macro":
-            return _PROC_MACROS[self.file.inner(item, fmt.ProcMacro).kind]
+            return _PROC_MACROS[self.file.inner(item, schema.ProcMacro).kind]
         return kind
 
     def _signature(self, item: Item) -> str:
@@ -113,25 +108,25 @@ class Items:
             return f"crate {item.name}"
         return self.printer.item(item)
 
-    def _words(self, item: Item, kind: str) -> dict[str, Any]:
-        """Attributes that come from the declaration itself."""
+    def _qualifiers(self, item: Item, kind: str) -> dict[str, Any]:
+        """Return attributes that come from the declaration itself."""
         if kind == "function":
-            return function_words(self.file.inner(item, fmt.Function))
-        if kind == "trait" and self.file.inner(item, fmt.Trait).is_unsafe:
+            return function_qualifiers(self.file.inner(item, schema.Function))
+        if kind == "trait" and self.file.inner(item, schema.Trait).is_unsafe:
             return {"unsafe": True}
         return {}
 
     def _foreign(self, places: list[Place]) -> None:
-        """What this crate only re-exports: the file has neither its docs nor its header."""
+        """Add an item that is only re-exported: the file has neither its docs nor its header."""
         place = places[0]
         item = self.file.index[place.target]
         name = place.path.rpartition("::")[2]
         target, kind, crate = self._target(item)
         parent = place.path.rpartition("::")[0]
         if place.has_page and kind and kind != "variant":
-            url = doc_pages.page(self.root, place.path, kind)
+            url = pages.page(self.root, place.path, kind)
         else:
-            url = doc_pages.reexport(self.root, parent, name)
+            url = pages.reexport(self.root, parent, name)
         attributes = self.drafts.attributes(item, self.drafts.conditions(place.through))
         described = {"target": target, "target_kind": kind}
         if crate is not None:
@@ -161,37 +156,37 @@ class Items:
 
     def _target(self, item: Item) -> tuple[str, str, External | None]:
         if self.file.kind(item) == "use":
-            return self._named(self.file.inner(item, fmt.Use))
-        crate = self.file.inner(item, fmt.ExternCrate)
+            return self._named(self.file.inner(item, schema.Use))
+        crate = self.file.inner(item, schema.ExternCrate)
         by_name = {each.lib: each for each in self.externals.values()}
         name = crate.rename if crate.rename in by_name else crate.name
         return name, "module", by_name.get(name)
 
-    def _named(self, use: fmt.Use) -> tuple[str, str, External | None]:
-        """Path, kind and crate of what a ``use`` of another crate means.
+    def _named(self, use: schema.Use) -> tuple[str, str, External | None]:
+        """Return path, kind and crate of what a ``use`` of another crate means.
 
-        The path as written is one that users can write, the definition path often is not; but
-        it counts only if it starts at the crate that documents the item.
+        Users can write the path of the ``use``, but often not the definition path. It counts only
+        if it starts at the crate that documents the item.
         """
         summary = self.file.paths.get(use.id) if use.id is not None else None
         if summary is None:
             return use.source.removeprefix("::"), "" if use.id is not None else "primitive", None
         crate = self.externals.get(summary.crate_id)
-        kind = doc_pages.document_kind(summary.kind)
+        kind = pages.document_kind(summary.kind)
         written = use.source.removeprefix("::")
         first = written.partition("::")[0]
         if crate is not None and first == crate.lib:
             return written, kind, crate
-        if crate is not None and {first, crate.lib} <= doc_pages.STD:
+        if crate is not None and {first, crate.lib} <= pages.STD:
             shown = next((each for each in self.externals.values() if each.lib == first), crate)
             return written, kind, shown
         return "::".join(summary.path), kind, crate
 
     def _url(self, item: Item) -> str:
-        """Where another crate documents what the ``use`` names."""
+        """Return the URL where another crate documents what the ``use`` names."""
         target, kind, crate = self._target(item)
         if crate is None or not crate.url or not kind:
             return ""
         if self.file.kind(item) == "use" and not target.startswith(f"{crate.lib}::"):
             return ""
-        return doc_pages.page(crate.url, target, kind)
+        return pages.page(crate.url, target, kind)

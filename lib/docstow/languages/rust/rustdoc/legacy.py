@@ -1,8 +1,8 @@
-"""Formats 15 to 36: rewrites one item's ``inner`` into the shape of format 37.
+"""Rewrite an item's ``inner`` of formats 15 to 36 in the form of format 37.
 
-This room knows the old spellings and nothing else. The differences are those of the change notes
-of ``rustdoc-types``: adjacent tags until 24, ``import``/``typedef``/``method`` and un-prefixed
-booleans until 33, variants and structs that were laid out flat until 22.
+The differences are those of the change notes of ``rustdoc-types``: adjacent tags until 24,
+``import``/``typedef``/``method`` and un-prefixed booleans until 33, variants and structs that were
+laid out flat until 22.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from docstow.languages.rust.rustdoc.format import Id
+from docstow.languages.rust.rustdoc.schema import Id
 
 KINDS = {"import": "use", "typedef": "type_alias", "method": "function", "opaque_ty": "type_alias"}
-
 _KEYS = {
     "bindings": "constraints",
     "c_variadic": "is_c_variadic",
@@ -40,7 +39,7 @@ def upgrade(kind: str, inner: Any, traits: Container[Id]) -> Any:
         traits: ids of traits; format 15 wrote ``dyn Trait`` as the bare path of a trait.
 
     Returns:
-        JSON that converts into the struct of ``rustdoc_format`` for that kind.
+        JSON that converts into the struct of :mod:`.schema` for that kind.
     """
     value = _value(inner, traits)
     if not isinstance(value, dict):
@@ -82,7 +81,7 @@ def _value(value: Any, traits: Container[Id]) -> Any:
 
 
 def _tagged(value: dict[str, Any], traits: Container[Id]) -> Any:
-    """``{"kind": k, "inner": x}`` to ``{k: x}``, and a trait's path where a type stands to dyn."""
+    """Turn ``{"kind": k, "inner": x}`` into ``{k: x}``, and a trait used as a type into dyn."""
     kind, inner = value["kind"], value.get("inner")
     if inner is None:
         return kind
@@ -96,7 +95,7 @@ def _tagged(value: dict[str, Any], traits: Container[Id]) -> Any:
 
 
 def _bare_path(trait: dict[str, Any]) -> dict[str, Any]:
-    """A trait was a type until format 15; it is a path since."""
+    """Return the path of a trait, which was a type until format 15."""
     if "dyn_trait" in trait:
         trait = trait["dyn_trait"]["traits"][0]["trait"]
     path: dict[str, Any] = trait.get("resolved_path", trait)

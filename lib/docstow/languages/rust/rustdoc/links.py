@@ -1,8 +1,6 @@
-"""Intra-doc links in Markdown, turned into ordinary ones or into plain text.
+"""Intra-doc links in Markdown, turned into ordinary links or into plain text.
 
-This room knows Markdown's link syntax and keeps its hands off code. It does not know what a link
-means: callers say which link texts are items, and where those are, and what a relative one is
-relative to.
+Code is never changed.
 """
 
 from __future__ import annotations
@@ -10,166 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
-
-from docstow.languages.rust.rustdoc.format import ExternalCrate, Summary
-
-# Where rustdoc's HTML shows an item
-
-
-STD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
-
-
-"""Crates that come with the compiler; their documentation has a site of its own."""
-
-
-_STD_ROOT = "https://doc.rust-lang.org"
-
-
-_CHANNEL = re.compile(r"nightly|beta")
-
-
-"""What stands in the version of an unreleased standard library, and names its site's folder."""
-
-
-_PREFIXES = {
-    "attribute_macro": "attr",
-    "derive_macro": "derive",
-    "extern_type": "foreigntype",
-    "function": "fn",
-    "trait_alias": "traitalias",
-    "type_alias": "type",
-}
-
-
-_ANCHORS = {
-    "variant": "variant",
-    "field": "structfield",
-    "assoc_const": "associatedconstant",
-    "assoc_type": "associatedtype",
-    "method": "method",
-}
-
-
-_SUMMARY_KINDS = {
-    "import": "re-export",
-    "keyword": "keyword",
-    "proc_attribute": "attribute_macro",
-    "proc_derive": "derive_macro",
-    "typedef": "type_alias",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class External:
-    """Another crate as this file knows it; empty where the file does not tell."""
-
-    lib: str
-    package: str
-    version: str
-    url: str
-
-
-def document_kind(summary_kind: str) -> str:
-    """The document kind for a kind as ``paths`` spells it."""
-    return _SUMMARY_KINDS.get(summary_kind, summary_kind)
-
-
-def crate_root(base_url: str, package: str, version: str, lib: str) -> str:
-    """The URL under which the crate's own pages lie, with a final slash."""
-    if lib in STD and package == lib:
-        channel = _CHANNEL.search(version)
-        return f"{_STD_ROOT}/{channel[0] if channel else version or 'stable'}/"
-    return f"{base_url.rstrip('/')}/{package}/{version or 'latest'}/"
-
-
-def page(root: str, path: str, kind: str) -> str:
-    """The page of a module-level item below ``root``; a variant is on its enum's."""
-    segments = path.split("::")
-    if kind == "variant" and len(segments) > 2:
-        return page(root, "::".join(segments[:-1]), "enum") + anchor("variant", segments[-1])
-    if kind == "module":
-        return f"{root}{'/'.join(segments)}/index.html"
-    name = f"{_PREFIXES.get(kind, kind)}.{segments[-1]}.html"
-    return root + "/".join([*segments[:-1], name])
-
-
-def anchor(kind: str, name: str, *, required: bool = False) -> str:
-    """The fragment of a member on its owner's page, with its ``#``."""
-    word = "tymethod" if required and kind == "method" else _ANCHORS[kind]
-    return f"#{word}.{name}"
-
-
-def reexport(root: str, module: str, name: str) -> str:
-    """The line of a re-export that has no page here."""
-    return f"{page(root, module, 'module')}#reexport.{name}"
-
-
-def external(crate: ExternalCrate) -> External:
-    """Read package and version out of the URL that docs.rs gives to the compiler.
-
-    Its last folder, the target, is left out: it is the default one there as here.
-    """
-    url = crate.html_root_url or (f"{_STD_ROOT}/stable/" if crate.name in STD else "")
-    url = url if not url or url.endswith("/") else url + "/"
-    if url.startswith(_STD_ROOT):
-        if crate.name not in STD:  # a private dependency of std, documented nowhere
-            return External(crate.name, "", "", "")
-        return External(crate.name, crate.name, urlsplit(url).path.strip("/"), url)
-    parts = urlsplit(url)
-    package, version = [*parts.path.strip("/").split("/"), "", ""][:2]
-    if parts.hostname != "docs.rs" or not version[:1].isdigit():
-        return External(crate.name, "", "", url)
-    return External(crate.name, package, version, f"https://docs.rs/{package}/{version}/")
-
-
-def external_page(summary: Summary, crates: Mapping[int, External]) -> str:
-    """The page of another crate's item; empty if the crate's documentation is nowhere known.
-
-    A private definition path does as well: rustdoc leaves a redirect there.
-    """
-    crate = crates.get(summary.crate_id)
-    if crate is None or not crate.url:
-        return ""
-    return page(crate.url, "::".join(summary.path), document_kind(summary.kind))
-
 
 _FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
-
-
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-
-
 _DEFINITION = re.compile(
     r"""^[\s>]*\[(?P<label>(?:[^\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?P<dest><[^>\n]*>|\S+)
         (?:[ \t]+(?:"[^"]*"|'[^']*'|\([^)]*\)))?[ \t]*(?:\n|\Z)""",
     re.MULTILINE | re.VERBOSE,
 )
-
-
 _DESTINATION = re.compile(
     r"""\(\s*(?P<dest><[^>\n]*>|(?:[^\s()]|\([^\s()]*\))*)
         (?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)""",
     re.VERBOSE,
 )
-
-
 _INTERESTING = re.compile(r"[\\`\[<]")
-
-
 _BRACKETS = re.compile(r"\\.|!?\[|[`\]]", re.DOTALL)
-
-
 _TICKS = re.compile(r"`+")
-
-
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
-
-
 # `../runtime/index.html#part`; with a scheme or a host it is absolute already.
 _RELATIVE_PAGE = re.compile(r"(?!//)[^:?#]+\.html(?:[?#].*)?")
-
-
 Links = Mapping[str, str]
 
 
@@ -180,8 +37,8 @@ def resolve(text: str, links: Links, absolute: Callable[[str], str] | None = Non
         text: Markdown.
         links: link text (or destination) exactly as written to a URL; an empty URL turns the
             link into its bare text.
-        absolute: gives the URL of a relative destination (``../index.html``), which means
-            nothing anywhere but on the page it was written for; such links stay if left out.
+        absolute: returns the URL of a relative destination (``../index.html``), which is valid
+            only on the page it was written for; without it such links stay as they are.
 
     Returns:
         Markdown in which those links are inline, so that a part of it still links after a split;
@@ -205,7 +62,7 @@ def _label(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """Split into (is code, text), prose by paragraphs, whose code spans cannot reach further."""
+    """Split into (is code, text); prose by paragraphs, beyond which no code span reaches."""
     fence = ""
     held: list[str] = []
     in_list, after_blank = False, True
@@ -235,7 +92,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 
 class _Scanner:
-    """Reads paragraphs from left to right.
+    """Reads paragraphs from left to right and replaces their links.
 
     Args:
         links: see :func:`resolve`.
@@ -251,7 +108,7 @@ class _Scanner:
         self.absolute = absolute
 
     def prose(self, text: str) -> str:
-        """One paragraph with its links resolved, and without the definitions of those."""
+        """Return a paragraph with its links resolved, and without the definitions of those."""
         text = _DEFINITION.sub(
             lambda found: "" if self._destination(found["dest"]) is not None else found[0], text
         )
@@ -266,7 +123,7 @@ class _Scanner:
         return "".join(out)
 
     def _step(self, text: str, at: int, closings: Mapping[int, int]) -> tuple[str, int]:
-        """What stands at a character that may begin something, and where to go on."""
+        """Return what stands at a special character, and where to go on."""
         mark = text[at]
         if mark == "[":
             return self._link(text, at, closings)
@@ -280,7 +137,7 @@ class _Scanner:
         return text[at:end], end
 
     def _link(self, text: str, at: int, closings: Mapping[int, int]) -> tuple[str, int]:
-        """A link in one of its forms; a bracket around other links is none."""
+        """Return a link in one of its forms; a bracket around other links is none."""
         end = closings.get(at, -1)
         if end < 0:
             return "[", at + 1
@@ -301,12 +158,12 @@ class _Scanner:
         return (_shown(label, url), end + 1) if url is not None else ("[", at + 1)
 
     def _reference(self, key: str) -> str | None:
-        """URL of ``[key]``: by its definition if there is one, else as a link in itself."""
+        """Return the URL of ``[key]``: by its definition, or else as a link in itself."""
         dest = self.defined.get(_label(key))
         return self._destination(dest) if dest is not None else self._url(key)
 
     def _destination(self, written: str) -> str | None:
-        """URL of what stands where only a destination can; None if it is to stay."""
+        """Return the URL of a destination; None if it stays as it is."""
         dest = written.strip("<>")
         url = self._url(dest)
         if url is None and self.absolute is not None and _RELATIVE_PAGE.fullmatch(dest):
@@ -327,7 +184,7 @@ def _shown(label: str, url: str) -> str:
 
 
 def _code_span(text: str, at: int) -> int:
-    """The end of the code span that opens here; if none closes it, the end of its ticks."""
+    """Return the end of the code span that opens here; of its ticks if it is never closed."""
     ticks = _TICKS.match(text, at)
     if ticks is None:
         return at + 1
@@ -347,9 +204,9 @@ class _Bracket:
 
 
 def _closings(text: str) -> dict[int, int]:
-    """Each opening bracket's closing one, over code spans and escapes.
+    """Return each opening bracket's closing one, over code spans and escapes.
 
-    Brackets around other brackets are left out, for no link can hold a link; images can be held.
+    Brackets around other brackets are left out, for no link can contain a link; images can.
     """
     found: dict[int, int] = {}
     opened: list[_Bracket] = []

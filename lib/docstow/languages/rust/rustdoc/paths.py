@@ -1,7 +1,7 @@
-"""What each module's names mean: Rust's name resolution as far as a rustdoc file shows it.
+"""Find all public paths of a crate: Rust's name resolution as far as a rustdoc file shows it.
 
-This room knows namespaces, renames, chains of ``use``, and globs with their cycles and shadowing.
-It does not know paths: a module has its names whatever leads to it.
+First the names of each module are resolved, whatever leads to it: namespaces, renames, chains of
+``use``, and globs with their cycles and shadowing. Then paths are enumerated from the root.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from docstow.languages.rust.rustdoc import format as fmt
+from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.format import Id, Item
+from docstow.languages.rust.rustdoc.schema import Id, Item
 
 _TYPES, _VALUES, _MACROS = "types", "values", "macros"
-
-
 _NAMESPACES = {
     **dict.fromkeys(("function", "constant", "static"), (_VALUES,)),
     **dict.fromkeys(
@@ -30,7 +28,7 @@ _NAMESPACES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name in a module; :class:`Place` explains the members."""
+    """A name in a module; :class:`Place` explains the members."""
 
     name: str
     target: Id
@@ -77,14 +75,14 @@ class ModuleNames:
         return found
 
     def _items(self, module: Id) -> Iterator[tuple[Id, Item]]:
-        inner = self.file.inner(self.file.index[module], fmt.Module)
+        inner = self.file.inner(self.file.index[module], schema.Module)
         for item_id in inner.items:
             item = self.file.index.get(item_id)  # of any crate: format 15 inlined re-exports
             if item is not None and bytes(item.visibility) in {b'"public"', b'"default"'}:
                 yield item_id, item
 
     def _collect(self, start: Id) -> None:
-        """Fill the tables of explicit names of all modules that can matter, and note globs."""
+        """Fill the tables of explicit names of all modules that can matter, and collect globs."""
         pending = [start]
         while pending:
             module = pending.pop()
@@ -105,17 +103,17 @@ class ModuleNames:
             pending += [target for target, _ in self._globs[module]]
 
     def _add_variants(self, enum: Id, table: Table) -> None:
-        for item_id in self.file.inner(self.file.index[enum], fmt.EnumInner).variants:
+        for item_id in self.file.inner(self.file.index[enum], schema.EnumInner).variants:
             item = self.file.index.get(item_id)
             if item is not None and item.name:
                 entry = Entry(item.name, item_id, has_page=False)
                 table[item.name, _TYPES] = table[item.name, _VALUES] = entry
 
     def _entry(self, module: Id, item_id: Id, item: Item) -> Entry | None:
-        """What an item of a module adds to its names; globs are put aside."""
+        """Return what an item of a module adds to its names; globs are collected instead."""
         kind = self.file.kind(item)
         if kind == "use":
-            use = self.file.inner(item, fmt.Use)
+            use = self.file.inner(item, schema.Use)
             if use.is_glob:
                 self._add_glob(module, item_id, use)
                 return None
@@ -126,7 +124,7 @@ class ModuleNames:
             return None
         return Entry(item.name, item_id)
 
-    def _add_glob(self, module: Id, item_id: Id, use: fmt.Use) -> None:
+    def _add_glob(self, module: Id, item_id: Id, use: schema.Use) -> None:
         target, _, through = self._follow(item_id, use)
         item = self.file.local(target)
         if target is not None and item is not None and self.file.kind(item) in {"module", "enum"}:
@@ -134,18 +132,18 @@ class ModuleNames:
         elif item is None:
             self.foreign_globs[module][through[-1]] = None
 
-    def _use_entry(self, item_id: Id, use: fmt.Use) -> Entry:
+    def _use_entry(self, item_id: Id, use: schema.Use) -> Entry:
         target, last, through = self._follow(item_id, use)
-        words = " ".join(str(each) for each in self.file.attrs(self.file.index[item_id]))
+        attributes = " ".join(str(each) for each in self.file.attrs(self.file.index[item_id]))
         foreign = target is None or self.file.local(target) is None
         if foreign:
-            known = self.file.paths.get(target) if target is not None else None
-            name = known.path[-1] if known is not None else use.source.rpartition("::")[2]
-            crate_root = known is not None and len(known.path) == 1
-            inlined = not crate_root or "(inline" in words
+            summary = self.file.paths.get(target) if target is not None else None
+            name = summary.path[-1] if summary is not None else use.source.rpartition("::")[2]
+            crate_root = summary is not None and len(summary.path) == 1
+            inlined = not crate_root or "(inline" in attributes
         else:
             name = (self.file.index[target].name if target is not None else None) or ""
-            inlined = "(inline" in words or target not in self.direct
+            inlined = "(inline" in attributes or target not in self.direct
         return Entry(
             name=use.name,
             target=last if target is None or foreign else target,
@@ -153,26 +151,26 @@ class ModuleNames:
             through=through,
             use=item_id,
             renamed=use.name != name,
-            has_page=inlined and "no_inline" not in words,
+            has_page=inlined and "no_inline" not in attributes,
         )
 
-    def _follow(self, item_id: Id, use: fmt.Use) -> tuple[Id | None, Id, tuple[Id, ...]]:
-        """Follow a chain of ``use``: the final id, the last ``use``, and all of them."""
+    def _follow(self, item_id: Id, use: schema.Use) -> tuple[Id | None, Id, tuple[Id, ...]]:
+        """Follow a chain of ``use``; return the final id, the last ``use`` and all of them."""
         chain = [item_id]
         while True:
             item = self.file.local(use.id)
             if item is None or self.file.kind(item) != "use" or use.id in chain:
                 return use.id, chain[-1], tuple(chain)
-            following = self.file.inner(item, fmt.Use)
+            following = self.file.inner(item, schema.Use)
             if following.is_glob or use.id is None:
                 return use.id, chain[-1], tuple(chain)
             chain.append(use.id)
             use = following
 
     def _extern_crate(self, item_id: Id, item: Item) -> Entry | None:
-        inner = self.file.inner(item, fmt.ExternCrate)
-        known = {each.name for each in self.file.crate.external_crates.values()}
-        name = inner.name if inner.rename in known or inner.rename is None else inner.rename
+        inner = self.file.inner(item, schema.ExternCrate)
+        crates = {each.name for each in self.file.crate.external_crates.values()}
+        name = inner.name if inner.rename in crates or inner.rename is None else inner.rename
         return Entry(
             item.name or name,
             item_id,
@@ -187,24 +185,24 @@ class ModuleNames:
         if not entry.foreign:
             item = self.file.index[entry.target]
             kind = self.file.kind(item)
-            if kind == "struct" and _has_constructor(self.file.inner(item, fmt.StructInner)):
+            if kind == "struct" and _has_constructor(self.file.inner(item, schema.StructInner)):
                 return _TYPES, _VALUES
             return _NAMESPACES.get(kind, (_TYPES,))
         item = self.file.index[entry.target]
         if self.file.kind(item) != "use":
             return (_TYPES,)
-        target = self.file.inner(item, fmt.Use).id
+        target = self.file.inner(item, schema.Use).id
         summary = self.file.paths.get(target) if target is not None else None
         return _NAMESPACES.get(summary.kind, (_TYPES,)) if summary is not None else (_TYPES,)
 
     def is_module(self, entry: Entry) -> bool:
-        """Whether the entry is a module of this crate."""
+        """Tell whether the entry is a module of this crate."""
         if entry.foreign:
             return False
         return self.file.kind(self.file.index[entry.target]) == "module"
 
     def _spread_globs(self) -> None:
-        """Let names flow through globs until nothing changes; explicit names are never replaced."""
+        """Copy names through globs until nothing changes; explicit names are never replaced."""
         changed = True
         while changed:
             changed = False
@@ -221,7 +219,7 @@ class ModuleNames:
                     changed = changed or bool(missing)
 
     def _through(self, entry: Entry, module: Id, way: tuple[Id, ...]) -> Entry:
-        """The entry as the glob shows it; rustdoc inlines only what a private module hides."""
+        """Return the entry as a glob shows it; rustdoc inlines only what a private module hides."""
         hidden = module not in self.direct
         return replace(
             entry,
@@ -234,19 +232,15 @@ class ModuleNames:
         return self.file.kind(self.file.index[target]) == "enum"
 
 
-def _has_constructor(struct: fmt.StructInner) -> bool:
-    """Unit and tuple structs are values as well, named like the type."""
+def _has_constructor(struct: schema.StructInner) -> bool:
+    """Tell whether a struct is a value as well: unit and tuple structs are."""
     return isinstance(struct.kind, str) or struct.kind.plain is None
 
 
-# Which paths a user can write
-
-
+#: Paths under which one module is entered; modules that re-export each other have no end of
+#: them. Beyond this the module itself is still an alias, so that longer paths resolve by their
+#: prefix.
 MOST_VISITS = 12
-
-
-"""Paths under which one module is entered; modules that re-export each other have no end of them.
-Beyond this the module itself is still an alias, so that longer paths resolve by their prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +301,7 @@ def walk(file: RustdocFile) -> PublicView:
 
 
 def order(place: Place, definition: str) -> tuple[bool, bool, int, bool, bool, str]:
-    """Sort key: what users would write first.
+    """Return the sort key that puts first what users would write.
 
     Not through a prelude; under its own name; short; where it is defined, or at least has a page;
     alphabetical.
@@ -319,7 +313,7 @@ def order(place: Place, definition: str) -> tuple[bool, bool, int, bool, bool, s
 
 
 def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
-    """Breadth first, so that a module's shortest paths are entered before longer ones."""
+    """Walk the modules breadth first, so that the shortest paths of a module are entered first."""
     root = file.crate.root
     view = PublicView()
     places = defaultdict(list, {root: [Place(file.lib, root)]})
@@ -356,5 +350,5 @@ def _foreign_key(file: RustdocFile, entry: Entry) -> Id:
     item = file.index[entry.target]
     if file.kind(item) != "use":
         return entry.target
-    use = file.inner(item, fmt.Use)
+    use = file.inner(item, schema.Use)
     return use.id if use.id is not None else f"use:{use.source}"

@@ -1,8 +1,8 @@
-"""Split crates put together again: items of sibling crates under the paths that users write.
+"""Merge split crates: items of sibling crates under the paths that users write.
 
 ``clap`` is ``pub use clap_builder::*`` and little else; so are ``futures``, ``rand`` and others.
-Their JSON holds only the ``use``, and the items stand in the JSON of the sibling. This room knows
-how to hang them where the ``use`` says. It does not know where the siblings' files come from.
+Their JSON has only the ``use``; the items are in the JSON of the sibling, and are moved to the path
+that the ``use`` gives them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,11 @@ from docstow.core.model import STANDARD, Document, Relation
 from docstow.core.relations import PACKED, SINGLE
 from docstow.languages.rust.rustdoc import CrateDocs
 
-# One sibling of a split crate, by paths
-
-
 _MEMBERS = frozenset({"method", "assoc_const", "assoc_type"})
 
 
 class Part:
-    """One sibling, by paths."""
+    """The documents of one sibling, by path."""
 
     def __init__(self, docs: CrateDocs) -> None:
         self.docs = docs
@@ -41,25 +38,25 @@ class Part:
                 self.globs[relation.subject].append(relation.object.removesuffix("::*"))
 
     def canonical(self, path: str) -> str | None:
-        """The path under which the sibling itself documents what ``path`` means."""
+        """Return the path under which the sibling itself documents what ``path`` means."""
         for candidate in (path, self.aliases.get(path), self.docs.definitions.get(path)):
             if candidate is not None and candidate in self.by_path:
                 return candidate
         return None
 
     def is_module(self, path: str) -> bool:
-        """Whether a module has this path; a primitive type can have it too."""
+        """Tell whether a module has this path; a primitive type can have it too."""
         return any(document.kind == "module" for document in self.by_path[path])
 
     def primitive_members(self, path: str) -> Iterator[str]:
-        """Paths of the members of a primitive type, without those of a module of the same name."""
+        """Yield paths of the members of a primitive type, without those of a module of its name."""
         if any(document.kind == "primitive" for document in self.by_path[path]):
             for child in dict.fromkeys(self.children[path]):
                 if any(document.kind in _MEMBERS for document in self.by_path[child]):
                     yield child
 
     def owned(self, path: str) -> Iterator[Document]:
-        """The documents of an item: itself and its members, theirs included."""
+        """Yield the documents of an item: itself and its members, theirs included."""
         for document in self.by_path[path]:
             if document.kind != "module":
                 yield document
@@ -68,21 +65,21 @@ class Part:
                 yield from self.owned(child)
 
 
-#: No split crate known has so many parts; a cycle has.
+#: A limit against cycles; no known split crate has so many parts.
 MOST_SIBLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """A crate that another one re-exports: its library's name, its package and exact version."""
+    """A crate that another one re-exports: library, package and exact version."""
 
     lib: str
     package: str
     version: str
 
 
-def siblings(docs: CrateDocs, at_hand: Collection[str] = ()) -> list[Sibling]:
-    """The crates whose items belong under this crate's paths.
+def find_siblings(docs: CrateDocs, at_hand: Collection[str] = ()) -> list[Sibling]:
+    """Return the crates whose items belong under this crate's paths.
 
     Those are the ones that it re-exports by glob, and those of its own family: their names
     begin alike, as ``futures`` and ``futures_util`` do. A single item of a stranger
@@ -110,15 +107,18 @@ def siblings(docs: CrateDocs, at_hand: Collection[str] = ()) -> list[Sibling]:
     return [wanted[lib] for lib in sorted(wanted)]
 
 
-def gather(
+def read_siblings(
     docs: CrateDocs,
     read: Callable[[Sibling], CrateDocs | None],
     at_hand: Collection[str] = (),
 ) -> dict[str, CrateDocs]:
-    """Read the siblings of a crate, and theirs, by library name; unreadable ones are left out."""
+    """Read the siblings of a crate, and theirs; return them by library name.
+
+    Siblings for which ``read`` returns None are left out.
+    """
     found: dict[str, CrateDocs] = {}
     seen = {str(docs.facts["lib"])}
-    queue = siblings(docs, at_hand)
+    queue = find_siblings(docs, at_hand)
     while queue and len(seen) <= MOST_SIBLINGS:
         sibling = queue.pop(0)
         if sibling.lib in seen:
@@ -126,38 +126,38 @@ def gather(
         seen.add(sibling.lib)
         if (part := read(sibling)) is not None:
             found[sibling.lib] = part
-            queue += siblings(part, at_hand)
+            queue += find_siblings(part, at_hand)
     return found
 
 
-def graft(docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> CrateDocs:
-    """The crate with its siblings' items under its own paths; itself where there is nothing to do.
+def merge_siblings(docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> CrateDocs:
+    """Return the crate with its siblings' items under its own paths; itself if it has none.
 
     An item gets one canonical path, the shortest that users write, and its other places are
     aliases, as in a crate that was never split. What the crate defines itself wins over a glob.
     A primitive type's page is in each crate of the standard library, but most of its methods are
-    in one: they are brought together.
+    in one: they are merged.
     """
     if not parts:
         return docs
-    return _Graft(docs, parts).result()
+    return _Merge(docs, parts).result()
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an item of a sibling is hung, and the ``use`` that hangs it there, if it is single."""
+    """A path that an item of a sibling gets, and the ``use`` of it, unless that is a glob."""
 
     path: str
     use: Document | None
 
 
-class _Graft:
-    """One run."""
+class _Merge:
+    """The merge of one crate with its siblings."""
 
     def __init__(self, docs: CrateDocs, parts: Mapping[str, CrateDocs]) -> None:
         self.docs = docs
         primitives = {d.path for d in docs.documents if d.kind == "primitive"}
-        #: What no glob may hide; a primitive's methods are in other namespaces than a module's.
+        #: Paths that no glob replaces; methods of a primitive have a namespace of their own.
         self.own = {
             document.path
             for document in docs.documents
@@ -177,7 +177,7 @@ class _Graft:
     def result(self) -> CrateDocs:
         self._place_all()
         here = {key: _best(places) for key, places in self.places.items()}
-        documents = {(d.path, d.kind): d for d in self._hung(here)}
+        documents = {(d.path, d.kind): d for d in self._moved(here)}
         documents |= {(d.path, d.kind): d for d in self.kept}
         ordered = [documents[key] for key in sorted(documents)]
         facts = {
@@ -210,7 +210,7 @@ class _Graft:
                 self._place(child, _Place(f"{ours}::{child.rpartition('::')[2]}", None))
 
     def _place(self, target: str, place: _Place) -> bool:
-        """Hang what ``target`` means at a place; False if no sibling documents it."""
+        """Add a place for what ``target`` means; False if no sibling documents it."""
         lib = target.split("::")[0]
         part = self.parts.get(lib)
         path = part.canonical(target) if part is not None else None
@@ -228,7 +228,7 @@ class _Graft:
         return True
 
     def _place_children(self, module: str, at: str) -> None:
-        """Hang everything in a sibling's module below a path of ours."""
+        """Add places for everything in a sibling's module below a path of this crate."""
         part = self.parts.get(module.split("::")[0])
         path = part.canonical(module) if part is not None else None
         if part is None or path is None or at.count("::") > MOST_SIBLINGS:
@@ -244,7 +244,7 @@ class _Graft:
         for further in part.globs[path]:
             self._place_children(further, at)
 
-    def _hung(self, here: Mapping[tuple[str, str], _Place]) -> Iterator[Document]:
+    def _moved(self, here: Mapping[tuple[str, str], _Place]) -> Iterator[Document]:
         for (lib, path), best in here.items():
             part = self.parts[lib]
             others = {place.path for place in self.places[lib, path]} - {best.path}
@@ -267,7 +267,7 @@ class _Graft:
         moved: Mapping[str, str],
         documents: list[Document],
     ) -> list[Relation]:
-        """The edges between paths, at their new places; private paths of definitions included."""
+        """Return the relations at their new paths; private paths of definitions included."""
         present = {document.path for document in documents}
 
         def mapped(path: str) -> str:
@@ -308,7 +308,7 @@ class _Graft:
         return sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
 
     def _definitions(self, moved: Mapping[str, str], documents: list[Document]) -> dict[str, str]:
-        """Definition paths of this crate and of its siblings, and the siblings' own paths.
+        """Return definition paths of this crate and of its siblings, and the siblings' own paths.
 
         Items move from a crate to its sibling between releases (``std::io::cursor`` to ``core``),
         and files made with an older one name them here: those are definition paths as well.
@@ -329,12 +329,12 @@ class _Graft:
 
 
 def _best(places: list[_Place]) -> _Place:
-    """The shortest path that users write, no prelude if it can be helped."""
+    """Return the shortest path that users write, no prelude if it can be helped."""
     return min(places, key=lambda p: ("prelude" in p.path.split("::"), p.path.count("::"), p.path))
 
 
 def _with_use(use: Document | None, text: str) -> str:
-    """As rustdoc shows it: the docs of the ``use``, then those of its target."""
+    """Return the docs of the ``use``, then those of its target, as rustdoc shows them."""
     return "\n\n".join(part for part in (use.text if use else "", text) if part)
 
 

@@ -1,7 +1,6 @@
-"""Types, bounds and generics of rustdoc JSON, formats 37 to 61, as typed values.
+"""The schema of rustdoc JSON, formats 37 to 61, as typed values.
 
-This room knows the field names below an item's declaration; ``rustdoc_format`` has the items
-themselves. In structs that stand for a Rust enum exactly one member is set.
+In structs that stand for a Rust enum exactly one member is set.
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Raw, Struct, field
 
+#: Integers since format 35, strings such as ``0:3:1580`` before; valid inside one file only.
 Id = int | str
-
-
-"""Integers since format 35, strings such as ``0:3:1580`` before; valid inside one file only."""
 
 
 class Constant(Struct, gc=False, frozen=True):
@@ -110,10 +107,8 @@ class Type(Struct, gc=False, frozen=True):
     pat: Pattern | None = None
 
 
+#: A type, or the bare word ``infer``.
 Ty = Type | str
-
-
-"""A type, or the bare word ``infer``."""
 
 
 class PreciseCapture(Struct, gc=False, frozen=True):
@@ -278,9 +273,6 @@ class FunctionHeader(Struct, gc=False, frozen=True):
     is_unsafe: bool = False
     is_async: bool = False
     abi: str | dict[str, Any] = "Rust"
-
-
-# The shape of rustdoc JSON, formats 37 to 61, as typed values.
 
 
 Key = TypeVar("Key", int, str)

@@ -49,7 +49,6 @@ from docstow.store.objects import ObjectStore, may_ignore_conditions, open_store
 from docstow.store.read_only import tolerate_read_only
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import UsageMarks
-from docstow.tools import Toolbox
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -67,11 +66,9 @@ if TYPE_CHECKING:
     from docstow.ops.upkeep import Upkeep
     from docstow.server.mcp import Protocol
     from docstow.sources.presets import Presets
+    from docstow.tools import Toolbox
 
 log = logging.getLogger(__name__)
-
-#: The toolsets of a client that selects none.
-TOOLSETS = ("rust", "docs", "packages")
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
@@ -391,11 +388,10 @@ class Runtime:
     @lazy
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
-        from docstow.tools import collections, crates, docs, packages, sources
-        from docstow.tools.metrics import Metrics
+        from docstow.tools.server_tools import make_toolbox
+        from docstow.tools.sources import Desk
 
-        metrics = Metrics()
-        desk = sources.Desk(
+        desk = Desk(
             self.registry,
             self.jobs,
             self.sync,
@@ -403,14 +399,7 @@ class Runtime:
             lambda name: self.presets.find(name),
             self.upstreams.check,
         )
-        tools = [
-            *crates.tools(self.library),
-            *docs.tools(self.prose),
-            *packages.tools(self.projects, self.library, self.snapshots),
-            *sources.tools(self.library, desk),
-            *collections.tools(self.collections, desk, metrics),
-        ]
-        return Toolbox(tools, default_toolsets=TOOLSETS, observe=metrics.observe)
+        return make_toolbox(self.library, desk, self.collections, self.projects, self.snapshots)
 
     @lazy
     def protocol(self) -> Protocol:

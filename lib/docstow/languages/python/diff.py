@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from docstow.languages.python.source.signature import parameters
 from docstow.languages.python.source.syntax import Function
 from docstow.text.python_ast import try_parse_expression, try_parse_module
 
@@ -202,15 +203,14 @@ def _changes(name: str, old: _Parameter, new: _Parameter) -> Iterator[tuple[str,
 
 def _parameters(arguments: ast.arguments) -> dict[str, _Parameter]:
     found: dict[str, _Parameter] = {}
-    plain = [*arguments.posonlyargs, *arguments.args]
-    required = len(plain) - len(arguments.defaults)
-    own = 1 if plain and plain[0].arg.lstrip("_") in _RECEIVERS else 0
-    for position, each in enumerate(plain[own:], own):
-        # Before ``/``, two underscores meant positional-only.
-        hidden = each.arg.startswith("__") and not each.arg.endswith("__")
-        only = position < len(arguments.posonlyargs) or hidden
-        kind = "positional-only" if only else "positional"
-        found[each.arg] = _Parameter(position, kind, position < required)
-    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found[each.arg] = _Parameter(-1, "keyword-only", default is None)
+    named = (each for each in parameters(arguments) if not each.kind.startswith("var_"))
+    for position, each in enumerate(named):
+        if each.kind == "keyword_only":
+            found[each.name] = _Parameter(-1, "keyword-only", each.required)
+        elif position or each.name.lstrip("_") not in _RECEIVERS:
+            # Before ``/``, two underscores meant positional-only.
+            hidden = each.name.startswith("__") and not each.name.endswith("__")
+            only = each.kind == "positional_only" or hidden
+            kind = "positional-only" if only else "positional"
+            found[each.name] = _Parameter(position, kind, each.required)
     return found

@@ -23,7 +23,7 @@ _ALIASED = re.compile(r"npm:((?:@[^/@]+/)?[^/@]+)@(.+)")
 _FOLDERS = ("file:", "link:", "portal:", "workspace:")
 _FILES = (".tgz", ".tar.gz", ".tar")
 #: What Yarn calls the version of a folder of the project.
-_YARNS_OWN = "0.0.0-use.local"
+_YARN_WORKSPACE = "0.0.0-use.local"
 _MAX_DEPTH = 50
 
 
@@ -58,9 +58,9 @@ def _npm_tree(dependencies: object, depth: int) -> Iterator[Locked]:
     for imported, entry in dependencies.items() if isinstance(dependencies, dict) else ():
         if not isinstance(entry, dict) or depth >= _MAX_DEPTH:
             continue
-        told = str(entry.get("version", ""))
-        alias = _ALIASED.fullmatch(told)
-        name, version = alias.groups() if alias else (imported, told)
+        written = str(entry.get("version", ""))
+        alias = _ALIASED.fullmatch(written)
+        name, version = alias.groups() if alias else (imported, written)
         if not _is_folder(version):
             yield _locked(name, version, imported, direct=False if depth else None)
         yield from _npm_tree(entry.get("dependencies"), depth + 1)
@@ -118,10 +118,10 @@ def parse_yarn(text: str) -> list[Locked]:
             parts = line.rstrip().removesuffix(":").split(", ")
             descriptors = [each.strip().strip('"').partition("::")[0] for each in parts]
             own = any("@workspace:" in each for each in descriptors)
-        elif told := re.match(r" {2}version:? \"?([^\"\s]+)\"?$", line):
+        elif locked := re.match(r" {2}version:? \"?([^\"\s]+)\"?$", line):
             listed = descriptors not in ([], ["__metadata"])
-            if listed and not own and told[1] != _YARNS_OWN:
-                blocks.append((descriptors, told[1]))
+            if listed and not own and locked[1] != _YARN_WORKSPACE:
+                blocks.append((descriptors, locked[1]))
         elif not line.startswith("    "):
             section = own and line.strip().rstrip(":") in _KINDS
         elif section and (entry := _YAML.match(line)):

@@ -288,11 +288,11 @@ class Expressions:
         if known is None:
             return None
         types = child(node, "type_arguments")
-        told = [self.typed(each) for each in types.named_children] if types is not None else []
+        arguments = [self.typed(each) for each in types.named_children] if types is not None else []
         spread = any(each.type == "spread_element" for each in given)
         found = known.value.call(
             None if spread else [self._passed(each) for each in given],
-            [each.value if each is not None else None for each in told],
+            [each.value if each is not None else None for each in arguments],
             new=node.type == "new_expression",
         )
         return (found, known.package) if found is not None else None

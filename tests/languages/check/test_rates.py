@@ -1,6 +1,7 @@
 """How often code is judged rightly: right code raises no alarm, wrong names are found.
 
-The printed figures are those of the README; ``pytest -s tests/languages/check/test_rates.py`` shows them.
+The printed figures are those of the README; ``pytest -s tests/languages/check/test_rates.py``
+shows them.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def snapshots(store: Elsewhere, cache: BlobCache) -> Snapshots:
 
 
 def tables(folder: Path, text: str) -> dict[str, Path]:
-    """Two table files; what is in them is no concern of this room."""
+    """Return two table files with any bytes in them."""
     folder.mkdir(exist_ok=True)
     files = {name: folder / f"{name}.parquet" for name in ("documents", "passages")}
     for name, path in files.items():

@@ -25,8 +25,7 @@ from docstow.core.model import (
     source_id,
 )
 from docstow.ingest.changes import make_document, read_page
-from docstow.sources import collection as pushed
-from docstow.sources.collection import Text
+from docstow.sources.collection import KIND, Text, encode, file_of, key, prefix
 from docstow.store.update import RAW, update
 
 if TYPE_CHECKING:
@@ -109,11 +108,11 @@ class Collections:
         Raises:
             InvalidParameter: the name cannot be one.
         """
-        return self._registry.create(pushed.KIND.name, name, title=title)
+        return self._registry.create(KIND.name, name, title=title)
 
     def all(self) -> list[Registration]:
         """Return every collection, by title."""
-        return [each for each in self._registry.all() if each.kind == pushed.KIND.name]
+        return [each for each in self._registry.all() if each.kind == KIND.name]
 
     def push(
         self,
@@ -144,9 +143,10 @@ class Collections:
         given = self._check(text, title, uri, metadata)
         registration = self._find(collection)
         document = _make_document(given)
-        replaced, changed = self._put(pushed.key(registration.id, given.path), given)
+        done = update(self._store, key(registration.id, given.path), RAW, lambda _: encode(given))
+        replaced = done.before is not None
         identity = document_id(registration.id, given.path)
-        if not changed and (there := self._answering(registration, given.path)):
+        if not done.written and (there := self._answering(registration, given.path)):
             found, snapshot_id = there
             if found.digest() == document.digest():
                 return Pushed(identity, registration.id, replaced, snapshot_id, "")
@@ -160,11 +160,11 @@ class Collections:
             DocumentNotFound: there is no such document in it.
         """
         registration = self._find(collection)
-        for entry in self._store.list(pushed.prefix(registration.id)):
+        for entry in self._store.list(prefix(registration.id)):
             # An id ends with the very digits that the object is called by.
             digits = entry.key.rpartition("/")[2].removesuffix(".json")
             identity = f"{registration.id[:12]}.{digits}"
-            if ref == identity or entry.key == pushed.key(registration.id, ref):
+            if ref == identity or entry.key == key(registration.id, ref):
                 self._store.delete(entry.key)
                 return self._sync_push(registration, identity, replaced=True)
         raise DocumentNotFound(
@@ -175,7 +175,7 @@ class Collections:
     def _find(self, name: str) -> Registration:
         wanted = name.strip() or DEFAULT
         with contextlib.suppress(SourceNotFound):
-            return self._registry.get(source_id(pushed.KIND.name, wanted))
+            return self._registry.get(source_id(KIND.name, wanted))
         try:
             registration = self._registry.get(wanted)
         except SourceNotFound as error:
@@ -186,7 +186,7 @@ class Collections:
                 " list_collections shows what there is.",
                 suggestions=error.suggestions,
             ) from None
-        if registration.kind != pushed.KIND.name:
+        if registration.kind != KIND.name:
             raise InvalidParameter(
                 "collection", f"{registration.title} is a {registration.kind}; name a collection"
             )
@@ -210,14 +210,8 @@ class Collections:
             raise InvalidParameter("title", f"must have at most {LONGEST_TITLE} characters")
         if len(uri) > LONGEST_URI or not uri.isprintable():
             raise InvalidParameter("uri", f"must be one line of at most {LONGEST_URI} characters")
-        key = uri or hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()
-        return Text(key, text, title, uri, _check_metadata(metadata))
-
-    def _put(self, key: str, given: Text) -> tuple[bool, bool]:
-        """Store a text; return whether there was one before, and whether that changed anything."""
-        body = pushed.encode(given)
-        done = update(self._store, key, RAW, lambda _: body)
-        return done.before is not None, done.written
+        path = uri or hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()
+        return Text(path, text, title, uri, _check_metadata(metadata))
 
     def _sync_push(self, registration: Registration, identity: str, *, replaced: bool) -> Pushed:
         """Sync the collection, and wait for that.
@@ -233,7 +227,7 @@ class Collections:
 
 def _make_document(text: Text) -> Document:
     """Return the document that a text will be; refuse a text that no sync could read."""
-    file = pushed.file_of(text)
+    file = file_of(text)
     try:
         page = read_page(file)
     except UnreadableInput as error:

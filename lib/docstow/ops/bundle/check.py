@@ -24,7 +24,7 @@ from docstow.ops.bundle.manifest import (
     record_name,
     text_owner,
 )
-from docstow.sources import collection as pushed
+from docstow.sources import collection
 from docstow.store.objects import check_key
 from docstow.store.records import decode_snapshot, head_key
 
@@ -54,10 +54,10 @@ class Unpacked:
         items = snapshot.tables.items()
         return {table: self.path(blob_name(digest)) for table, digest in items}
 
-    def texts(self, collection: str) -> dict[str, Path]:
+    def texts(self, collection_id: str) -> dict[str, Path]:
         """Return the files of a collection's texts by their keys."""
         names = (file.name for file in self.manifest.files)
-        return {name: self.path(name) for name in names if text_owner(name) == collection}
+        return {name: self.path(name) for name in names if text_owner(name) == collection_id}
 
 
 def unpack(path: Path, folder: Path, *, sha256: str, limit: int) -> Unpacked:
@@ -171,8 +171,8 @@ def _check_tables(snapshot: Snapshot, entry: Entry, sizes: Mapping[str, int]) ->
 
 def _check_text(body: bytes, name: str) -> None:
     try:
-        text = pushed.decode(body)
-        if pushed.key(text_owner(name), text.path) == name:
+        text = collection.decode(body)
+        if collection.key(text_owner(name), text.path) == name:
             return
     except (UnreadableInput, TypeError, AttributeError):
         pass

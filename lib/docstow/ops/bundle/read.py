@@ -20,8 +20,7 @@ from docstow.core.errors import SourceNotFound
 from docstow.core.model import Head, Snapshot, in_epoch, source_id
 from docstow.ops.bundle.check import Unpacked, unpack
 from docstow.ops.bundle.manifest import Entry
-from docstow.sources import collection as pushed
-from docstow.sources import kind_of
+from docstow.sources import collection, kind_of
 from docstow.sources.registry import Registry
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
@@ -150,7 +149,7 @@ class BundleImport:
         """Store a collection's texts; return whether the bundle's snapshot has all there are."""
         texts = unpacked.texts(entry.source.name)
         same = [self._put_text(key, path.read_bytes()) for key, path in texts.items()]
-        there = self._store.list(pushed.prefix(entry.source.name))
+        there = self._store.list(collection.prefix(entry.source.name))
         known = all(same) and all(each.key in texts for each in there)
         return known and bool(entry.snapshot or not texts)
 

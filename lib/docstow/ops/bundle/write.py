@@ -30,8 +30,7 @@ from docstow.ops.bundle.manifest import (
     record_name,
     sort_entries,
 )
-from docstow.sources import collection as pushed
-from docstow.sources import kind_of
+from docstow.sources import collection, kind_of
 from docstow.sources.registry import Registry
 from docstow.store.objects import ObjectStore
 from docstow.store.records import encode_snapshot
@@ -258,8 +257,8 @@ class _Files:
             self._put(Member(blob_name(digest), snapshot.sizes[table], digest))
             self._tables.setdefault(digest, (snapshot, table))
 
-    def _add_texts(self, collection: str) -> None:
-        for place in self._store.list(pushed.prefix(collection)):
+    def _add_texts(self, collection_id: str) -> None:
+        for place in self._store.list(collection.prefix(collection_id)):
             if stored := self._store.get(place.key):
                 self._put(archive.member(place.key, stored.body))
 

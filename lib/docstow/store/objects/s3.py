@@ -146,10 +146,13 @@ class S3Store:
             PaginationConfig={"PageSize": self._page_size},
         )
         with self._explained("list", prefix):
-            for page in pages:
-                for each in page.get("Contents", ()):
-                    key = each["Key"].removeprefix(self.prefix)
-                    yield Entry(key, each["Size"], each["LastModified"])
+            found = [
+                Entry(each["Key"].removeprefix(self.prefix), each["Size"], each["LastModified"])
+                for page in pages
+                for each in page.get("Contents", ())
+            ]
+        # SeaweedFS lists by folder: `a/1` comes before `a-b`.
+        yield from sorted(found, key=lambda entry: entry.key.encode())
 
     def delete(self, key: str) -> None:
         """Remove an object; one that is absent is fine."""

@@ -1,7 +1,4 @@
-"""The tree of a type, small enough to be compared ten thousand times a query.
-
-This room knows what a type is made of. It does not know how one is written or compared.
-"""
+"""Types and functions as small trees, which search compares ten thousand times a query."""
 
 from __future__ import annotations
 
@@ -35,16 +32,14 @@ class Variable:
 
 
 Tree: TypeAlias = Type | Variable
-
 WILDCARD = Variable("_")
 UNIT = Type("()")
-
 NO_BOUNDS: Mapping[str, tuple[Type, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The shape of a function.
+    """The types of a function.
 
     Attributes:
         inputs: argument types, the receiver among them.
@@ -60,7 +55,7 @@ class Function:
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """The tree and everything in it, outermost first."""
+    """Yield the tree and everything in it, outermost first."""
     yield tree
     if isinstance(tree, Type):
         for each in tree.args:
@@ -68,7 +63,7 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 
 def replaced(tree: Tree, by: Mapping[str, Tree]) -> Tree:
-    """The tree with variables replaced by name."""
+    """Return the tree with variables replaced by name."""
     if isinstance(tree, Variable):
         return by.get(tree.name, tree)
     if not tree.args:
@@ -77,7 +72,7 @@ def replaced(tree: Tree, by: Mapping[str, Tree]) -> Tree:
 
 
 def canonical(function: Function) -> Function:
-    """The same shape with variables numbered as they occur, and without the name.
+    """Return the function with variables numbered as they occur, and without its name.
 
     The numbers of projections (``T::Item``) end in ``::``.
     """

@@ -1,7 +1,7 @@
-"""Lock files: which version of a package a project really uses.
+"""Parse ``Cargo.lock``: which version of a package a project really uses.
 
-This room knows the text of ``Cargo.lock``, a TOML file with ``[[package]]`` tables, in the versions
-1 to 4 (``cargo/core/resolver/encode.rs`` describes them). It reads no files.
+It is a TOML file with ``[[package]]`` tables, in versions 1 to 4, which
+``cargo/core/resolver/encode.rs`` describes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What a lock file says of a name.
+    """The versions of a package that a lock file has.
 
     Attributes:
         version: the one that answers.
@@ -53,7 +53,7 @@ class Locked:
     direct: tuple[str, ...] = ()
 
     def notice(self, name: str) -> str:
-        """What a caller should know of the choice; empty where there was none."""
+        """Return the reason for the version; empty where there was no choice."""
         if not self.others:
             return ""
         by = f"what {', '.join(self.direct)} depends on" if self.direct else "the highest"
@@ -62,7 +62,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A lock file, read: its packages by folded name, of each the highest version first."""
+    """A parsed lock file: its packages by folded name, the highest version first."""
 
     by_name: Mapping[str, Sequence[Package]]
 
@@ -72,16 +72,16 @@ class Lock:
         return [each for some in self.by_name.values() for each in some if not each.source]
 
     def named(self, name: str) -> Sequence[Package]:
-        """The packages of a name, highest version first; ``-`` and ``_`` may be mixed up."""
+        """Return the packages of a name, highest version first; ``-`` and ``_`` are the same."""
         return self.by_name.get(_folded(name), ())
 
     def needs(self, package: Package) -> list[Package]:
-        """The packages that one depends on, in the file's order."""
+        """Return the packages that one depends on, in the file's order."""
         found = (self._needed(word) for word in package.needs)
         return [each for each in found if each is not None]
 
     def locked(self, name: str) -> Locked:
-        """The version that a project means by a name.
+        """Return the version of a package that a project uses.
 
         Where several are locked it is the one that a package of the project itself depends on,
         and else the highest.
@@ -123,7 +123,7 @@ class Lock:
 
 @lru_cache(maxsize=4)
 def parse(text: str) -> Lock:
-    """Read a ``Cargo.lock`` of any version.
+    """Parse a ``Cargo.lock`` of any version.
 
     Raises:
         InvalidParameter: the text is no lock file.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstow.languages.rust.diff import declarations as declarations
-from docstow.languages.rust.diff.items import Member, compare
+from docstow.languages.rust.diff.items import Member, judge_member
 
 GET = "pub fn get(&self) -> T"
 
@@ -42,10 +42,10 @@ def test_bounds_count_wherever_they_are_written(
     before: tuple[str, str], after: tuple[str, str], rules: list[str]
 ) -> None:
     alone = declarations.compare(before[0], after[0], declarations.Place("Hold"))
-    assert compare(alone, Member(*before), Member(*after), "Hold") == rules
+    assert judge_member(alone, Member(*before), Member(*after), "Hold") == rules
 
 
 def test_several_blocks_are_left_to_their_own_comparison() -> None:
     both = f"impl Hold<u8> {{\n{GET}\n}}\n\nimpl Hold<u16> {{\n{GET}\n}}"
     old, new = Member(GET, "impl<T: Clone> Hold<T>"), Member(both, "")
-    assert compare(["signature-changed"], old, new, "Hold") == ["signature-changed"]
+    assert judge_member(["signature-changed"], old, new, "Hold") == ["signature-changed"]

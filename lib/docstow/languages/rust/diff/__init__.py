@@ -1,22 +1,15 @@
-"""What changed between two versions of a crate, and whether that is breaking.
-
-These rooms know documents, relations and facts of two snapshots, and Cargo's SemVer rules. They
-do no I/O and know nothing of how snapshots are stowed or answers shown.
-"""
+"""Compare two versions of a crate by Cargo's SemVer rules: what changed, and what is breaking."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from docstow.languages.rust.diff import crate as features
-from docstow.languages.rust.diff import implementations as implementations
-from docstow.languages.rust.diff import items as items
+from docstow.languages.rust.diff import crate, implementations, items
 from docstow.languages.rust.diff.crate import Bump, bump
-from docstow.languages.rust.diff.items import Match
+from docstow.languages.rust.diff.matching import Match
 from docstow.languages.shared.diff import CLASSES, RULES, Change, Side
 
 __all__ = ["CLASSES", "RULES", "Bump", "Change", "Difference", "Side", "compare"]
-
 #: From this share of lost items on, the build of the docs is suspected.
 _SUSPICIOUS = 0.25
 _LEAST = 10
@@ -40,13 +33,13 @@ class Difference:
 def compare(old: Side, new: Side) -> Difference:
     """Compare two versions of a crate."""
     match = Match(old, new)
-    lacked, lacking = features.not_built(match, old, new)
+    lacked, lacking = crate.not_built(match, old, new)
     root = min(match.old, default=("", ""))[0]
     found = [*match.moves, *items.changed(match), *items.gone(match, lacking), *items.added(match)]
-    found += features.of_items(match, old, new)
+    found += crate.of_items(match, old, new)
     found += implementations.differences(old, new, match, built=not lacking)
     found += implementations.auto_traits(old, new, match)
-    found += features.of_crate(old, new, root)
+    found += crate.of_crate(old, new, root)
     changes = sorted(set(found), key=lambda each: (CLASSES.index(each.verdict), each))
     judged = bump(old.version, new.version, changes)
     return Difference(changes, judged, _notices(match, old, new, lacking, lacked))
@@ -69,6 +62,6 @@ def _notices(
     targets = [str(side.facts.get("target") or "") for side in (old, new)]
     if all(targets) and targets[0] != targets[1]:
         found.append(f"the docs were built for different targets, {targets[0]} and {targets[1]}")
-    if features.restated(match):
+    if crate.restated(match):
         found.append("the newer docs state features where the older did not, so that is left out")
     return found

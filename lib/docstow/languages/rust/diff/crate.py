@@ -1,8 +1,4 @@
-"""Cargo features of two versions, and other facts of the crate as a whole.
-
-This room knows which features items need and the crates declare, and how the documentation was
-built as far as the facts let one see it.
-"""
+"""Compare Cargo features of two versions, and other facts of the crate as a whole."""
 
 from __future__ import annotations
 
@@ -12,15 +8,13 @@ from dataclasses import dataclass
 
 from docstow.core.model import Document
 from docstow.core.versions import Version
-from docstow.languages.rust.diff.items import Match
+from docstow.languages.rust.diff.matching import Match
 from docstow.languages.shared.diff import BREAKING, CLASSES, Change, Side
-
-# The version bump that a crate declared against the one that its changes need.
 
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """What was declared and what was needed.
+    """The version bump that a crate declared, and the one that its changes need.
 
     Attributes:
         declared: ``major``, ``minor``, ``patch``, ``none``, or ``downgrade``.
@@ -54,20 +48,18 @@ def bump(before: str, after: str, changes: Iterable[Change]) -> Bump:
 
 
 def _compatible(was: tuple[int, int, int], now: tuple[int, int, int]) -> bool:
-    """Whether both agree up to the leftmost number of the old one that is not zero."""
+    """Tell whether both agree up to the leftmost number of the old one that is not zero."""
     fixed = next((n for n, each in enumerate(was) if each), 2) + 1
     return was[:fixed] == now[:fixed]
 
 
-#: From this share of items on, a feature that is newly stated is taken for a new habit of docs.
+#: From this share of items on, newly stated features are put down to the docs.
 _HABIT = 0.1
-
-
 _LEAST = 20
 
 
 def not_built(match: Match, old: Side, new: Side) -> tuple[frozenset[str], frozenset[str]]:
-    """Features that the old, and the new, version's docs seem to have been built without.
+    """Return features that the old, and the new, version's docs seem to be built without.
 
     The other version has items that need them, this one has none of those items but declares
     the feature.
@@ -84,7 +76,7 @@ def _declared(names: set[str], side: Side) -> frozenset[str]:
 
 
 def of_items(match: Match, old: Side, new: Side) -> Iterator[Change]:
-    """Features that an item needs in one version only, told at the outermost item."""
+    """Yield features that an item needs in one version only, at the outermost item."""
     if not _needed(old) or restated(match):
         return
     graph = new.facts.get("features") or {}
@@ -92,14 +84,14 @@ def of_items(match: Match, old: Side, new: Side) -> Iterator[Change]:
     for before, after in match.pairs:
         members[before.parent].append(before)
         members[after.parent].append(after)
-    told: dict[str, set[str]] = {}
+    reported: dict[str, set[str]] = {}
     for before, after in match.pairs:
         was, now = _enabled(_features(before), graph), _features(after)
         differing = (now - was) or (_features(before) - _enabled(now, graph))
         if not differing or _all_need(members[before.path], differing, graph):
             continue
-        told[before.path] = differing
-        if differing - told.get(before.parent, set()):
+        reported[before.path] = differing
+        if differing - reported.get(before.parent, set()):
             rule = "feature-required" if now - was else "feature-no-longer-required"
             texts = [", ".join(sorted(_features(each))) for each in (before, after)]
             moved = after.path * (after.path != before.path)
@@ -107,12 +99,12 @@ def of_items(match: Match, old: Side, new: Side) -> Iterator[Change]:
 
 
 def _all_need(members: list[Document], names: set[str], graph: Mapping[str, Iterable[str]]) -> bool:
-    """Whether a module states merely what each of its items needs in both versions."""
+    """Tell whether a module states merely what each of its items needs in both versions."""
     return bool(members) and all(names <= _enabled(_features(each), graph) for each in members)
 
 
 def _enabled(names: set[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
-    """These features and those that they enable."""
+    """Return these features and those that they enable."""
     found, waiting = set[str](), list(names)
     while waiting:
         name = waiting.pop()
@@ -123,13 +115,13 @@ def _enabled(names: set[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def restated(match: Match) -> bool:
-    """Whether so many items need more features that it is the docs that changed their habits."""
+    """Tell whether so many items need more features that only the docs state more of them."""
     gained = sum(bool(_features(after) - _features(before)) for before, after in match.pairs)
     return gained > max(_LEAST, _HABIT * len(match.pairs))
 
 
 def of_crate(old: Side, new: Side, root: str) -> Iterator[Change]:
-    """Features, MSRV and dependencies that the versions declare, where both are known."""
+    """Yield changes of declared features, MSRV and dependencies, where both are known."""
     was, now = old.facts.get("features"), new.facts.get("features")
     if was is not None and now is not None:
         was, now = {"default": [], **was}, {"default": [], **now}
@@ -151,14 +143,14 @@ def of_crate(old: Side, new: Side, root: str) -> Iterator[Change]:
 
 
 def _dependencies(side: Side) -> dict[str, str]:
-    """Versions of the direct dependencies whose items the docs name."""
+    """Return versions of the direct dependencies whose items the docs name."""
     direct = {each["name"].replace("-", "_") for each in side.facts.get("dependencies", ())}
     externals = side.facts.get("externals") or {}
     return {name: str(externals[name]["version"]) for name in direct.intersection(externals)}
 
 
 def _line(version: str) -> tuple[str, ...]:
-    """The numbers that compatible releases share."""
+    """Return the numbers that compatible releases share."""
     numbers = version.split("-")[0].split(".")
     return tuple(numbers[: 1 + next((n for n, each in enumerate(numbers) if each != "0"), 2)])
 

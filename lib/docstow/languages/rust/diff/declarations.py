@@ -1,8 +1,4 @@
-"""Two declarations of one item: which rules their differences fall under.
-
-This room knows headers and the rules' ids. It does not know documents, owners' other members or
-versions.
-"""
+"""Compare two declarations of one item: the rules that their differences fall under."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ class Place:
 
 
 def compare(before: str, after: str, place: Place) -> list[str]:
-    """The ids of the rules under which two declarations differ; empty if they mean the same."""
+    """Return the ids of the rules under which two declarations differ; empty if they are equal."""
     if before == after:
         return []
     if _several(before) or _several(after):
@@ -45,7 +41,7 @@ def _several(signature: str) -> bool:
 
 
 def _blocks(before: str, after: str, place: Place) -> list[str]:
-    """Declarations of one name in several impl blocks, compared as sets."""
+    """Compare declarations of one name in several impl blocks, as sets."""
     old, new = _declarations(before, place), _declarations(after, place)
     known = [header for header, _ in new]
     missing = [header for header, _ in old if header not in known]
@@ -57,7 +53,7 @@ def _blocks(before: str, after: str, place: Place) -> list[str]:
 
 
 def _declarations(signature: str, place: Place) -> list[tuple[Header, str]]:
-    """Each declaration with its block's own header left out."""
+    """Return each declaration without the header of its block."""
     found = []
     for block in signature.split("\n\n"):
         text = block
@@ -68,7 +64,7 @@ def _declarations(signature: str, place: Place) -> list[tuple[Header, str]]:
 
 
 def _lifetimes(old: Header, new: Header) -> list[str]:
-    """Declarations that are the same but for lifetimes."""
+    """Compare declarations that are the same but for lifetimes."""
     counts = [sum(param.kind == "lifetime" for param in each.params) for each in (old, new)]
     if old.keyword in {"struct", "enum", "union", "trait"} and counts[0] != counts[1]:
         return ["type-parameter-added" if counts[1] > counts[0] else "type-parameter-removed"]
@@ -112,7 +108,7 @@ def _abi(header: Header) -> list[str]:
 
 
 def _parameters(old: Header, new: Header) -> Iterator[str]:
-    """Generic parameters of a type, trait or alias, which are given by position."""
+    """Compare generic parameters of a type, trait or alias, which are given by position."""
     was = [each for each in old.params if each.kind != "lifetime"]
     now = [each for each in new.params if each.kind != "lifetime"]
     for before, after in zip(was, now, strict=False):
@@ -128,7 +124,7 @@ def _parameters(old: Header, new: Header) -> Iterator[str]:
 
 
 def bounds(old: Header, new: Header) -> Iterator[str]:
-    """Whether bounds ask for more than before, or else for less."""
+    """Yield whether bounds require more than before, or else less."""
     tightened = loosened = False
     before, after = dict(old.bounds), dict(new.bounds)
     for subject in {*before, *after}:

@@ -1,7 +1,4 @@
-"""Trait implementations of two versions.
-
-This room knows ``implements`` relations and the headers in their details.
-"""
+"""Compare the trait implementations of two versions."""
 
 from __future__ import annotations
 
@@ -13,24 +10,23 @@ from docstow.core.model import Relation
 from docstow.core.relations import AUTO_TRAITS, SINGLE
 from docstow.core.relations import unpack_implementations as unpacked
 from docstow.languages.rust.diff.declarations import bounds
-from docstow.languages.rust.diff.items import Match
+from docstow.languages.rust.diff.matching import Match
 from docstow.languages.rust.diff.signatures import Header, parse_header
 from docstow.languages.shared.diff import Change, Side
 
 _AUTO = frozenset({"Send", "Sync", "Unpin", "UnwindSafe", "RefUnwindSafe"})
+#: The compiler's own traits, which come with a derive and nobody names.
 _INTERNAL = frozenset(
     {"StructuralEq", "StructuralPartialEq", "Freeze", "UnsafeUnpin", "TrivialClone"}
 )
-"""The compiler's own traits, which come with a derive and nobody names."""
-
+#: A type without a path: it is private.
 _HIDDEN = re.compile(r"[A-Z]\w+(?:<[^:]*)?")
-"""A type without a path: it is private."""
 _TYPES = frozenset({"struct", "enum", "union", "trait", "type_alias", "primitive"})
 _Groups = dict[tuple[str, str], dict[Header, Relation]]
 
 
 def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[Change]:
-    """Implementations that are gone, new, or hold for other types than before.
+    """Yield implementations that are gone, new, or for other types than before.
 
     Args:
         old: the old version.
@@ -65,7 +61,7 @@ def differences(old: Side, new: Side, match: Match, *, built: bool) -> Iterator[
 
 
 def auto_traits(old: Side, new: Side, match: Match) -> Iterator[Change]:
-    """Types that were ``Send``, ``Sync`` and the like and are so no longer."""
+    """Yield types that are no longer ``Send``, ``Sync`` and the like."""
     kinds = dict(match.old.keys())
     was, now = _automatic(old), _automatic(new)
     for path, image in match.images.items():
@@ -78,7 +74,7 @@ def auto_traits(old: Side, new: Side, match: Match) -> Iterator[Change]:
 
 
 def _automatic(side: Side) -> dict[str, dict[str, str]]:
-    """Headers by type and trait; of a trait that does not hold, ``!`` and its name."""
+    """Return headers by type and trait; a trait that is not implemented has ``!`` before it."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for each in side.relations:
         pairs = [(each.object, each.detail)] if each.predicate in SINGLE else []
@@ -92,10 +88,11 @@ def _automatic(side: Side) -> dict[str, dict[str, str]]:
 
 
 def _parts(side: Side) -> set[str]:
-    """The packages that a crate is split over; what those implement for foreign types may lack.
+    """Return the packages that a crate is split over.
 
-    They are the siblings that document a part of it, and crates of its family that its docs name
-    and do not hold, as ``serde`` names ``serde_core``.
+    What those implement for foreign types may be missing. They are the siblings that document a
+    part of it, and crates of its family that its docs name and do not hold, as ``serde`` names
+    ``serde_core``.
     """
     held = {each.attributes.get("documented_in", "").partition(" ")[0] for each in side.documents}
     family = str(side.facts.get("lib") or "").partition("_")[0]
@@ -111,7 +108,7 @@ def _is_foreign(relation: Relation, match: Match) -> bool:
 
 
 def _groups(side: Side, images: Mapping[str, str], match: Match) -> _Groups:
-    """Headers by subject and last name of the trait; traits of other crates move at will."""
+    """Group headers by subject and last name of the trait; paths of foreign traits may change."""
     groups: defaultdict[tuple[str, str], dict[Header, Relation]] = defaultdict(dict)
     for each in side.relations:
         trait = each.object.rpartition("::")[2]
@@ -128,7 +125,7 @@ def _groups(side: Side, images: Mapping[str, str], match: Match) -> _Groups:
 
 
 def _fate(header: Header, after: Mapping[Header, Relation]) -> tuple[str, Header | None]:
-    """What became of an implementation, and the one that took its place."""
+    """Return the rule for an implementation that is gone, and the one that replaces it."""
     for each in after:
         if each.output == header.output and len(each.params) > len(header.params):
             return "impl-generalised", each
@@ -145,12 +142,12 @@ def _fate(header: Header, after: Mapping[Header, Relation]) -> tuple[str, Header
 
 
 def _words(relation: Relation) -> list[str]:
-    """The names that an implementation mentions; one without a public name is no user's."""
+    """Return the names that an implementation mentions."""
     return re.findall(r"\w+", relation.detail)
 
 
 def _goes_with_an_end(relation: Relation, match: Match) -> bool:
-    """Whether the type or the trait is gone itself, which is said elsewhere."""
+    """Tell whether the type or the trait itself is gone, which is a change of its own."""
     ends = (relation.subject, relation.object)
     return any(each in match.old_paths and each not in match.images for each in ends)
 
@@ -161,6 +158,6 @@ def _comes_with_an_item(relation: Relation, match: Match) -> bool:
 
 
 def _about(relation: Relation, kinds: Mapping[str, str]) -> str:
-    """The item that an implementation is told of: the type, or else the trait."""
+    """Return the item that a change is reported at: the type, or else the trait."""
     known = [each for each in (relation.subject, relation.object) if each in kinds]
     return known[0] if known else relation.object.removeprefix("!")

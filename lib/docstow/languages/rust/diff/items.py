@@ -1,19 +1,15 @@
-"""One item of two versions, and items that only one of them has: the rules they fall under.
-
-This room knows documents' attributes and kinds. How declarations are taken apart is known in
-``spelling`` and ``declarations``.
-"""
+"""Compare one item of two versions, and name the rules for items that only one of them has."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from docstow.core.model import Document
-from docstow.languages.rust.diff import declarations as declarations
+from docstow.languages.rust.diff import declarations
 from docstow.languages.rust.diff.declarations import Place, bounds
+from docstow.languages.rust.diff.matching import Match
 from docstow.languages.rust.diff.signatures import (
     Header,
     brief,
@@ -22,10 +18,7 @@ from docstow.languages.rust.diff.signatures import (
     shape,
 )
 from docstow.languages.rust.diff.writer import canonical_type
-from docstow.languages.shared.diff import OWNERS, Change, Side
-
-# Members of inherent impl blocks
-
+from docstow.languages.shared.diff import Change
 
 _OF_BOUNDS = frozenset({"bound-tightened", "bound-loosened"})
 
@@ -38,8 +31,8 @@ class Member:
     block: str
 
 
-def compare(rules: Sequence[str], before: Member, after: Member, owner: str) -> list[str]:
-    """The rules of a member, with bounds judged wherever they are written: at it or its block.
+def judge_member(rules: Sequence[str], before: Member, after: Member, owner: str) -> list[str]:
+    """Return the rules of a member, with bounds judged at it and at its block together.
 
     Args:
         rules: those that the signatures alone fall under.
@@ -77,181 +70,17 @@ def _whole(member: Member, owner: str) -> Header:
     return replace(header, bounds=tuple(sorted(merged.items(), key=lambda pair: pair[0])))
 
 
-# Which item of the old version is which of the new one.
-
-
-Key = tuple[str, str]
-
-
-class Match:
-    """Two versions, item by item.
-
-    Attributes:
-        old: documents of the old version by path and kind.
-        new: those of the new version.
-        pairs: items that both have.
-        gone: items that the new version lacks; members of lost owners are left out.
-        added: items that the old version lacks; members of new owners are left out.
-        moves: changes of paths and kinds.
-        images: old path to new path of each item in ``pairs``.
-        originals: the other way round.
-        old_paths: every path of the old version, aliases left aside.
-        new_paths: likewise.
-    """
-
-    def __init__(self, old: Side, new: Side) -> None:
-        self.old = _by_key(old.documents)
-        self.new = _by_key(new.documents)
-        self.old_paths = {path for path, _ in self.old}
-        self.new_paths = {path for path, _ in self.new}
-        self._aliases = dict(_aliases(new))
-        self._old_aliases: defaultdict[str, list[str]] = defaultdict(list)
-        for alias, path in _aliases(old):
-            self._old_aliases[path].append(alias)
-        self._fresh: defaultdict[Key, list[Key]] = defaultdict(list)
-        self._by_path: defaultdict[str, list[Key]] = defaultdict(list)
-        for key, document in self.new.items():
-            self._by_path[key[0]].append(key)
-            if key not in self.old:
-                self._fresh[document.title, document.kind].append(key)
-        self._old_owners = {path: kind for path, kind in self.old if kind in OWNERS}
-        self.pairs: list[tuple[Document, Document]] = []
-        self.gone: list[Document] = []
-        self.moves: list[Change] = []
-        self.images: dict[str, str] = {}
-        self._taken: set[Key] = set()
-        lost: set[str] = set()
-        for document in self.old.values():
-            ownerless = document.parent in lost and document.parent not in self.images
-            if ownerless or not self._place(document):
-                lost.add(document.path)
-        self.originals = {new.path: old.path for old, new in self.pairs}
-        self.added = [each for key, each in self.new.items() if self._is_added(key, each)]
-        self.moves += self._lost_aliases()
-
-    def resolve(self, path: str) -> str:
-        """The path of the new version's item that an old path means; empty if none."""
-        head, tail = path, ""
-        while head:
-            target = self._aliases.get(head, head) + tail
-            if target in self.new_paths:
-                return target
-            head, _, last = head.rpartition("::")
-            tail = f"::{last}{tail}"
-        return ""
-
-    def _place(self, document: Document) -> bool:
-        """Find a document's other half; False if it has none under any name."""
-        kind, owner = document.kind, self.images.get(document.parent, document.parent)
-        expected = f"{owner}::{document.title}" if document.parent else document.path
-        for path in (document.path, expected):
-            if self._take(document, (path, kind)):
-                return True
-        if self._take(document, (self.resolve(document.path), kind)):
-            self._note(document, "alias-kept")
-            return True
-        for alias in self._old_aliases[document.path]:
-            if self._take(document, (self.resolve(alias), kind)):
-                self._note(document, "item-moved")
-                return True
-        if document.parent not in self._old_owners:
-            others = self._fresh[document.title, kind]
-            if len(others) == 1 and others[0] not in self._taken:
-                self._take(document, others[0])
-                self._note(document, "item-moved")
-                return True
-            if self._other_kind(document):
-                return False
-        self.gone.append(document)
-        return False
-
-    def _take(self, document: Document, key: Key) -> bool:
-        """Note that a document is that item now; it is paired with it unless another is."""
-        if key not in self.new:
-            return False
-        namesake = self.old.get(key, document)
-        if key not in self._taken and namesake is document:
-            self._taken.add(key)
-            self.pairs.append((document, self.new[key]))
-        self.images[document.path] = key[0]
-        return True
-
-    def _note(self, document: Document, rule: str) -> None:
-        now = self.images[document.path]
-        self.moves.append(Change(document.path, document.kind, rule, document.path, now, now))
-
-    def _other_kind(self, document: Document) -> bool:
-        """The same path, another kind of item: that is one change, not a loss and a gain."""
-        for key in self._by_path.get(self.resolve(document.path), ()):
-            kind, other = key[1], self.new[key]
-            if key not in self.old and key not in self._taken:
-                self._taken.add(key)
-                foreign = "re-export" in {kind, document.kind}
-                rule = "reexport-changed" if foreign else "kind-changed"
-                texts = (f"{each.kind} {each.signature}" for each in (document, other))
-                self.moves.append(Change(document.path, document.kind, rule, *texts))
-                return True
-        return False
-
-    def _is_added(self, key: Key, document: Document) -> bool:
-        if key in self._taken:
-            return False
-        owners = [(document.parent, kind) for kind in OWNERS if (document.parent, kind) in self.new]
-        return all(owner in self._taken and document.parent in self.originals for owner in owners)
-
-    def _lost_aliases(self) -> Iterator[Change]:
-        kinds = dict(self.old.keys())
-        for path, aliases in self._old_aliases.items():
-            kind = kinds.get(path, "")
-            for alias in aliases if path in self.images else ():
-                if not self.resolve(alias):
-                    now = self.images[path]
-                    yield Change(alias, kind, "alias-removed", path, "", now)
-
-
-def _by_key(documents: Iterable[Document]) -> dict[Key, Document]:
-    """Documents by path and kind, owners before members.
-
-    Left out is what says nothing by itself: members that a trait implementation gives, which
-    ``implements`` relations stand for, names that begin with ``__``, and numbered fields of
-    variants, which are documents only if they have docs.
-    """
-    variants = {each.path for each in documents if each.kind == "variant"}
-    kept = (
-        each
-        for each in documents
-        if "trait" not in each.attributes
-        and not each.title.startswith("__")
-        and not (each.parent in variants and each.title.isdigit())
-    )
-    return {(each.path, each.kind): each for each in sorted(kept, key=lambda d: (d.path, d.kind))}
-
-
-def _aliases(side: Side) -> Iterator[tuple[str, str]]:
-    return ((each.subject, each.object) for each in side.relations if each.predicate == "alias")
-
-
 #: Rules that a trait's own items fall under, in place of those for other functions.
 _FREE_IN_TRAITS = frozenset({"lifetimes-changed", "value-changed", "async-desugared"})
-
-
 _TEXTUAL = frozenset({"macro", "attribute_macro", "derive_macro"})
-
-
+#: A supertrait that nobody outside can name, by the names that crates give it.
 _SEALED = re.compile(r":.*\b\w*(?:Sealed|Private)\w*\b")
-
-
-"""A supertrait that nobody outside can name, by the names that crates give it."""
-
-
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:.*$|^### `(?:unsafe )?impl.*$", re.MULTILINE)
-
-
 _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?: \"[^\"]*\")?\)|\]\[[^\]]*\]")
 
 
 def changed(match: Match) -> Iterator[Change]:
-    """All changes of the items that both versions have, but for the features they need."""
+    """Yield all changes of the items that both versions have, but for the features they need."""
     for old, new in match.pairs:
         texts = [brief(each.signature) for each in (old, new)]
         if _block(old) != _block(new):
@@ -259,14 +88,14 @@ def changed(match: Match) -> Iterator[Change]:
             texts = [f"{_block(d)} {{ {text} }}" if _block(d) else text for d, text in pairs]
         for rule in dict.fromkeys(_declared(match, old, new)):
             yield _change(old, new, rule, *texts)
-        yield from _stated(old, new)
+        yield from _attributes(old, new)
         was, now = _visible(old.text), _visible(new.text)
         if was != now:
             yield _change(old, new, "docs-changed", *_first_difference(was, now))
 
 
 def gone(match: Match, not_built: frozenset[str]) -> Iterator[Change]:
-    """What the new version lacks.
+    """Yield the changes for what the new version lacks.
 
     Args:
         match: the versions.
@@ -279,7 +108,7 @@ def gone(match: Match, not_built: frozenset[str]) -> Iterator[Change]:
 
 
 def added(match: Match) -> Iterator[Change]:
-    """What the old version lacks."""
+    """Yield the changes for what the old version lacks."""
     for each in match.added:
         rule = _rule_of_addition(match, each)
         yield Change(each.path, each.kind, rule, "", brief(each.signature))
@@ -290,7 +119,7 @@ def _change(old: Document, new: Document, rule: str, before: str, after: str) ->
 
 
 def _declared(match: Match, old: Document, new: Document) -> Iterator[str]:
-    """Rules under which the declarations differ."""
+    """Yield the rules under which the declarations differ."""
     was, now = old.attributes, new.attributes
     if old.signature != new.signature or _block(old) != _block(new):
         yield from _signature(match, old, new)
@@ -323,19 +152,19 @@ def _signature(match: Match, old: Document, new: Document) -> Iterator[str]:
         rules = declarations.compare(old.signature, new.signature, Place(name, in_trait))
         if _block(old) != _block(new) and _has_as_many_parameters(match, old):
             members = [Member(each.signature, _block(each)) for each in (old, new)]
-            rules = compare(rules, members[0], members[1], owner)
+            rules = judge_member(rules, members[0], members[1], owner)
         for rule in rules:
             free = not in_trait or rule in _FREE_IN_TRAITS
             yield rule if free else "trait-item-signature-changed"
 
 
 def _block(document: Document) -> str:
-    """The header of a member's impl block, where it says more than whose member it is."""
+    """Return the header of a member's impl block, if it has bounds or arguments of its own."""
     return str(document.attributes.get("impl", ""))
 
 
 def _has_as_many_parameters(match: Match, member: Document) -> bool:
-    """Whether a member's type is declared in both versions, with as many parameters in both."""
+    """Tell whether a member's type has the same number of parameters in both versions."""
     for kind in ("struct", "enum", "union"):
         old = match.old.get((member.parent, kind))
         new = match.new.get((match.images.get(member.parent, member.parent), kind))
@@ -371,8 +200,8 @@ def _variant(before: str, after: str, owner: str) -> Iterator[str]:
         yield "discriminant-changed"
 
 
-def _stated(old: Document, new: Document) -> Iterator[Change]:
-    """Attributes that make no declaration."""
+def _attributes(old: Document, new: Document) -> Iterator[Change]:
+    """Yield changes of attributes that are no part of the declaration."""
     was, now = old.attributes.get("deprecated"), new.attributes.get("deprecated")
     if was != now:
         rule = "deprecated" if was is None else "deprecation-changed"
@@ -403,7 +232,7 @@ def _rule_of_addition(match: Match, new: Document) -> str:
 
 
 def _visible(text: str) -> list[str]:
-    """The sentences and lines of docs as a reader sees them, without the targets of links."""
+    """Return the sentences of docs as readers see them, without the targets of links."""
     text = _TARGET.sub("]", _REFERENCE.sub("", text))
     return " ".join(text.replace("[", "").replace("]", "").split()).split(". ")
 

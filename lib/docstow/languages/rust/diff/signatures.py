@@ -22,8 +22,6 @@ _CONSTANT = re.compile(r"(?:pub )?(?:unsafe )?(?:const|static) (?:mut )?\w+:")
 _MODULES = re.compile(r"(?<![\w:>])(?:[a-z_]\w*::)+(?=[A-Za-z_])")
 #: Bounds beside which ``?Sized`` says nothing.
 _SIZED = frozenset({"Sized", "Default", "Clone", "Copy"})
-
-
 Bounds = tuple[tuple[str, frozenset[str]], ...]
 
 

@@ -32,8 +32,8 @@ PAGES = (
 NOT_RUN = {
     "make ": "runs these tests, or takes minutes; .ci/run does make test and make infra",
     "docstow ingest site ": "needs that website; tests/cli/test_cli_sources.py crawls a local one",
-    "docstow ingest github ": "needs that forge; tests/sources/test_github.py asks a local one",
-    "docstow ingest std": "needs a Rust toolchain; tests/sources/test_toolchain.py has a fake one",
+    "docstow ingest github ": "needs that forge; tests/sources/git/test_origin.py asks a local one",
+    "docstow ingest std": "needs a Rust toolchain; sources/crates/test_toolchain.py has a fake",
     "docstow ingest crate --file crates.txt --queue-url": "needs that queue; see tests/ingest",
     "docstow jobs show ": "its id is an example; tests/cli/test_cli.py shows a job",
     "docstow import-bundle ": "its digest is an example; tests/ops/test_bundle.py imports one",

@@ -1,11 +1,11 @@
-"""Makes ``lib/docstow/languages/rust/check/rust_std.txt.xz``: the names of Rust's standard library.
+"""Make ``lib/docstow/languages/rust/check/rust_std.txt.xz``: the names of Rust's standard library.
 
     python infra/rust_std.py FOLDER
 
-FOLDER holds ``std``, ``core`` and ``alloc``, each with the ``rustdoc.json`` (or ``.json.zst``) of
+FOLDER has ``std``, ``core`` and ``alloc``, each with the ``rustdoc.json`` (or ``.json.zst``) of
 the same version. Only facts are kept: paths, kinds, how many arguments a function takes, which
-type it gives back, which traits a type has, since when a name is deprecated. The file's form is
-told in ``docstow.languages.rust.check.std``, which reads it.
+type it returns, which traits a type has, since when a name is deprecated. The module
+``docstow.languages.rust.check.std``, which reads the file, describes its form.
 """
 
 from __future__ import annotations
@@ -143,11 +143,10 @@ class Library:
             self._row(path, kind, self._declaration(key, item) if kind == "function" else "", item)
 
     def _row(self, path: str, kind: str, declaration: str, item: Json) -> None:
-        note = item.get("deprecation") or {}
-        since = note.get("since") or ""
+        since = (item.get("deprecation") or {}).get("since") or ""
         unstable = (item.get("stability") or {}).get("level") == "unstable"
-        said = "unstable" if unstable else since if since[:1].isdigit() else ""
-        fields = [kind, declaration, said]
+        status = "unstable" if unstable else since if since[:1].isdigit() else ""
+        fields = [kind, declaration, status]
         line = "\t".join(fields).rstrip("\t")
         rows = self.rows.setdefault(path, [])
         if rows and kind == "method" and rows != [line]:

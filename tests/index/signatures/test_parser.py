@@ -15,6 +15,8 @@ from docstow.index.signatures import (
     owner_type,
     query,
 )
+from docstow.index.signatures.parser import parse_declaration
+from docstow.index.signatures.syntax import Kind, Node, walk
 from docstow.index.signatures.tree import UNIT, WILDCARD
 
 T, U = Variable("T"), Variable("U")
@@ -134,3 +136,20 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         query(text)
     except BadSignature as error:
         assert 0 <= error.offset <= len(text)
+
+
+def test_nothing_is_left_out_of_a_declaration() -> None:
+    found = parse_declaration(
+        "pub const unsafe extern \"C\" fn f<'a, T: ?Sized + 'a, const N: usize = 3>"
+        "(&'a mut self, x: &'static std::io::Error, ...) -> [T; N] where T: Iterator<Item: Send>"
+    )
+    assert (found.keyword, found.name) == ("fn", "f")
+    assert found.qualifiers == ("const", "unsafe", 'extern "C"')
+    assert [each.name for each in found.generics] == ["'a", "T", "N"]
+    receiver, error, rest = found.inputs
+    assert receiver == Node(Kind.RECEIVER, "&mut", (Node(Kind.LIFETIME, "'a"),))
+    assert [each.name for each in walk(error)] == ["x", "&", "std::io::Error", "'static"]
+    assert rest.kind == Kind.VARIADIC
+    ((subject, (bound,)),) = found.where
+    assert subject == Node(Kind.PATH, "T")
+    assert bound.args == (Node(Kind.CONSTRAINT, "Item", (Node(Kind.PATH, "Send"),)),)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
-#: For so long, in seconds, a failed job's reason answers, and is not looked for anew: whoever was
-#: told to ask again gets to know it.
+#: For so many seconds a failed job's reason is the answer, and the job is not tried again: a caller
+#: who was told to ask again learns it.
 REST_S = 15.0
 
 #: What a caller is told to wait before the next question, in seconds.

@@ -18,19 +18,19 @@ from docstow.index.cards import (
     Card,
     Deck,
     card_key,
-    centres,
     decode,
     encode,
-    make,
-    standard,
-    stands,
+    find_centres,
+    make_card,
+    outranks,
+    standard_scores,
 )
 
 AXES = np.eye(4, dtype=np.float32)
 
 
 def card(name: str, about: str, vectors: NDArray[np.float32], model: str = "m") -> Card:
-    return make(
+    return make_card(
         Source(CRATE, name, "1.0.0"),
         f"snapshot of {name}",
         model,
@@ -41,7 +41,7 @@ def card(name: str, about: str, vectors: NDArray[np.float32], model: str = "m") 
 
 
 def test_a_card_says_what_a_crate_is_and_has() -> None:
-    made = make(
+    made = make_card(
         Source(CRATE, "Oak-Tree", "1.2.0", "wasm"),
         "abc",
         "m",
@@ -67,7 +67,7 @@ def test_a_card_says_what_a_crate_is_and_has() -> None:
 
 def test_only_the_items_mentioned_most_are_on_a_card() -> None:
     count = ITEMS + 50
-    made = make(
+    made = make_card(
         Source(CRATE, "big", "1.0.0"),
         "abc",
         "m",
@@ -112,7 +112,7 @@ def test_what_is_no_card_is_refused(damage: dict[str, object]) -> None:
     ],
 )
 def test_which_source_stands_for_a_name(source: Source, other: Source, expected: bool) -> None:
-    assert stands(source, other) is expected
+    assert outranks(source, other) is expected
 
 
 def test_a_name_has_one_key_however_it_is_spelled() -> None:
@@ -128,19 +128,19 @@ def test_words_and_vectors_both_find_a_crate() -> None:
         ]
     )
     nowhere = np.full(4, 0.5, np.float32)
-    assert deck.ranked("send a letter", "m", nowhere)[0][0].source.name == "mail"
-    assert deck.ranked("unheard of", "m", AXES[2])[0][0].source.name == "pack"
+    assert deck.rank("send a letter", "m", nowhere)[0][0].source.name == "mail"
+    assert deck.rank("unheard of", "m", AXES[2])[0][0].source.name == "pack"
 
 
 def test_vectors_of_two_models_never_meet() -> None:
     other = card("other", "", np.ones((3, 7), np.float32), model="of 7 dimensions")
     deck = Deck([other, card("near", "", AXES[:1]), card("far", "", -AXES[:1])])
-    scores = {each.source.name: score for each, score in deck.ranked("zebra", "m", AXES[0])}
+    scores = {each.source.name: score for each, score in deck.rank("zebra", "m", AXES[0])}
     assert scores == pytest.approx({"near": 1.0, "other": 0.0, "far": -1.0}, abs=1e-3)
 
 
 def test_an_empty_deck_has_no_best_card() -> None:
-    assert Deck([]).ranked("anything", "m", AXES[0]) == []
+    assert Deck([]).rank("anything", "m", AXES[0]) == []
 
 
 matrices = st.tuples(st.integers(0, 40), st.integers(0, 2**32 - 1)).map(
@@ -153,21 +153,21 @@ matrices = st.tuples(st.integers(0, 40), st.integers(0, 2**32 - 1)).map(
 def test_centres_are_few_and_of_length_one_and_always_the_same(
     vectors: NDArray[np.float32],
 ) -> None:
-    found = centres(vectors, CENTRES)
+    found = find_centres(vectors, CENTRES)
     assert found.shape == (min(CENTRES, len(vectors)), 5)
     assert np.linalg.norm(found.astype(np.float32), axis=1) == pytest.approx(1.0, abs=1e-2)
-    assert np.array_equal(found, centres(vectors.copy(), CENTRES))
+    assert np.array_equal(found, find_centres(vectors.copy(), CENTRES))
 
 
 def test_centres_find_the_groups() -> None:
     noise = np.random.default_rng(3).normal(scale=0.01, size=(40, 4)).astype(np.float32)
-    found = centres(np.repeat(AXES, 10, axis=0) + noise, 4).astype(np.float32)
+    found = find_centres(np.repeat(AXES, 10, axis=0) + noise, 4).astype(np.float32)
     assert (found @ AXES.T).max(axis=0) == pytest.approx(1.0, abs=1e-2)
 
 
 @given(st.lists(st.integers(-1000, 1000), max_size=30))
 def test_standard_scores(values: list[int]) -> None:
-    scores = standard(np.array(values, np.float32))
+    scores = standard_scores(np.array(values, np.float32))
     assert len(scores) == len(values)
     varied = len(set(values)) > 1
     assert float(scores.sum()) == pytest.approx(0.0, abs=1e-2)

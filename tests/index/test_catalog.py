@@ -17,7 +17,7 @@ import zstandard
 from docstow.core.errors import StoreError
 from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
-from docstow.index.cards import Card, card_key, make
+from docstow.index.cards import Card, card_key, make_card
 from docstow.index.catalog import SHARDS, Catalog
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
@@ -67,7 +67,7 @@ def bare(name: str, version: str = "1.0.0") -> Card:
     """A card of nothing that is stowed."""
     documents: dict[str, list[str]] = {"kind": [], "title": [], "summary": [], "attributes": []}
     nothing = np.zeros((0, 4), np.float32)
-    return make(Source(CRATE, name, version), f"of {name}", "m", {}, documents, nothing)
+    return make_card(Source(CRATE, name, version), f"of {name}", "m", {}, documents, nothing)
 
 
 def test_what_is_stowed_has_one_card_of_its_newest_version(

@@ -17,6 +17,7 @@ from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS, PAGES, profile_of
 from docstow.index.schema import Tables, tabulate
+from docstow.languages import PYTHON
 from fictional_docs import PAGES as FICTIONAL_PAGES
 from prose_store import indexed, page, written
 
@@ -150,7 +151,7 @@ def test_vectors_of_unchanged_items_are_reused(tmp_path: Path, model: Embedder) 
 
 
 def test_a_new_kind_of_source_has_pages() -> None:
-    assert [profile_of(kind) for kind in (CRATE, "python", "site", "wiki")] == [
+    assert [profile_of(kind) for kind in (CRATE, PYTHON.kind, "site", "wiki")] == [
         *(ITEMS, ITEMS),
         *(PAGES, PAGES),
     ]

@@ -1,8 +1,4 @@
-"""Cards: what is known of a whole crate, small enough to have all crates' cards at hand.
-
-This room knows what is written on a card, which of two cards stands for a name, and which cards
-suit a query. It does not know where cards are kept, nor how an item is found in a crate.
-"""
+"""Cards: summaries of whole crates, small enough that all crates' cards are kept in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from numpy.typing import NDArray
 
 from docstow.core.model import LOCAL, Source
 from docstow.core.versions import choose
-from docstow.index import ranking as rank
+from docstow.index.ranking import top
 from docstow.text import bm25
 
 #: The keyword fields of a card with their BM25F weight and length normalisation b.
@@ -40,7 +36,7 @@ _ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One stowed crate.
+    """The summary of one stowed crate.
 
     Attributes:
         source: kind, name, version and target.
@@ -60,21 +56,21 @@ class Card:
 
     @property
     def key(self) -> str:
-        """What a name and a target come down to: one card each; ``-`` and ``_`` are the same."""
+        """The key of its name and target, for which there is one card."""
         return card_key(self.source.name, self.source.target)
 
 
 def card_key(name: str, target: str = "") -> str:
-    """The key of a card: the name as Rust spells it, and the target if there is one."""
+    """Return the key of a card: the name as Rust spells it, and the target if there is one."""
     plain = name.replace("-", "_")
     return f"{plain}@{target}" if target else plain
 
 
-def stands(source: Source, other: Source | None = None) -> bool:
-    """Whether a source stands for its name, and not the other one, which stood there before.
+def outranks(source: Source, other: Source | None = None) -> bool:
+    """Return whether a source represents its name instead of the one that did before.
 
     One that came from a file does, then the version that answers a request for the latest, as in
-    :func:`docstow.core.versions.choose`; of equals the one that came later.
+    :func:`docstow.core.versions.choose`; of equals the later one.
     """
     if other is not None and source.kind != other.kind:
         return source.kind == LOCAL
@@ -82,7 +78,7 @@ def stands(source: Source, other: Source | None = None) -> bool:
     return choose("", versions) == source.version
 
 
-def make(
+def make_card(
     source: Source,
     snapshot: str,
     model: str,
@@ -90,7 +86,7 @@ def make(
     documents: Mapping[str, Sequence[Any] | NDArray[Any]],
     vectors: NDArray[np.float32],
 ) -> Card:
-    """The card of a crate.
+    """Make the card of a crate.
 
     Args:
         source: what was stowed.
@@ -117,12 +113,12 @@ def make(
         joined("summary", items),
     )
     return Card(
-        source, snapshot, model, tuple(sorted(set(kinds))), texts, centres(vectors, CENTRES)
+        source, snapshot, model, tuple(sorted(set(kinds))), texts, find_centres(vectors, CENTRES)
     )
 
 
-def centres(vectors: NDArray[np.float32], count: int) -> NDArray[np.float16]:
-    """Unit vectors that stand for many: spherical k-means (Dhillon and Modha 2001).
+def find_centres(vectors: NDArray[np.float32], count: int) -> NDArray[np.float16]:
+    """Return unit vectors that represent many: spherical k-means (Dhillon and Modha 2001).
 
     It begins with the vector nearest to the mean and then those farthest from all before them
     (Gonzalez 1985), so the same vectors always give the same centres.
@@ -155,7 +151,7 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def encode(card: Card) -> dict[str, Any]:
-    """The card as JSON values; its centres as base64 of little-endian float16."""
+    """Return the card as JSON values; its centres as base64 of little-endian float16."""
     packed = base64.b64encode(card.centres.astype("<f2").tobytes()).decode()
     return {
         "source": asdict(card.source),
@@ -186,7 +182,7 @@ def decode(fields: Mapping[str, Any]) -> Card:
 
 
 class Deck:
-    """Cards that can be asked which of them suit a query.
+    """Cards that are ranked for a query.
 
     Args:
         cards: in any order; their order makes no difference.
@@ -195,17 +191,15 @@ class Deck:
     def __init__(self, cards: Collection[Card]) -> None:
         self.cards = sorted(cards, key=lambda card: card.key)
 
-    def ranked(
-        self, query: str, model: str, vector: NDArray[np.float32]
-    ) -> list[tuple[Card, float]]:
-        """All cards with their scores, best first.
+    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> list[tuple[Card, float]]:
+        """Return all cards with their scores, best first.
 
         A score is the sum of two standard scores: of BM25F over the cards' texts, and of the best
         cosine among a card's centres. Cards of another model have the first alone.
 
         Args:
             query: what is looked for.
-            model: what embedded it.
+            model: id of the model that embedded it.
             vector: its vector, (dimensions,).
         """
         terms = bm25.tokens(query)
@@ -219,9 +213,9 @@ class Deck:
             ],
             np.float32,
         )
-        scores = standard(keyword)
-        scores[known] += standard(cosine)
-        return [(self.cards[row], float(scores[row])) for row in rank.top(scores, len(scores))]
+        scores = standard_scores(keyword)
+        scores[known] += standard_scores(cosine)
+        return [(self.cards[row], float(scores[row])) for row in top(scores, len(scores))]
 
     @cached_property
     def _postings(self) -> dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]]:
@@ -230,8 +224,8 @@ class Deck:
         return dict(zip(found.terms, zip(found.rows, found.weights, strict=True), strict=True))
 
 
-def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Standard scores: how many standard deviations above the mean; 0 where all are equal."""
+def standard_scores(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how many standard deviations values are above their mean; 0 where all are equal."""
     spread = float(values.std()) if len(values) else 0.0
     if spread < 1e-6:
         return np.zeros_like(values)

@@ -1,7 +1,6 @@
-"""The catalogue: one card a stowed crate, spread over a few objects of the store.
+"""The catalog: one card a stowed crate, spread over a few objects of the store.
 
-This room knows how cards are kept, changed by several writers at once, and made again from heads
-and snapshots. It is derived data, never the truth: a shard that is missing or damaged is rebuilt.
+It is derived from heads and snapshots: a shard that is missing or damaged is made again.
 """
 
 from __future__ import annotations
@@ -15,12 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from docstow.core import concurrency
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
-from docstow.index.cards import Card, Deck, card_key, decode, encode, make, stands
+from docstow.index.cards import Card, Deck, card_key, decode, encode, make_card, outranks
 from docstow.index.parquet import read_table, unpack_vectors
 from docstow.net.decompress import Limits, decompress
 from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
@@ -50,8 +50,8 @@ class Catalog:
 
     Args:
         store: where the shards are, below ``catalog/``.
-        snapshots: the truth that the cards are made from.
-        freshness_s: for so long a shard is answered from memory; after that it is asked for with
+        snapshots: the published snapshots, which the cards are made from.
+        freshness_s: for so long a shard is answered from memory; after that it is requested with
             its tag.
         clock: monotonic seconds.
     """
@@ -74,7 +74,7 @@ class Catalog:
         self._deck: tuple[tuple[str, ...], Deck] = ((), Deck(()))
 
     def deck(self) -> Deck:
-        """All cards. Shards that are missing or damaged are made again first."""
+        """Return all cards; shards that are missing or damaged are made again first."""
         with self._reading:
             stale = [shard for shard in range(SHARDS) if not self._is_fresh(shard)]
             if stale:
@@ -87,13 +87,13 @@ class Catalog:
             return self._deck[1]
 
     def add(self, card: Card) -> None:
-        """Let a card stand for its crate, unless one that outranks it does already."""
+        """Let a card represent its crate, unless one that outranks it does already."""
 
         def put(cards: Cards) -> Cards:
             current = cards.get(card.key)
             if current is not None and current.snapshot == card.snapshot:
                 return cards
-            if not stands(card.source, current.source if current else None):
+            if not outranks(card.source, current.source if current else None):
                 return cards
             return {**cards, card.key: card}
 
@@ -101,30 +101,29 @@ class Catalog:
 
     @contextlib.contextmanager
     def listed(self, card: Card) -> Iterator[None]:
-        """Keep a card in the catalogue while and after its snapshot is published.
+        """Keep a card in the catalog while and after its snapshot is published.
 
-        A process killed in between leaves a card that the head belies, which a reader finds out
-        and corrects; publishing first could leave a stowed crate without a card for good. The
-        card is added again afterwards in case someone corrected or rebuilt too early.
+        A process killed in between leaves a card that differs from the head, which a reader
+        corrects; publishing first could leave a stowed crate without a card for good. The card is
+        added again afterwards in case someone corrected or rebuilt too early.
         """
         self.add(card)
         yield
         self.add(card)
 
     def card(self, snapshot: Snapshot) -> Card:
-        """The card of a stowed snapshot: the present one, or one made from its tables."""
+        """Return the card of a stowed snapshot: the present one, or one made from its tables."""
         source = snapshot.revision.source
         known = self._refresh(_shard_of(source.name)).cards
         current = known.get(card_key(source.name, source.target))
         if current is not None and current.snapshot == snapshot.id:
             return current
-        return self._made(snapshot)
+        return self._make(snapshot)
 
     def correct(self, card: Card) -> Card | None:
-        """The card that stands for a name by what the heads say now; None if nothing is stowed.
+        """Correct the card of a name by the heads; return it, or None if nothing is stowed.
 
-        For a reader who followed a card to a head that says otherwise: that of a source that was
-        evicted, or whose writer was killed.
+        For a card that differs from its head, as its source was evicted or its writer killed.
         """
         shard = _shard_of(card.source.name)
 
@@ -135,13 +134,13 @@ class Catalog:
         return self._change(shard, put, if_writable=True).cards.get(card.key)
 
     def rebuild(self) -> int:
-        """Make every shard again from heads and snapshots; how many cards there are then."""
+        """Make every shard again from heads and snapshots; return the number of cards."""
         for shard in range(SHARDS):
-            self._change(shard, self._remade(shard))
+            self._change(shard, partial(self._remake, shard))
         return len(self.deck().cards)
 
-    def _remade(self, shard: int) -> Callable[[Cards], Cards]:
-        return lambda _: self._from_heads(shard)
+    def _remake(self, shard: int, _: Cards) -> Cards:
+        return self._from_heads(shard)
 
     def _is_fresh(self, shard: int) -> bool:
         known = self._known.get(shard)
@@ -159,7 +158,7 @@ class Catalog:
             stored = changed
             if stored is None and known.etag.startswith(_UNWRITTEN):
                 return self._remember(shard, replace(known, asked_at=asked_at))
-        cards = _decoded(stored.body) if stored else None
+        cards = _decode(stored.body) if stored else None
         if stored is None or cards is None:
             return self._change(shard, lambda cards: cards, if_writable=True)
         return self._remember(shard, _Shard(cards, stored.etag, asked_at))
@@ -197,7 +196,7 @@ class Catalog:
         return self._remember(shard, _Shard(new, done.etag, asked_at))
 
     def _remember(self, shard: int, seen: _Shard) -> _Shard:
-        """Keep what was seen last: the answer to an older question never replaces a newer one."""
+        """Keep what was seen last: the answer to an older request never replaces a newer one."""
         with self._guard:
             newest = self._known.get(shard)
             if newest is None or newest.asked_at <= seen.asked_at:
@@ -206,15 +205,15 @@ class Catalog:
             return newest
 
     def _from_heads(self, shard: int, only: str = "") -> dict[str, Card]:
-        """The cards of a shard, or one of them, as the heads would have them; the slow way."""
+        """Return the cards of a shard, or one of them, made from heads and snapshots."""
         best: dict[str, Head] = {}
         for head in self._heads(shard):
             key = card_key(head.source.name, head.source.target)
             other = best.get(key)
-            if only in ("", key) and stands(head.source, other.source if other else None):
+            if only in ("", key) and outranks(head.source, other.source if other else None):
                 best[key] = head
         snapshots = [self._snapshots.load(head) for head in best.values()]
-        cards = [self._made(snapshot) for snapshot in snapshots if snapshot is not None]
+        cards = [self._make(snapshot) for snapshot in snapshots if snapshot is not None]
         return {card.key: card for card in cards}
 
     def _heads(self, shard: int) -> Iterator[Head]:
@@ -224,16 +223,16 @@ class Catalog:
                     heads = self._snapshots.heads(kind, name)
                     yield from (head for head in heads if head.snapshot_id)
 
-    def _made(self, snapshot: Snapshot) -> Card:
-        return made(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
+    def _make(self, snapshot: Snapshot) -> Card:
+        return card_of(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
 
 
-def made(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
-    """The card of a snapshot, from the files of its tables ``documents`` and ``passages``."""
+def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
+    """Make the card of a snapshot from the files of its tables ``documents`` and ``passages``."""
     documents = read_table(files["documents"], _COLUMNS)
     blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
     vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
-    return make(
+    return make_card(
         snapshot.revision.source,
         snapshot.id,
         snapshot.recipe.model,
@@ -251,13 +250,13 @@ def _key(shard: int) -> str:
     return f"catalog/{shard:02d}.json.gz"
 
 
-def _encoded(cards: Cards) -> bytes:
+def _encode(cards: Cards) -> bytes:
     fields = {"schema": SCHEMA, "cards": [encode(cards[key]) for key in sorted(cards)]}
     return gzip.compress(json.dumps(fields, ensure_ascii=False).encode(), mtime=0)
 
 
-def _decoded(body: bytes, _: str = "") -> Cards | None:
-    """The cards of a shard by their keys; None if it is damaged or of another schema."""
+def _decode(body: bytes, _: str = "") -> Cards | None:
+    """Return the cards of a shard by key; None if it is damaged or of another schema."""
     try:
         fields = json.loads(decompress([body], Limits(), name="a shard of the catalogue"))
         if fields["schema"] != SCHEMA:
@@ -268,4 +267,4 @@ def _decoded(body: bytes, _: str = "") -> Cards | None:
     return {card.key: card for card in cards}
 
 
-_SHARD: Codec[Cards] = Codec(_decoded, _encoded)
+_SHARD: Codec[Cards] = Codec(_decode, _encode)

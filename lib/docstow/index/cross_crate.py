@@ -96,7 +96,7 @@ class Shortlist:
     @cached_property
     def _ranked(self) -> list[tuple[Card, float]]:
         vector = self._embedder.embed_query(self._query)
-        ranked = self._catalog.deck().ranked(self._query, self._embedder.id, vector)
+        ranked = self._catalog.deck().rank(self._query, self._embedder.id, vector)
         return [pair for pair in ranked if pair[0].source.target == self._target]
 
     def _load(self, card: Card) -> Snapshot | None:

@@ -1,7 +1,6 @@
-"""Parquet tables, written from and read into numpy columns by DuckDB.
+"""Parquet files on this machine, written from and read into numpy columns by DuckDB.
 
-This room knows DuckDB, which is imported at the first table. It does not know what the columns
-mean, nor object stores: it reads and writes local files.
+DuckDB is imported at the first table.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def write_table(columns: Mapping[str, NDArray[Any] | Sequence[Any]], path: Path)
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for tables that are about to be published; it is gone after the block.
+    """Provide a folder for tables that are about to be published; delete it after the block.
 
     Raises:
         StoreError: this machine has no place for it.
@@ -97,8 +96,8 @@ def read_table(
     Args:
         path: the file.
         columns: names to read; none means all.
-        where: a condition in SQL with ``?`` for each of ``parameters``. It is our own text: no
-            part of a request may be pasted into it.
+        where: a condition in SQL with ``?`` for each of ``parameters``; no part of a request may
+            be pasted into it.
         parameters: values for the condition.
 
     Returns:
@@ -123,7 +122,7 @@ def read_table(
 
 
 def pack_vectors(matrix: NDArray[Any]) -> NDArray[np.object_]:
-    """Spell each row of an ``(n, d)`` matrix as the bytes of its float16 values (little-endian)."""
+    """Return each row of an ``(n, d)`` matrix as the bytes of little-endian float16 values."""
     count, dimensions = matrix.shape
     width = dimensions * _VECTOR_TYPE.itemsize
     body = np.ascontiguousarray(matrix, dtype=_VECTOR_TYPE).tobytes()
@@ -133,7 +132,7 @@ def pack_vectors(matrix: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_], dimensions: int) -> NDArray[Any]:
-    """Read back what :func:`pack_vectors` wrote, as a float32 matrix of shape ``(n, dimensions)``.
+    """Return packed vectors as a float32 matrix of shape ``(n, dimensions)``.
 
     Raises:
         StoreError: the vectors are of another width.
@@ -148,7 +147,7 @@ def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_], dimensions: int
 
 @lru_cache(maxsize=1)
 def _database() -> duckdb.DuckDBPyConnection:
-    """The process's one in-memory database: it holds no data, only settings and threads."""
+    """Return the process's one in-memory database; it holds no data, only settings and threads."""
     import duckdb
 
     return duckdb.connect(
@@ -164,13 +163,13 @@ def _database() -> duckdb.DuckDBPyConnection:
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
-    """A connection of this call's own: calls from several threads do not wait for each other."""
+    """Return a connection of the caller's own, so that threads do not wait for each other."""
     with _opening:
         return _database().cursor()
 
 
 def _as_array(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
-    """A one-dimensional array of a type that DuckDB reads without a copy or a guess."""
+    """Return a one-dimensional array of a type that DuckDB reads without a copy or a guess."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "U":
         return values
     first = next((value for value in values if value is not None), None)
@@ -186,10 +185,10 @@ def _is_void(array: NDArray[Any]) -> bool:
 
 
 def _reason(fault: Exception) -> str:
-    """What the operating system said; DuckDB puts it among addresses that are nobody's business."""
+    """Return the operating system's reason without the addresses that DuckDB adds."""
     text = str(fault)
-    said = (words for words in map(os.strerror, errno.errorcode) if words in text)
-    return max(said, key=len, default="the disk refuses it")
+    reasons = (reason for reason in map(os.strerror, errno.errorcode) if reason in text)
+    return max(reasons, key=len, default="the disk refuses it")
 
 
 def _quoted(name: str) -> str:

@@ -22,7 +22,7 @@ from docstow.core.model import (
     Snapshot,
     Source,
 )
-from docstow.index.cards import Card, make
+from docstow.index.cards import Card, make_card
 from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
 from docstow.index.parquet import scratch, unpack_vectors, write_table
@@ -207,4 +207,6 @@ def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Ca
     ]
     vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if blobs else 0)
     documents = tables.columns["documents"]
-    return make(reading.revision.source, identity, recipe.model, reading.facts, documents, vectors)
+    return make_card(
+        reading.revision.source, identity, recipe.model, reading.facts, documents, vectors
+    )

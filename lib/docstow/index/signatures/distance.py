@@ -1,6 +1,4 @@
-"""How far a function's shape is from the one that was asked for.
-
-This room knows what is bent at what price. It does not know text, names that exist, or rows.
+"""The distance of a function's signature from the one that was asked for.
 
 Both sides may hold variables. A variable of the function may stand for any one type of the query
 (it is more general than asked for, which is cheap where its bounds or another argument say

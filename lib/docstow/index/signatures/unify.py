@@ -1,7 +1,4 @@
-"""Two types side by side: what is bent between them, and which variables they bind.
-
-This room knows what is alike in Rust and at what price. It does not know functions.
-"""
+"""Unification of two types: what their differences cost, and which variables they bind."""
 
 from __future__ import annotations
 

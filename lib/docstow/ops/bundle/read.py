@@ -227,9 +227,9 @@ class BundleImport:
         if not kind_of(entry.source.kind).catalogued:
             yield
             return
-        from docstow.index.catalog import made
+        from docstow.index.catalog import card_of
 
         catalog = self._catalog()
-        card = made(snapshot, files) if files else catalog.card(snapshot)
+        card = card_of(snapshot, files) if files else catalog.card(snapshot)
         with catalog.listed(card):
             yield

@@ -1,7 +1,4 @@
-"""What people say for the words of documentation: data for making questions, written for this.
-
-This room knows English words. It does not know how questions are made of them.
-"""
+"""Everyday words for the words of documentation: data from which training questions are made."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Gather the training texts into one file; see README.md beside this file.
 
 python -m docstow_training.gather --rustdoc FOLDER --python FOLDER... --into items.jsonl.zst
-
-This room knows where texts are found. It does not know what is learnt from them.
 """
 
 from __future__ import annotations

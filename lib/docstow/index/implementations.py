@@ -235,9 +235,11 @@ def _not_found(
         str(p) for p, kind in zip(columns["path"], columns["kind"], strict=True) if kind in kinds
     }
     scores: dict[str, float] = {}
+    # In order, so that among equals the same ones are suggested in every process.
+    paths = sorted(known | own)
     for wanted, names in (
-        (written, {each: each for each in known | own}),
-        (written.rpartition("::")[2], {each: each.rpartition("::")[2] for each in known | own}),
+        (written, {each: each for each in paths}),
+        (written.rpartition("::")[2], {each: each.rpartition("::")[2] for each in paths}),
     ):
         for path, score in find_similar(wanted, names, LEAST_ITEM_SCORE):
             scores[path] = max(score, scores.get(path, 0.0))

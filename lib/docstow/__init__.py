@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from docstow.languages.shared.findings import Finding as Finding
-    from docstow.library import Stowed
+    from docstow.library import ResolvedVersion
     from docstow.runtime import Runtime
 
 __all__ = [
@@ -204,7 +204,7 @@ class Package:
         notice: how it was chosen, where that is not as asked; else empty.
     """
 
-    def __init__(self, runtime: Runtime, stowed: Stowed) -> None:
+    def __init__(self, runtime: Runtime, stowed: ResolvedVersion) -> None:
         self._runtime = runtime
         self._stowed = stowed
         self.name = stowed.name

@@ -389,9 +389,9 @@ class Runtime:
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
         from docstow.tools.server_tools import make_toolbox
-        from docstow.tools.sources import Desk
+        from docstow.tools.sources import SourceServices
 
-        desk = Desk(
+        services = SourceServices(
             self.registry,
             self.jobs,
             self.sync,
@@ -399,7 +399,7 @@ class Runtime:
             lambda name: self.presets.find(name),
             self.upstreams.check,
         )
-        return make_toolbox(self.library, desk, self.collections, self.projects, self.snapshots)
+        return make_toolbox(self.library, services, self.collections, self.projects, self.snapshots)
 
     @lazy
     def protocol(self) -> Protocol:

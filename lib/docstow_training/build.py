@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow import embedding
-from docstow_training import contrast as contrast
-from docstow_training import export as export
-from docstow_training import gather as gather
-from docstow_training import judge as judge
-from docstow_training import learning as learning
-from docstow_training import pairs as pairs
-from docstow_training import teacher as teacher
+from docstow_training import contrast, export, gather, judge, learning, pairs, teacher
 from docstow_training.questions import is_held_out, read_questions
 from docstow_training.texts import Item
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow_training import export as export
+from docstow_training import export
 from docstow_training.contrast import Ragged
 from docstow_training.learning import imitate
 from docstow_training.vocabulary import count_words, make_vocabulary, principal_axes, rarity

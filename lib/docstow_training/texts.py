@@ -15,7 +15,7 @@ import zstandard
 
 from docstow.core.model import Document
 from docstow.core.versions import Version
-from docstow.languages.rust import rustdoc as rustdoc
+from docstow.languages.rust import rustdoc
 from docstow.text import python_ast
 from docstow.text.chunking import plain
 from docstow.text.sentences import sentences

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow_training import export as export
+from docstow_training import export
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -23,7 +23,7 @@ from docstow.languages.projects.packages import ProjectPackages
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared import package_files as contents
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.library import Library
 from docstow.store.snapshots import Snapshots
 from docstow.tools import Toolbox, packages
@@ -57,9 +57,9 @@ app = Starlette(routes=[Route("/order", order, methods=["POST"])])
 
 _SCAN = """
 from pathlib import Path
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.projects.scan import scan
-print(len(scan(Path({root!r}), Memory.load(Path({cache!r}), Path({root!r}))).packages))
+print(len(scan(Path({root!r}), ScanCache.load(Path({cache!r}), Path({root!r}))).packages))
 """
 
 _BY_HAND = """
@@ -122,7 +122,7 @@ def _scans(folder: Path, projects: Projects, opened: ProjectPackages) -> None:
             each.read_text("RECORD")
 
     def nothing_known() -> None:
-        scan(PROJECT, Memory(folder / "none" / "index", PROJECT, {}))
+        scan(PROJECT, ScanCache(folder / "none" / "index", PROJECT, {}))
 
     base = timed(by_hand)
     count = len(opened.scan.packages)
@@ -145,7 +145,7 @@ def _scans(folder: Path, projects: Projects, opened: ProjectPackages) -> None:
 
 
 def _stored(folder: Path) -> None:
-    scan(PROJECT, Memory.load(folder / "cache" / "projects", PROJECT))
+    scan(PROJECT, ScanCache.load(folder / "cache" / "projects", PROJECT))
 
 
 def _reads(toolbox: Toolbox, opened: ProjectPackages, package: Package) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docstow.formats import Page
-from docstow.formats import html as html
+from docstow.formats import Page, html
 from paths import FIXTURES
 
 SITES = FIXTURES / "sites"

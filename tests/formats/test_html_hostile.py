@@ -9,7 +9,7 @@ import time
 import pytest
 
 from docstow.core.errors import UnreadableInput
-from docstow.formats import html as html
+from docstow.formats import html
 
 URL = "https://docs.example/x"
 PAGE = "<title>T</title><main><p>Caf\u00e9 na\u00efve \u2014 gr\u00fc\u00dfe \u201cquoted\u201d</p></main>"

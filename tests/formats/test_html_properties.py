@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from docstow.core.errors import UnreadableInput
-from docstow.formats import html as html
+from docstow.formats import html
 from paths import FIXTURES
 
 SITES = FIXTURES / "sites"

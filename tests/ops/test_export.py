@@ -20,7 +20,7 @@ from docstow.core.model import Document, Relation
 from docstow.core.relations import pack_definitions
 from docstow.core.settings import load
 from docstow.index.loaded import Index
-from docstow.languages.rust import rustdoc as rustdoc
+from docstow.languages.rust import rustdoc
 from docstow.net.decompress import Limits
 from docstow.ops.export import ITEM_FORMATS, Export
 from docstow.ops.export.item_tree import ItemTree

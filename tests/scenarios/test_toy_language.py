@@ -22,7 +22,7 @@ from docstow.languages.shared.language import Checking, Comparing, Language, Mod
 from docstow.languages.shared.lookup import Installed, Resolver, look_up_all
 from docstow.languages.shared.messages import Mention, MessageForm, Texts
 from docstow.languages.shared.project import Environment, Locked, Package, Scan, ordered
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import Finder, LockFile, Scanning, Walk
 from docstow.languages.shared.surface import Openness, Parameter, Symbol
 from docstow.ops.export import Export
@@ -46,7 +46,7 @@ class ToyFinder(Finder):
         self._walk.watch(folder)
         self._boxes.append(folder)
 
-    def environments(self, asked: frozenset[str], memory: Memory) -> list[Environment]:
+    def environments(self, asked: frozenset[str], memory: ScanCache) -> list[Environment]:
         del memory
         return [
             Environment(

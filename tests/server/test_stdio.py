@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from docstow.server import stdio as stdio
+from docstow.server import stdio
 from docstow.server.mcp import Selection
 from docstow.tools import Answer, Tool
 from paths import REPOSITORY, SUPPORT

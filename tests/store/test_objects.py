@@ -31,8 +31,8 @@ from docstow.store.objects import (
     connect,
     escape,
     open_store,
+    probe,
 )
-from docstow.store.objects import probe as probe
 from servers import ceph as ceph_server
 from servers import s3
 

@@ -39,7 +39,7 @@ PACKAGES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Stowed:
+class ResolvedVersion:
     """A version that answers a request.
 
     Attributes:
@@ -108,7 +108,7 @@ class Library:
         self.open_embedder = open_embedder
         self._indexes = IndexCache(snapshots, memory_bytes)
 
-    def crate(self, name: str, requirement: str = "") -> Stowed:
+    def crate(self, name: str, requirement: str = "") -> ResolvedVersion:
         """Return the snapshot that answers for a crate, ingested now if it is not stored.
 
         Args:
@@ -126,18 +126,18 @@ class Library:
             return self._without_index(name, requirement, error)
         if snapshot is None:
             snapshot = self._crates.ingest(revision.source)
-        return Stowed(requirement or "latest", snapshot)
+        return ResolvedVersion(requirement or "latest", snapshot)
 
-    def _without_index(self, name: str, requirement: str, error: Exception) -> Stowed:
+    def _without_index(self, name: str, requirement: str, error: Exception) -> ResolvedVersion:
         """Answer from what is stored while the index cannot be asked, and say so."""
         for spelling in dict.fromkeys((name, name.replace("_", "-"), name.replace("-", "_"))):
             snapshot = self._resolver.stored(CRATE, spelling, requirement)
             if snapshot is not None:
                 notice = "the index of crates could not be asked; the best stowed version answers"
-                return Stowed(requirement or "latest", snapshot, notice, substituted=True)
+                return ResolvedVersion(requirement or "latest", snapshot, notice, substituted=True)
         raise error
 
-    def package(self, language: Language, name: str, version: str = "") -> Stowed:
+    def package(self, language: Language, name: str, version: str = "") -> ResolvedVersion:
         """Return the snapshot that answers for a package of another language than Rust.
 
         Raises:
@@ -145,23 +145,23 @@ class Library:
         """
         snapshot = self.installed.find(language, name, version)
         notice = self.installed.notice(snapshot)
-        return Stowed(version or "installed or newest stowed", snapshot, notice)
+        return ResolvedVersion(version or "installed or newest stowed", snapshot, notice)
 
-    def packages(self, language: Language, query: str) -> list[Stowed]:
+    def packages(self, language: Language, query: str) -> list[ResolvedVersion]:
         """Return the stored packages of a language that a search over all of them looks into."""
         found = self.installed.search(language, query, PACKAGES)
-        return [Stowed("all stowed packages", each) for each in found]
+        return [ResolvedVersion("all stowed packages", each) for each in found]
 
-    def across(self, query: str, filters: ItemFilters) -> list[tuple[Stowed, float]]:
+    def across(self, query: str, filters: ItemFilters) -> list[tuple[ResolvedVersion, float]]:
         """Return the stored crates that suit a query best, with scores; no upstream is asked.
 
         Raises:
             CrateNotFound: nothing is stored yet.
         """
         found = self._shortlist(query).choose(filters)
-        return [(Stowed(ALL, snapshot), score) for snapshot, score in found]
+        return [(ResolvedVersion(ALL, snapshot), score) for snapshot, score in found]
 
-    def several(self, query: str, wanted: Mapping[str, str]) -> list[tuple[Stowed, float]]:
+    def several(self, query: str, wanted: Mapping[str, str]) -> list[tuple[ResolvedVersion, float]]:
         """Return named crates, ingested now if they are not stored, scored as by :meth:`across`.
 
         Args:
@@ -239,7 +239,7 @@ class Library:
         found = zip(names, in_parallel(look_up, names), strict=True)
         return {name: releases for name, releases in found if releases}
 
-    def current(self, stowed: Stowed) -> tuple[Stowed, Embedder | None]:
+    def current(self, stowed: ResolvedVersion) -> tuple[ResolvedVersion, Embedder | None]:
         """Return what answers a search, with the model that its vectors can be compared with.
 
         A snapshot that was made by another recipe answers as it is, and a job makes it again from

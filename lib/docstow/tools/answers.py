@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from docstow.library import Stowed
+    from docstow.library import ResolvedVersion
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
@@ -65,7 +65,7 @@ def page_schema(required: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def provenance(stowed: Stowed) -> dict[str, Any]:
+def provenance(stowed: ResolvedVersion) -> dict[str, Any]:
     """Return which version was asked for, which one answers, and where it comes from."""
     members = {
         "crate": stowed.name,
@@ -79,7 +79,7 @@ def provenance(stowed: Stowed) -> dict[str, Any]:
     return members | ({"notice": notice} if notice else {})
 
 
-def caveats(stowed: Stowed) -> list[str]:
+def caveats(stowed: ResolvedVersion) -> list[str]:
     """Return what the caller should know of the answer's source."""
     notices = [stowed.notice] if stowed.notice else []
     if stowed.snapshot.facts.get("format_untested"):
@@ -88,7 +88,7 @@ def caveats(stowed: Stowed) -> list[str]:
     return notices
 
 
-def provenance_line(stowed: Stowed, url: str) -> str:
+def provenance_line(stowed: ResolvedVersion, url: str) -> str:
     """Format the provenance of a page: one line of Markdown."""
     notice = "".join(f"; {each}" for each in caveats(stowed))
     place = f"<{url}> · " if url else ""

@@ -20,7 +20,7 @@ from docstow.tools.sources import describe, describe_all
 if TYPE_CHECKING:
     from docstow.ingest.collections import Collections, Pushed
     from docstow.tools.metrics import Metrics
-    from docstow.tools.sources import Desk
+    from docstow.tools.sources import SourceServices
 
 PER_PAGE = 100
 
@@ -29,14 +29,14 @@ COLLECTION = Parameter(
 )
 
 
-def tools(collections: Collections, desk: Desk, metrics: Metrics) -> list[Tool]:
+def tools(collections: Collections, services: SourceServices, metrics: Metrics) -> list[Tool]:
     """Make the tools, bound to what they work on."""
     return [
         _push_document(collections),
         _delete_document(collections),
         _create_collection(collections),
-        _list_collections(collections, desk),
-        _get_metrics(desk, metrics),
+        _list_collections(collections, services),
+        _get_metrics(services, metrics),
     ]
 
 
@@ -109,7 +109,7 @@ def _create_collection(collections: Collections) -> Tool:
     )
 
 
-def _list_collections(collections: Collections, desk: Desk) -> Tool:
+def _list_collections(collections: Collections, services: SourceServices) -> Tool:
     return Tool(
         name="list_collections",
         toolset="collections",
@@ -119,13 +119,13 @@ def _list_collections(collections: Collections, desk: Desk) -> Tool:
             "(list_sources). Example: {}."
         ),
         parameters=(CURSOR,),
-        run=partial(_list, collections, desk),
+        run=partial(_list, collections, services),
         output_schema=page_schema({"source_id": TEXT, "title": TEXT}),
         open_world=False,
     )
 
 
-def _get_metrics(desk: Desk, metrics: Metrics) -> Tool:
+def _get_metrics(services: SourceServices, metrics: Metrics) -> Tool:
     return Tool(
         name="get_metrics",
         toolset="collections",
@@ -136,7 +136,7 @@ def _get_metrics(desk: Desk, metrics: Metrics) -> Tool:
             "(list_sources). Example: {}."
         ),
         parameters=(),
-        run=partial(_measure, desk, metrics),
+        run=partial(_measure, services, metrics),
         output_schema=result_schema(
             {
                 "tools": {"type": "object"},
@@ -182,26 +182,30 @@ def _create(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
     return Answer({**describe(registration), "created": created})
 
 
-def _list(collections: Collections, desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+def _list(
+    collections: Collections, services: SourceServices, arguments: Mapping[str, Any]
+) -> Answer:
     found = collections.all()
     page = paged(found, arguments["cursor"], "collections", PER_PAGE)
-    page["results"] = describe_all(desk, page["results"])
+    page["results"] = describe_all(services, page["results"])
     return Answer({"total": len(found), **page})
 
 
-def _measure(desk: Desk, metrics: Metrics, arguments: Mapping[str, Any]) -> Answer:
+def _measure(services: SourceServices, metrics: Metrics, arguments: Mapping[str, Any]) -> Answer:
     del arguments
-    registered = desk.registry.all()
+    registered = services.registry.all()
     prose = [each for each in registered if kind_of(each.kind).has_pages]
-    newest = [each for each in in_parallel(desk.prose.newest, prose) if each is not None]
-    states = desk.jobs.states()
+    newest = [each for each in in_parallel(services.prose.newest, prose) if each is not None]
+    states = services.jobs.states()
     return Answer(
         {
             "tools": metrics.tools(),
             "sources": len(registered),
             "documents": sum(each.counts.get("documents", 0) for each in newest),
             "chunks": sum(each.counts.get("chunks", 0) for each in newest),
-            "snapshots": sum(map(len, in_parallel(desk.prose.snapshots, [p.id for p in prose]))),
+            "snapshots": sum(
+                map(len, in_parallel(services.prose.snapshots, [p.id for p in prose]))
+            ),
             "jobs": {name: states[name] for name in (QUEUED, RUNNING, SUCCESS, FAILED)},
         }
     )

@@ -14,7 +14,7 @@ from docstow.languages.shared.language import Language
 from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
-    from docstow.library import Library, Stowed
+    from docstow.library import Library, ResolvedVersion
 
 CRATE = Parameter("crate", "string", "", required=True, max_length=64)
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
@@ -26,7 +26,7 @@ LANGUAGE_BRIEF = replace(LANGUAGE, description="")
 CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
 
 
-def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Stowed:
+def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> ResolvedVersion:
     """Return the crate in the version that the caller asked for, by number or by lock file.
 
     Args:
@@ -74,7 +74,7 @@ def find_locked(lockfile: str, name: str) -> Locked | None:
     return parse(lockfile).locked(name)
 
 
-def with_lock_notice(found: Stowed, locked: Locked | None) -> Stowed:
+def with_lock_notice(found: ResolvedVersion, locked: Locked | None) -> ResolvedVersion:
     """Return the same, saying that a lock file decided."""
     if locked is None:
         return found

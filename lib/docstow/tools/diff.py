@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.languages.rust.diff import Bump, Change, Difference, Side
     from docstow.languages.shared.language import Language
-    from docstow.library import Library, Stowed
+    from docstow.library import Library, ResolvedVersion
 
 
 PER_PAGE = 50
@@ -110,7 +110,10 @@ def _diff(library: Library, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _compare(
-    library: Library, language: Language, old: tuple[Stowed, Index], new: tuple[Stowed, Index]
+    library: Library,
+    language: Language,
+    old: tuple[ResolvedVersion, Index],
+    new: tuple[ResolvedVersion, Index],
 ) -> Difference:
     from docstow.languages.projects.diff import compare_packages
     from docstow.languages.rust.diff import compare
@@ -123,7 +126,7 @@ def _compare(
     return compare_packages(language.comparing(), _side(*old), _side(*new), known)
 
 
-def _side(found: Stowed, index: Index) -> Side:
+def _side(found: ResolvedVersion, index: Index) -> Side:
     from docstow.core.model import Relation
     from docstow.languages.rust.diff import Side
 

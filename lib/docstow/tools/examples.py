@@ -23,7 +23,7 @@ from docstow.tools.parameters import Parameter
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.index.search import ExampleHit
-    from docstow.library import Library, Stowed
+    from docstow.library import Library, ResolvedVersion
 
 
 def tool(library: Library) -> Tool:
@@ -93,7 +93,7 @@ def _marks(language: str) -> tuple[str, ...]:
 
 def _find_documented(
     library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]
-) -> Stowed:
+) -> ResolvedVersion:
     """Find the package of the wanted language; a crate's docs have other languages too."""
     crate = {**arguments, "language": ""}
     if not (known := [each for each in wanted if each in languages.names()]):

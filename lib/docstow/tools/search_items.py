@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
     from docstow.languages.shared.language import Language
-    from docstow.library import Library, Stowed
+    from docstow.library import Library, ResolvedVersion
 
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400
@@ -248,7 +248,7 @@ def _search_several(
 
 def _chosen(
     library: Library, arguments: Mapping[str, Any], query: str, filters: ItemFilters
-) -> list[tuple[Stowed, float]]:
+) -> list[tuple[ResolvedVersion, float]]:
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
     if (language := language_of(arguments)).packaged:
@@ -270,7 +270,7 @@ def _chosen(
 
 def _chosen_packages(
     library: Library, language: Language, names: Sequence[str], query: str
-) -> list[tuple[Stowed, float]]:
+) -> list[tuple[ResolvedVersion, float]]:
     """Return packages that are named, or those that are stowed; their hits are weighed alike."""
     if names:
         return [(library.package(language, name), 0.0) for name in dict.fromkeys(names)]
@@ -280,13 +280,13 @@ def _chosen_packages(
     return [(each, 0.0) for each in found]
 
 
-def _scope(stowed: Sequence[Stowed]) -> str:
+def _scope(stowed: Sequence[ResolvedVersion]) -> str:
     """Return what a cursor belongs to: these snapshots in this order."""
     identities = " ".join(each.snapshot.id for each in stowed)
     return hashlib.sha256(identities.encode()).hexdigest()[:16]
 
 
-def _explain_no_hits(stowed: Sequence[Stowed], filters: ItemFilters) -> str:
+def _explain_no_hits(stowed: Sequence[ResolvedVersion], filters: ItemFilters) -> str:
     searched = ", ".join(each.name for each in stowed)
     if searched:
         return f"nothing passes the filters in {searched}; leave out type_filter or module"

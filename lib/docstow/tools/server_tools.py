@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from docstow.languages.projects import Projects
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots
-    from docstow.tools.sources import Desk
+    from docstow.tools.sources import SourceServices
 
 #: The toolsets of a client that selects none.
 TOOLSETS = ("rust", "docs", "packages")
@@ -20,7 +20,7 @@ TOOLSETS = ("rust", "docs", "packages")
 
 def make_toolbox(
     library: Library,
-    desk: Desk,
+    services: SourceServices,
     pushed: Collections,
     projects: Projects,
     snapshots: Snapshots,
@@ -29,7 +29,7 @@ def make_toolbox(
 
     Args:
         library: the crates and packages.
-        desk: the registered sources and their pages.
+        services: the registered sources and their pages.
         pushed: the texts that clients push.
         projects: the projects whose packages may be looked into.
         snapshots: the published snapshots.
@@ -37,9 +37,9 @@ def make_toolbox(
     metrics = Metrics()
     tools = [
         *crates.tools(library),
-        *docs.tools(desk.prose),
+        *docs.tools(services.prose),
         *packages.tools(projects, library, snapshots),
-        *sources.tools(library, desk),
-        *collections.tools(pushed, desk, metrics),
+        *sources.tools(library, services),
+        *collections.tools(pushed, services, metrics),
     ]
     return Toolbox(tools, default_toolsets=TOOLSETS, observe=metrics.observe)

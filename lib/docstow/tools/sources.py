@@ -37,7 +37,7 @@ NAMED = Parameter(
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class SourceServices:
     """Where sources are registered, synced and read.
 
     Attributes:
@@ -57,20 +57,20 @@ class Desk:
     check: Callable[[str, str], None]
 
 
-def tools(library: Library, desk: Desk) -> list[Tool]:
+def tools(library: Library, services: SourceServices) -> list[Tool]:
     """Make the tools, bound to what they work on."""
     return [
-        _create_source(desk),
-        _list_sources(desk),
-        _delete_source(desk),
-        _start_sync(desk),
-        _get_sync_status(desk),
-        _list_snapshots(desk),
-        export.tool(library, desk.prose, desk.registry),
+        _create_source(services),
+        _list_sources(services),
+        _delete_source(services),
+        _start_sync(services),
+        _get_sync_status(services),
+        _list_snapshots(services),
+        export.tool(library, services.prose, services.registry),
     ]
 
 
-def _create_source(desk: Desk) -> Tool:
+def _create_source(services: SourceServices) -> Tool:
     return Tool(
         name="create_source",
         toolset="sources",
@@ -105,7 +105,7 @@ def _create_source(desk: Desk) -> Tool:
             ),
             Parameter("sync", "boolean", "Stow it now", default=False),
         ),
-        run=partial(_create, desk),
+        run=partial(_create, services),
         output_schema=result_schema(
             {"source_id": TEXT, "kind": TEXT, "uri": TEXT, "created": {"type": "boolean"}},
             job={"type": "object"},
@@ -114,7 +114,7 @@ def _create_source(desk: Desk) -> Tool:
     )
 
 
-def _list_sources(desk: Desk) -> Tool:
+def _list_sources(services: SourceServices) -> Tool:
     return Tool(
         name="list_sources",
         toolset="sources",
@@ -128,13 +128,13 @@ def _list_sources(desk: Desk) -> Tool:
             Parameter("kind", "string", "Only these", default="", choices=("", *registrable())),
             CURSOR,
         ),
-        run=partial(_list, desk),
+        run=partial(_list, services),
         output_schema=page_schema({"source_id": TEXT, "kind": TEXT, "uri": TEXT, "title": TEXT}),
         open_world=False,
     )
 
 
-def _delete_source(desk: Desk) -> Tool:
+def _delete_source(services: SourceServices) -> Tool:
     return Tool(
         name="delete_source",
         toolset="sources",
@@ -144,7 +144,7 @@ def _delete_source(desk: Desk) -> Tool:
             'a single pushed text (delete_document). Example: {"source_id": "owner/repo@main"}.'
         ),
         parameters=(NAMED,),
-        run=partial(_delete, desk),
+        run=partial(_delete, services),
         output_schema=result_schema({"source_id": TEXT, "deleted": {"type": "boolean"}}),
         read_only=False,
         destructive=True,
@@ -153,7 +153,7 @@ def _delete_source(desk: Desk) -> Tool:
     )
 
 
-def _start_sync(desk: Desk) -> Tool:
+def _start_sync(services: SourceServices) -> Tool:
     return Tool(
         name="start_sync",
         toolset="sources",
@@ -167,14 +167,14 @@ def _start_sync(desk: Desk) -> Tool:
             NAMED,
             Parameter("mode", "string", "", default=INCREMENTAL, choices=MODES),
         ),
-        run=partial(_start, desk),
+        run=partial(_start, services),
         output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
         read_only=False,
         idempotent=False,
     )
 
 
-def _get_sync_status(desk: Desk) -> Tool:
+def _get_sync_status(services: SourceServices) -> Tool:
     return Tool(
         name="get_sync_status",
         toolset="sources",
@@ -188,13 +188,13 @@ def _get_sync_status(desk: Desk) -> Tool:
             Parameter("job_id", "string", "", default="", max_length=80),
             Parameter("source_id", "string", "Instead of job_id", default="", max_length=2000),
         ),
-        run=partial(_status, desk),
+        run=partial(_status, services),
         output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
         open_world=False,
     )
 
 
-def _list_snapshots(desk: Desk) -> Tool:
+def _list_snapshots(services: SourceServices) -> Tool:
     return Tool(
         name="list_snapshots",
         toolset="sources",
@@ -205,27 +205,27 @@ def _list_snapshots(desk: Desk) -> Tool:
             '{"source_id": "owner/repo@main"}.'
         ),
         parameters=(NAMED, CURSOR),
-        run=partial(_snapshots, desk),
+        run=partial(_snapshots, services),
         output_schema=page_schema({"snapshot": TEXT, "created_at": TEXT, "documents": COUNT}),
         open_world=False,
     )
 
 
-def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+def _create(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     kind, uri, name = (arguments[each].strip() for each in ("kind", "uri", "preset"))
     if bool(uri) == bool(name):
         raise InvalidParameter("uri", "give exactly one of uri and preset")
     title, options = arguments["title"], arguments["options"]
     if name:
-        known = desk.preset(name)
+        known = services.preset(name)
         if kind not in ("", known.kind):
             raise InvalidParameter("kind", f"the preset {name} is of the kind {known.kind}")
         kind, uri, title = known.kind, known.uri, title or known.title
         options = {**known.options, **(options or {})}
     elif not kind:
         raise InvalidParameter("kind", f"is required beside uri: one of {', '.join(registrable())}")
-    desk.check(kind, uri)
-    registration, created = desk.registry.create(
+    services.check(kind, uri)
+    registration, created = services.registry.create(
         kind,
         uri,
         title=title,
@@ -236,7 +236,7 @@ def _create(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
     )
     answer = {**describe(registration), "created": created}
     if arguments["sync"]:
-        answer["job"] = desk.sync.start(registration.id).outward().body()
+        answer["job"] = services.sync.start(registration.id).outward().body()
     return Answer(answer)
 
 
@@ -265,18 +265,21 @@ def describe(registration: Registration) -> dict[str, Any]:
     }
 
 
-def _list(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+def _list(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     kind = arguments["kind"]
-    found = [each for each in desk.registry.all() if kind in ("", each.kind)]
+    found = [each for each in services.registry.all() if kind in ("", each.kind)]
     page = paged(found, arguments["cursor"], f"sources {kind}", PER_PAGE)
-    page["results"] = describe_all(desk, page["results"])
+    page["results"] = describe_all(services, page["results"])
     return Answer({"total": len(found), **page})
 
 
-def describe_all(desk: Desk, registrations: Sequence[Registration]) -> list[dict[str, Any]]:
+def describe_all(
+    services: SourceServices, registrations: Sequence[Registration]
+) -> list[dict[str, Any]]:
     """Describe registrations and what answers for each; the store is asked for several at once."""
     return in_parallel(
-        lambda each: describe(each) | describe_state(desk.prose, desk.jobs, each), registrations
+        lambda each: describe(each) | describe_state(services.prose, services.jobs, each),
+        registrations,
     )
 
 
@@ -308,33 +311,33 @@ def _brief(job: Job) -> dict[str, Any]:
     return {name: body[name] for name in names}
 
 
-def _delete(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
-    registration = desk.registry.delete(arguments["source_id"].strip())
+def _delete(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
+    registration = services.registry.delete(arguments["source_id"].strip())
     return Answer({**describe(registration), "deleted": True})
 
 
-def _start(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
-    job = desk.sync.start(arguments["source_id"].strip(), arguments["mode"])
+def _start(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
+    job = services.sync.start(arguments["source_id"].strip(), arguments["mode"])
     return Answer(job.outward().body())
 
 
-def _status(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
+def _status(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     job_id, source = arguments["job_id"].strip(), arguments["source_id"].strip()
     if bool(job_id) == bool(source):
         raise InvalidParameter("job_id", "give exactly one of job_id and source_id")
     if job_id:
-        return Answer(desk.jobs.get(job_id).outward().body())
-    registration = desk.registry.get(source)
-    if job := desk.jobs.latest(registration.id):
+        return Answer(services.jobs.get(job_id).outward().body())
+    registration = services.registry.get(source)
+    if job := services.jobs.latest(registration.id):
         return Answer(job.outward().body())
     raise JobNotFound(f"{registration.title} was never synced; start_sync begins that.")
 
 
-def _snapshots(desk: Desk, arguments: Mapping[str, Any]) -> Answer:
-    registration = desk.registry.get(arguments["source_id"].strip())
+def _snapshots(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
+    registration = services.registry.get(arguments["source_id"].strip())
     prose = kind_of(registration.kind).has_pages
-    kept = desk.prose.snapshots(registration.id) if prose else []
-    newest = desk.prose.newest(registration) if prose else None
+    kept = services.prose.snapshots(registration.id) if prose else []
+    newest = services.prose.newest(registration) if prose else None
     rows = [{**_snapshot(each), "current": each == newest} for each in kept]
     page = paged(rows, arguments["cursor"], registration.id, PER_PAGE)
     return Answer({"source_id": registration.id, "total": len(rows), **page})

@@ -14,8 +14,7 @@ import pytest
 
 from docstow.core.errors import ConfigurationError, DocstowError, Forbidden, InvalidParameter
 from docstow.core.settings import load
-from docstow.languages.projects import Projects
-from docstow.languages.projects import mentions as mentions
+from docstow.languages.projects import Projects, mentions
 from docstow.runtime import Runtime
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import python_environment
-from docstow.languages.projects import Projects
-from docstow.languages.projects import import_graph as import_graph
+from docstow.languages.projects import Projects, import_graph
 from docstow.languages.projects.import_graph import import_graph as graph_of
 from docstow.languages.projects.packages import ProjectPackages
 from docstow.languages.projects.scan import scan
@@ -18,7 +17,7 @@ from docstow.languages.python import files as python_files
 from docstow.languages.shared import package_files as contents
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.typescript import files as node_files
 from docstow.languages.typescript.reading import READING
 from docstow.tools import Toolbox, read_package, scan_packages
@@ -163,6 +162,6 @@ def test_the_index_of_a_thousand_packages_is_small(tmp_path: Path) -> None:
         words = " ".join(f"{(number * step) % 9973:x}" for step in range(3, 23))
         manifest = {"name": f"package-{word}", "version": f"{number}.0.1", "description": words}
         (folder / "package.json").write_text(json.dumps(manifest), "utf-8")
-    assert len(scan(root, Memory.load(tmp_path / "cache", root)).packages) == 1000
+    assert len(scan(root, ScanCache.load(tmp_path / "cache", root)).packages) == 1000
     (index,) = (tmp_path / "cache").iterdir()
     assert index.stat().st_size < 500_000

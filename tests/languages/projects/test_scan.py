@@ -18,7 +18,7 @@ from docstow.core.language_names import folded
 from docstow.languages.projects.scan import scan
 from docstow.languages.python.import_names import import_names
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from paths import SUPPORT
 from require import unavailable
 from settled import settle
@@ -27,9 +27,9 @@ ROOT = Path(sys.prefix)
 
 
 def scanned(
-    root: Path, memory: Memory | None = None, active: Mapping[str, str] | None = None
+    root: Path, memory: ScanCache | None = None, active: Mapping[str, str] | None = None
 ) -> Scan:
-    memory = memory or Memory.load(root.parent / "cache", root)
+    memory = memory or ScanCache.load(root.parent / "cache", root)
     return scan(root, memory, active or {}, root.parent / "home")
 
 
@@ -76,7 +76,7 @@ def test_a_real_environment_is_read_as_python_itself_reads_it(tmp_path: Path) ->
     }
     if len(expected) < 100:
         pytest.skip("the environment that the tests run in has fewer than 100 distributions")
-    found = scanned(ROOT, Memory.load(tmp_path, ROOT))
+    found = scanned(ROOT, ScanCache.load(tmp_path, ROOT))
     assert {folded(each.name): each.version for each in found.packages} == expected
     owners: dict[str, set[str]] = {}
     for name, distributions in importlib.metadata.packages_distributions().items():
@@ -301,7 +301,7 @@ def test_servers_that_scan_at_the_same_time_do_each_other_no_harm(tmp_path: Path
     found: list[Scan] = []
     threads = [
         threading.Thread(
-            target=lambda: found.append(scanned(root, Memory.load(tmp_path / "c", root)))
+            target=lambda: found.append(scanned(root, ScanCache.load(tmp_path / "c", root)))
         )
         for _ in range(8)
     ]
@@ -312,7 +312,7 @@ def test_servers_that_scan_at_the_same_time_do_each_other_no_harm(tmp_path: Path
     assert {each.packages for each in found} == {found[0].packages}
     assert len(found) == 8
     assert len(list((tmp_path / "c").iterdir())) == 1
-    assert scanned(root, Memory.load(tmp_path / "c", root)).looked_at == 0
+    assert scanned(root, ScanCache.load(tmp_path / "c", root)).looked_at == 0
 
 
 def test_an_environment_elsewhere_is_the_projects_only_if_both_say_so(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 
 
 def scanned(root: Path) -> Scan:
-    return scan(root, Memory.load(root.parent / "cache", root), {}, root.parent / "home")
+    return scan(root, ScanCache.load(root.parent / "cache", root), {}, root.parent / "home")
 
 
 def write(path: Path, text: str | bytes = "") -> Path:
@@ -325,14 +325,14 @@ UNREADABLE = """
 import os, sys
 from pathlib import Path
 from docstow.languages.projects import scan
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 
 root = Path(sys.argv[1])
 # What is imported only when it is needed may be where this user may not look.
-scan.scan(root, Memory.load(root / "no", root), {}, root)
+scan.scan(root, ScanCache.load(root / "no", root), {}, root)
 os.setgid(65534)
 os.setuid(65534)
-found = scan.scan(root, Memory.load(root / "no", root), {}, root)
+found = scan.scan(root, ScanCache.load(root / "no", root), {}, root)
 print(*sorted(each.name for each in found.packages))
 print(*sorted(each.location.rpartition("/")[2] for each in found.problems))
 """

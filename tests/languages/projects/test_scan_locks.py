@@ -18,7 +18,7 @@ from docstow.languages.python import manifests
 from docstow.languages.rust.scanning import read_cargo_lock
 from docstow.languages.shared.manifests import UNREADABLE
 from docstow.languages.shared.project import Locked, Scan
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.typescript import lockfiles as locked_node
 from docstow.languages.typescript.scanning import package_json
 
@@ -398,7 +398,7 @@ def test_of_the_oldest_form_of_npm_the_manifest_says_what_is_direct_at_the_top()
 def test_what_is_locked_under_another_name_is_imported_by_that(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"dependencies": {"other": "npm:beta@2"}}')
     (tmp_path / "yarn.lock").write_text(YARN_1_FULL)
-    found = scan(tmp_path, Memory.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
+    found = scan(tmp_path, ScanCache.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
     package = found.importing("other/x", "typescript")
     assert package is not None
     assert (package.name, package.version, package.direct) == ("beta", "2.0.0", True)
@@ -409,7 +409,7 @@ def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> 
     (tmp_path / "package.json").write_text("{}")
     (tmp_path / "bun.lockb").write_bytes(b"#!/usr/bin/env bun\nbun-lockfile-format-v0\n\0\1\2")
     with pytest.raises(EnvironmentNotFound) as caught:
-        scan(tmp_path, Memory.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
+        scan(tmp_path, ScanCache.load(tmp_path / "cache", tmp_path), {}, tmp_path / "home")
     assert "--save-text-lockfile" in str(caught.value.body())
 
 
@@ -487,7 +487,7 @@ def test_a_damaged_text_is_read_or_refused_and_nothing_else(
 
 
 def scanned(root: Path, **environ: str) -> Scan:
-    return scan(root, Memory.load(root.parent / "cache", root), environ, root.parent / "home")
+    return scan(root, ScanCache.load(root.parent / "cache", root), environ, root.parent / "home")
 
 
 def test_lock_files_speak_where_nothing_is_installed(tmp_path: Path) -> None:

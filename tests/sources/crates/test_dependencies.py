@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from docstow.languages.rust.cargo_lock import Lock, parse
-from docstow.sources.crates import dependencies as dependencies
+from docstow.sources.crates import dependencies
 from docstow.sources.crates.dependencies import (
     ResolvedDependency,
     Tree,

@@ -15,8 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from docstow.core.errors import CrateNotFound, Ingesting, TooManyRequests
-from docstow.server import create_app
-from docstow.server import stdio as stdio
+from docstow.server import create_app, stdio
 from docstow.server.mcp import Protocol
 from docstow.tools import Answer, Parameter, Tool, Toolbox
 

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from docstow.core.relations import DERIVED, WRITTEN
 from docstow.index.signatures.cursor import BadSignature
-from docstow.index.signatures.distance import LIMIT, MISSING, MOST_EXTRA, OUTPUT, Given, Measure
+from docstow.index.signatures.distance import (
+    LIMIT,
+    MISSING,
+    MOST_EXTRA,
+    OUTPUT,
+    BoundedType,
+    Measure,
+)
 from docstow.index.signatures.functions import alias, declarations, owner_type
 from docstow.index.signatures.tree import (
     UNIT,
@@ -72,7 +79,7 @@ class SignatureIndex:
         self._outputs = np.array(
             [self._number(found.output or UNIT, found) for found in distinct], np.int32
         )
-        self._types = [Given(tree, dict(bounds)) for tree, bounds in self._given]
+        self._types = [BoundedType(tree, dict(bounds)) for tree, bounds in self._given]
         self._arity = np.array([len(found.inputs) for found in distinct], np.int16)
         self._by_input = _postings([_input_keys(found) for found in distinct])
         self._by_output = _postings([_output_keys(found) for found in distinct])

@@ -39,7 +39,7 @@ _SELF = "Self"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class BoundedType:
     """A type of a function, with the bounds of the variables in it."""
 
     tree: Tree
@@ -47,7 +47,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Bent:
+class Alignment:
     """How a type of the query and one of a function come together.
 
     Attributes:
@@ -85,10 +85,10 @@ class Measure:
         given: the distinct types of all functions; functions name them by their numbers.
     """
 
-    def __init__(self, query: Function, given: Sequence[Given]) -> None:
+    def __init__(self, query: Function, given: Sequence[BoundedType]) -> None:
         self.query = query
         self._given = given
-        self._known: dict[tuple[int, int], Bent | None] = {}
+        self._known: dict[tuple[int, int], Alignment | None] = {}
         self._values: dict[Tree, int] = {}
 
     def distance(self, inputs: Sequence[int], output: int) -> float | None:
@@ -98,7 +98,7 @@ class Measure:
             inputs: the numbers of the types of its inputs.
             output: the number of its output's type.
         """
-        whole = Bent(0.0, 0.0, ())
+        whole = Alignment(0.0, 0.0, ())
         if self.query.output is not None:
             bent = self.bent(OUTPUT, output)
             if bent is None:
@@ -108,17 +108,17 @@ class Measure:
         assignment.assign(0, inputs, whole.cost, (), (), missing=False)
         return assignment.best
 
-    def bent(self, place: int, number: int) -> Bent | None:
+    def bent(self, place: int, number: int) -> Alignment | None:
         """How the type at a place of the query and one of a function come together."""
         key = place, number
         if key not in self._known:
             self._known[key] = self._compare(place, number)
         return self._known[key]
 
-    def _compare(self, place: int, number: int) -> Bent | None:
+    def _compare(self, place: int, number: int) -> Alignment | None:
         wanted = self.query.output if place == OUTPUT else self.query.inputs[place]
         if wanted is None:
-            return Bent(0.0, 0.0, ())
+            return Alignment(0.0, 0.0, ())
         given = self._given[number]
         pair = Unification(self.query.bounds, given.bounds)
         cost = pair.unify(wanted, given.tree)
@@ -128,7 +128,7 @@ class Measure:
         price = _price(bound)
         if price is None:
             return None
-        return Bent(cost, cost + price, bound, _arbitrary(wanted, given))
+        return Alignment(cost, cost + price, bound, _arbitrary(wanted, given))
 
     def _numbered(self, pairs: Sequence[tuple[Tree, Tree]]) -> Iterator[_Binding]:
         values = self._values
@@ -142,7 +142,7 @@ class Measure:
 class _Assignment:
     """The cheapest way to hand a query's arguments to a function."""
 
-    def __init__(self, measure: Measure, output: Bent) -> None:
+    def __init__(self, measure: Measure, output: Alignment) -> None:
         self.measure = measure
         self.output = output
         self.best: float | None = None
@@ -193,7 +193,7 @@ class _Assignment:
         return cost <= LIMIT if self.best is None else cost < self.best
 
 
-def _arbitrary(wanted: Tree, given: Given) -> str:
+def _arbitrary(wanted: Tree, given: BoundedType) -> str:
     """The function's variable, as good as unbounded, that a type, references aside, stands for."""
     one, other = _referred(wanted), _referred(given.tree)
     if isinstance(one, Variable) or isinstance(other, Type):

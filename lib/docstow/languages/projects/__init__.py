@@ -92,7 +92,7 @@ class Projects:
             EnvironmentNotFound: nothing is.
         """
         from docstow.languages.projects.scan import Scans
-        from docstow.languages.shared.scan_cache import Memory
+        from docstow.languages.shared.scan_cache import ScanCache
 
         project = self.get(name)
         with self._lock:
@@ -100,7 +100,7 @@ class Projects:
         with turn:
             scans = self._scans.get(project.name)
             if scans is None:
-                scans = Scans(project.root, Memory.load(self._folder, project.root))
+                scans = Scans(project.root, ScanCache.load(self._folder, project.root))
                 self._scans[project.name] = scans
             return project, scans.now()
 

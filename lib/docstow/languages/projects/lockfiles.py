@@ -14,7 +14,7 @@ from docstow.languages.shared.manifests import recalled
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import LockFile, ReadLock, Scanning
 
 _UNKNOWN_TEXT = (
@@ -58,7 +58,7 @@ class LockScan:
     def __init__(
         self,
         boundary: Boundary,
-        memory: Memory,
+        memory: ScanCache,
         languages: Mapping[str, Scanning],
         asked: Mapping[str, Collection[str]],
         kept: Mapping[str, Sequence[Path]],

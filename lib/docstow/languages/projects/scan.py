@@ -15,7 +15,7 @@ from docstow.languages.shared.language import LANGUAGES
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Problem, Scan
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import Finder, Scanning, Walk
 
 #: Folders that hold what others wrote or what a build made; environments are found by their own.
@@ -27,7 +27,10 @@ _AGAIN = 3
 
 
 def scan(
-    root: Path, memory: Memory, environ: Mapping[str, str] | None = None, home: Path | None = None
+    root: Path,
+    memory: ScanCache,
+    environ: Mapping[str, str] | None = None,
+    home: Path | None = None,
 ) -> Scan:
     """Find what is installed or locked in a project.
 
@@ -54,7 +57,7 @@ class Scans:
         memory: what was found before.
     """
 
-    def __init__(self, root: Path, memory: Memory) -> None:
+    def __init__(self, root: Path, memory: ScanCache) -> None:
         self._root = root
         self._memory = memory
         self._last: Scan | None = None
@@ -109,7 +112,7 @@ class _Walk:
     def __init__(
         self,
         boundary: Boundary,
-        memory: Memory,
+        memory: ScanCache,
         languages: Mapping[str, Scanning],
         active: Mapping[str, Path],
     ) -> None:
@@ -214,7 +217,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 class _Scanning:
     """A scan under way."""
 
-    def __init__(self, root: Path, memory: Memory, environ: Mapping[str, str], home: Path) -> None:
+    def __init__(
+        self, root: Path, memory: ScanCache, environ: Mapping[str, str], home: Path
+    ) -> None:
         self._languages = _languages()
         active = _active(self._languages, root.resolve(), environ)
         self._memory = memory

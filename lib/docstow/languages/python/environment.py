@@ -18,7 +18,7 @@ from docstow.languages.python.import_names import import_names, path_files, reco
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 
 _LARGEST_METADATA = 4 * 1024 * 1024
 _LARGEST_RECORD = 32 * 1024 * 1024
@@ -40,7 +40,7 @@ class Site:
         memory: what was read of its entries before.
     """
 
-    def __init__(self, folder: Path, boundary: Boundary, memory: Memory) -> None:
+    def __init__(self, folder: Path, boundary: Boundary, memory: ScanCache) -> None:
         self._folder = folder
         self._boundary = boundary
         self._memory = memory

@@ -17,7 +17,7 @@ from docstow.languages.python.environment import Site
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, Scanning, Walk
 
 _VENVS = (".venv", "venv", "env")
@@ -147,11 +147,11 @@ class PythonFinder(Finder):
         place = (*_VENVS, name).index(name)
         return sites.folder != self._walk.active, len(sites.folder.parts), place, name
 
-    def environments(self, asked: frozenset[str], memory: Memory) -> list[Environment]:
+    def environments(self, asked: frozenset[str], memory: ScanCache) -> list[Environment]:
         """Read the distributions of each environment."""
         return [self._environment(each, asked, memory) for each in self._found]
 
-    def _environment(self, sites: Sites, asked: frozenset[str], memory: Memory) -> Environment:
+    def _environment(self, sites: Sites, asked: frozenset[str], memory: ScanCache) -> Environment:
         packages: list[Package] = []
         requested: set[str] = set()
         for folder in sites.sites:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PassedArguments:
     """What a call passes.
 
     Attributes:
@@ -42,7 +42,7 @@ class Mismatch:
 
 
 def mismatch(
-    parameters: Sequence[Parameter], given: Given, *, unbound: bool = False
+    parameters: Sequence[Parameter], given: PassedArguments, *, unbound: bool = False
 ) -> Mismatch | None:
     """Return the first thing that is wrong with a call; None where nothing certainly is.
 
@@ -60,13 +60,13 @@ def mismatch(
         return Mismatch(f"has no parameter {keyword}; it takes {takes}", near, keyword)
     if unbound:
         return None
-    in_order = [each for each in parameters if each.kind in {"positional_only", "positional"}]
-    if "var_positional" not in kinds and given.positional > len(in_order):
-        most = f"at most {len(in_order)} positional argument{'s' * (len(in_order) != 1)}"
+    positional = [each for each in parameters if each.kind in {"positional_only", "positional"}]
+    if "var_positional" not in kinds and given.positional > len(positional):
+        most = f"at most {len(positional)} positional argument{'s' * (len(positional) != 1)}"
         return Mismatch(f"takes {most}, not {given.positional}")
     if given.open_positional or given.open_keywords:
         return None
-    filled = {each.name for each in in_order[: given.positional]} | set(given.keywords)
+    filled = {each.name for each in positional[: given.positional]} | set(given.keywords)
     missing = [
         each.name
         for each in parameters
@@ -76,7 +76,7 @@ def mismatch(
 
 
 def mismatch_of_all(
-    overloads: Sequence[Sequence[Parameter]], given: Given, *, unbound: bool = False
+    overloads: Sequence[Sequence[Parameter]], given: PassedArguments, *, unbound: bool = False
 ) -> Mismatch | None:
     """Return why no overload takes a call; None where one may, or where there are none.
 
@@ -105,7 +105,7 @@ def _by_name(parameters: Sequence[Parameter]) -> list[str]:
     return [each.name for each in parameters if each.kind in {"positional", "keyword_only"}]
 
 
-def _no_parameter(parameters: Sequence[Parameter], given: Given) -> str:
+def _no_parameter(parameters: Sequence[Parameter], given: PassedArguments) -> str:
     """Return the first name that is passed and that no parameter has; empty where there is none."""
     if any(each.kind == "var_keyword" for each in parameters):
         return ""

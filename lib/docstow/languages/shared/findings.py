@@ -60,7 +60,7 @@ class Verdict:
         return tuple(each for each in self.findings if each.status in PROBLEMS)
 
 
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by place; of one place and name keep what is wrong before what is not."""
     kept: dict[tuple[int, int, str], Finding] = {}
     for each in findings:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from docstow.languages.shared.findings import Finding, Status, Verdict, in_order
+from docstow.languages.shared.findings import Finding, Status, Verdict, sort_findings
 from docstow.languages.shared.suggestions import Listing, nearest
 
 if TYPE_CHECKING:
@@ -291,4 +291,4 @@ def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Res
                 version=package.version,
             )
         )
-    return Verdict(in_order(findings), tuple(dict.fromkeys(missing)))
+    return Verdict(sort_findings(findings), tuple(dict.fromkeys(missing)))

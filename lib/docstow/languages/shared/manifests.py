@@ -12,7 +12,7 @@ from docstow.core.errors import DocstowError, Forbidden
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Problem
 from docstow.languages.shared.sandbox import Boundary, is_binary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import ReadNames, Scanning
 
 _LARGEST = 16 * 1024 * 1024
@@ -24,7 +24,7 @@ def read(
     manifests: Sequence[Path],
     languages: Mapping[str, Scanning],
     boundary: Boundary,
-    memory: Memory,
+    memory: ScanCache,
 ) -> tuple[dict[str, frozenset[str]], list[Problem]]:
     """Read what manifests ask for, each manifest once as long as it is the same.
 
@@ -56,7 +56,7 @@ def read(
 
 
 def recalled(
-    path: Path, use: str, boundary: Boundary, memory: Memory, make: Callable[[str], list[Any]]
+    path: Path, use: str, boundary: Boundary, memory: ScanCache, make: Callable[[str], list[Any]]
 ) -> list[Any] | str:
     """Return what a file comes to, or why it comes to nothing.
 

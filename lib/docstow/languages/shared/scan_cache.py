@@ -31,7 +31,7 @@ _TICK_NS = 2_000_000_000
 _Mark = tuple[int, int, int, int]
 
 
-class Memory:
+class ScanCache:
     """Facts by key, each with the mark of the file that it was read from.
 
     Facts are JSON values. Between :meth:`begin` and :meth:`end` those that are not asked for are
@@ -53,7 +53,7 @@ class Memory:
         self.made = 0
 
     @classmethod
-    def load(cls, folder: Path, root: Path) -> Memory:
+    def load(cls, folder: Path, root: Path) -> ScanCache:
         """Load what is stored of a project; nothing where that cannot be read.
 
         Args:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docstow.languages.shared.project import Environment, Locked, Problem
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 
 #: Reads the names that a manifest asks for; raises ValueError for what is no manifest.
 ReadNames = Callable[[str], set[str]]
@@ -61,7 +61,7 @@ class Finder:
     def finish(self) -> None:
         """End the walk."""
 
-    def environments(self, asked: frozenset[str], memory: Memory) -> list[Environment]:
+    def environments(self, asked: frozenset[str], memory: ScanCache) -> list[Environment]:
         """Read what is installed.
 
         Args:

@@ -38,7 +38,7 @@ def shape(name: str) -> str:
     return "constant" if len(bare) > 1 and bare.isupper() else "type"
 
 
-def likeness(wanted: str, name: str) -> float:
+def name_similarity(wanted: str, name: str) -> float:
     """Return from 0 to 100 how alike two names are, by letters, by words, and as parts."""
     from rapidfuzz import fuzz
     from rapidfuzz.distance import JaroWinkler
@@ -130,7 +130,7 @@ def nearest(
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
-            score = likeness(wanted, last)
+            score = name_similarity(wanted, last)
             if shaped and score < SAME and shape(last) != shape(wanted):
                 continue
             if score >= LEAST and _differ_in_one_letter(wanted, last):

@@ -18,7 +18,7 @@ from docstow.core.errors import DocstowError, Forbidden
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 
 _MAX_MANIFEST = 2 * 1024 * 1024
 _MAX_SUMMARY = 300
@@ -48,7 +48,7 @@ class NodeModules:
         seen: real folders of packages that are listed already; it is added to.
     """
 
-    def __init__(self, folder: Path, boundary: Boundary, memory: Memory, seen: set[str]) -> None:
+    def __init__(self, folder: Path, boundary: Boundary, memory: ScanCache, seen: set[str]) -> None:
         self._folder = folder
         self._boundary = boundary
         self._memory = memory

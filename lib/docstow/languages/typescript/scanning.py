@@ -11,7 +11,7 @@ from pathlib import Path
 from docstow.languages.shared.manifests import table_at
 from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Locked, Problem, ordered
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, Scanning, Walk
 from docstow.languages.typescript import lockfiles
 from docstow.languages.typescript.environment import NodeModules
@@ -43,7 +43,7 @@ class NodeFinder(Finder):
         if file.name in (".pnp.cjs", ".pnp.js"):
             self._plug_and_play.append(file.parent)
 
-    def environments(self, asked: frozenset[str], memory: Memory) -> list[Environment]:
+    def environments(self, asked: frozenset[str], memory: ScanCache) -> list[Environment]:
         """Read the packages of each folder."""
         seen: set[str] = set()
         boundary = self._walk.boundary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.diff import declarations as declarations
+from docstow.languages.rust.diff import declarations
 from docstow.languages.rust.diff.items import Member, judge_member
 
 GET = "pub fn get(&self) -> T"

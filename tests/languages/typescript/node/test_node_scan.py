@@ -7,12 +7,12 @@ from pathlib import Path
 
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import Memory
+from docstow.languages.shared.scan_cache import ScanCache
 from settled import settle
 
 
 def scanned(root: Path, cache: Path) -> Scan:
-    return scan(root, Memory.load(cache, root), {}, cache / "home")
+    return scan(root, ScanCache.load(cache, root), {}, cache / "home")
 
 
 def test_what_npm_installed_is_what_npm_wrote_down(npm_root: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from docstow.languages.python.check.parse import Parsed, parse
 from docstow.languages.python.check.scopes import collect_scopes, outer_nodes
 from docstow.languages.python.check.value_types import LocalType, PackageType, ValueType
 from docstow.languages.shared.arguments import mismatch_of_all
-from docstow.languages.shared.findings import Finding, Verdict, in_order
+from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import Answer, Names, Resolver
 
 #: Names that a class has through its metaclass or a decorator.
@@ -72,7 +72,7 @@ class _Checker:
         self._member_check = MemberCheck(names, self._values.classes)
 
     def verdict(self) -> Verdict:
-        return Verdict(in_order(self._findings), tuple(self._missing))
+        return Verdict(sort_findings(self._findings), tuple(self._missing))
 
     # -- the walk ----------------------------------------------------------------------------
 

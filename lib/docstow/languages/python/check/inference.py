@@ -37,7 +37,7 @@ from docstow.languages.python.check.value_types import (
     without_none,
 )
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.shared.arguments import Given
+from docstow.languages.shared.arguments import PassedArguments
 from docstow.languages.shared.lookup import Names
 
 _BUILTINS = frozenset(dir(builtins))
@@ -361,7 +361,7 @@ class Inference:
         self, decorator: ast.expr, value: ValueType | None, scope: Scope, depth: int
     ) -> ValueType | None:
         function = self.type_of(decorator, scope, depth)
-        passed = Passed(Given(1), [value])
+        passed = Passed(PassedArguments(1), [value])
         if isinstance(decorator, ast.Call):
             maker = self.import_path(decorator.func, scope)
             if maker is not None and self.members.makes_identity_decorator(maker):
@@ -372,9 +372,9 @@ class Inference:
         return self.members.call_value(function, passed) if function is not None else None
 
 
-def call_shape(node: ast.Call) -> Given:
+def call_shape(node: ast.Call) -> PassedArguments:
     """Return the number and names of the arguments of a call."""
-    return Given(
+    return PassedArguments(
         positional=sum(not isinstance(each, ast.Starred) for each in node.args),
         keywords=tuple(each.arg for each in node.keywords if each.arg is not None),
         open_positional=any(isinstance(each, ast.Starred) for each in node.args),

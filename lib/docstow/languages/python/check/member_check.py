@@ -9,7 +9,7 @@ from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.value_types import LocalType, PackageType, ValueType
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.lookup import Answer, Names, absent
-from docstow.languages.shared.suggestions import likeness
+from docstow.languages.shared.suggestions import name_similarity
 from docstow.languages.shared.surface import Openness
 
 #: How similar, of 100, the nearest known name of a class must be before a missing one that is read
@@ -97,7 +97,7 @@ def _subclass_may_have(owner: PackageType, name: str) -> bool:
 
 
 def _best_likeness(name: str, near: Sequence[str]) -> float:
-    return max((likeness(name, each.rpartition(".")[2]) for each in near), default=0.0)
+    return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
 
 
 def _is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:

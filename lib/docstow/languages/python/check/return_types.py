@@ -17,7 +17,7 @@ from docstow.languages.python.check.value_types import (
 from docstow.languages.python.source.declarations import function_headers
 from docstow.languages.python.source.signature import parameters
 from docstow.languages.python.source.syntax import Function, positional
-from docstow.languages.shared.arguments import Given, mismatch
+from docstow.languages.shared.arguments import PassedArguments, mismatch
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Symbol
 
@@ -39,12 +39,12 @@ class Passed:
         named: the types of the others.
     """
 
-    shape: Given
+    shape: PassedArguments
     positional: Sequence[ValueType | None] = ()
     named: Mapping[str, ValueType | None] = field(default_factory=dict)
 
 
-NOTHING_PASSED = Passed(Given(0))
+NOTHING_PASSED = Passed(PassedArguments(0))
 
 
 class ReturnTypes:
@@ -175,7 +175,7 @@ class ReturnTypes:
 
 
 def matching_overloads(
-    headers: Sequence[Function], shape: Given, *, receives: bool, unbound: bool = False
+    headers: Sequence[Function], shape: PassedArguments, *, receives: bool, unbound: bool = False
 ) -> Sequence[Function]:
     """Return the overloads that take a call; all of them where none seems to."""
     if len(headers) < 2:
@@ -190,7 +190,7 @@ def matching_overloads(
     return fit or headers
 
 
-def _agree(headers: Sequence[Function], shape: Given, *, receives: bool) -> bool:
+def _agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool) -> bool:
     """Return whether overloads annotate all that a call passes the same."""
     if shape.open_positional or shape.open_keywords:
         return False

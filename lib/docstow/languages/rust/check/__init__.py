@@ -25,8 +25,8 @@ from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
 from docstow.languages.rust.check.syntax import parser, text_of
 from docstow.languages.rust.check.traits import TraitsInScope
 from docstow.languages.rust.check.types import VariableScopes
-from docstow.languages.shared.findings import Finding, Verdict, in_order
-from docstow.languages.shared.suggestions import likeness, nearest
+from docstow.languages.shared.findings import Finding, Verdict, sort_findings
+from docstow.languages.shared.suggestions import name_similarity, nearest
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -91,7 +91,7 @@ def look_up_all(paths: Sequence[tuple[Segments, int]], crates: Crates) -> Verdic
                 version=names.version,
             )
         )
-    return Verdict(in_order(findings), tuple(missing))
+    return Verdict(sort_findings(findings), tuple(missing))
 
 
 def _no_trait(_: str) -> bool:
@@ -224,7 +224,7 @@ class _Checker:
         brought = DERIVES | self._scope.imports.keys()
         alike = [each for each in brought if abs(len(each) - len(name)) <= 1]
         for best in nearest(name, sorted(alike), most=1):
-            if likeness(name, best) >= _MISSPELT:
+            if name_similarity(name, best) >= _MISSPELT:
                 (path, *_) = self._scope.imports.get(best, {(best,)})
                 suggestion = "::".join(path)
                 message = f"no derive macro {name} is in view; did you mean {suggestion}?"

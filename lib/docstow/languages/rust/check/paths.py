@@ -19,7 +19,7 @@ from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
 from docstow.languages.shared.findings import Status
-from docstow.languages.shared.suggestions import likeness
+from docstow.languages.shared.suggestions import name_similarity
 
 ByTrait = Callable[[str], bool]
 _MOST_HOPS = 4
@@ -180,7 +180,7 @@ class Paths:
         wanted = names.suggest(owner.path, path[-1])
         intended = "::".join((owner.path, *path[end:]))
         exact = [each for each in wanted if each.rpartition("::")[2] == path[-1]]
-        exact.sort(key=lambda each: -likeness(intended, each))
+        exact.sort(key=lambda each: -name_similarity(intended, each))
         if exact:
             return tuple(dict.fromkeys((*exact, *suggestions)))[:3]
         whole_there = "::".join((*suggestions[:1], *path[end + 1 :]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.paths import Answer
-from docstow.languages.shared.findings import Finding, Verdict, in_order
+from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,7 +24,7 @@ class Report:
     def verdict(self) -> Verdict:
         """Return all that was added."""
         features = {name: tuple(used) for name, used in self._features.items()}
-        return Verdict(in_order(self._findings), tuple(self._missing), features)
+        return Verdict(sort_findings(self._findings), tuple(self._missing), features)
 
     def add_missing(self, node: Node, name: str, crate: str) -> None:
         """Add a name of a crate of which no version is stored."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from docstow.languages.shared.arguments import Given, mismatch
-from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, in_order
+from docstow.languages.shared.arguments import PassedArguments, mismatch
+from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import Answer, Names, Resolver, absent
-from docstow.languages.shared.suggestions import likeness, nearest
+from docstow.languages.shared.suggestions import name_similarity, nearest
 from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, object_keys
 from docstow.languages.typescript.check.scope import Name, Scope
 from docstow.languages.typescript.check.syntax import Tree, call_arguments, child, text_of
@@ -125,7 +125,7 @@ class _Checker:
         self._near: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def verdict(self) -> Verdict:
-        return Verdict(in_order(self._findings), tuple(self._missing))
+        return Verdict(sort_findings(self._findings), tuple(self._missing))
 
     def _note(self, node: Node, name: str, answer: Answer) -> None:
         package, symbol = answer.package, answer.symbol
@@ -262,7 +262,7 @@ class _Checker:
         if not self._may_be_given(known, called=called):
             return True
         near = self._nearest(known, member)
-        return bool(near) and likeness(member, near[0].rpartition(".")[2]) >= _MISSPELLED
+        return bool(near) and name_similarity(member, near[0].rpartition(".")[2]) >= _MISSPELLED
 
     def _may_be_given(self, known: Known, *, called: bool) -> bool:
         """Whether others may have given a value a member that nothing declares.
@@ -328,7 +328,9 @@ class _Checker:
         if symbol.parameters is None or (symbol.kind == "class") != (node.type == "new_expression"):
             return
         spread = any(each.type == "spread_element" for each in given)
-        wrong = mismatch(symbol.parameters, Given(len(given) - spread, open_positional=spread))
+        wrong = mismatch(
+            symbol.parameters, PassedArguments(len(given) - spread, open_positional=spread)
+        )
         if wrong is not None:
             message = f"{name.path} {wrong.reason}: {' '.join(symbol.signature.split())[:300]}"
             said = Answer(

@@ -177,8 +177,10 @@ def drop_unreached(kind: str, into: Path) -> None:
         _name(each.name): each for each in importlib.metadata.distributions(path=[str(into)])
     }
     left_out = LEFT_OUT | (HEAVY if kind == "zip" else set())
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [*project["project"]["dependencies"], "botocore", *RUNTIME_CLIENT]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["aws"], *extras["models"]]
+    wanted += ["botocore", *RUNTIME_CLIENT]
     reached: set[str] = set()
     while wanted:
         requirement = wanted.pop()

@@ -1,7 +1,4 @@
-"""Stage 2: fit the rows so that questions are near the items that answer them.
-
-Knows how an item's vector is composed and what a batch is. It does not know where texts come from.
-"""
+"""Stage 2: fit the rows so that questions are near the items that answer them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The bundled model's files: its tokenizer, model, mapped graph and manifest.
-
-Knows their formats. It does not know how the rows of the embedding table were learned.
-"""
+"""The bundled model's files: its tokenizer, model, mapped graph and manifest."""
 
 from __future__ import annotations
 

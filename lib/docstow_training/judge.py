@@ -1,7 +1,4 @@
-"""Judge a table on questions of crates that were kept out of training.
-
-Knows what nDCG is. It does not know how the table was made.
-"""
+"""Judge a table on questions of crates that were kept out of training."""
 
 from __future__ import annotations
 

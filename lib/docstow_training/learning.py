@@ -1,7 +1,4 @@
-"""Gradient descent on the embedding table, with torch; both stages that need it.
-
-Knows losses and schedules. It does not know where texts come from or how files are written.
-"""
+"""Gradient descent on the embedding table, with torch; both stages that need it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Training pairs: a question-like text and the item that answers it, made from docs by rule.
-
-Knows how developers ask for what documentation states. It does not know how vectors are fitted.
-"""
+"""Training pairs: a question-like text and the item that answers it, made from docs by rule."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Hand-written questions of developers, and which of them only judge.
-
-Knows their file. It does not know how they are learned from.
-"""
+"""Hand-written questions of developers, and which of them only judge."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stages 0 and 1: begin from a teacher's vectors of words, then imitate those of sentences.
-
-Knows how the teacher is asked. It does not know questions.
-"""
+"""Stages 0 and 1: begin from a teacher's vectors of words, then imitate those of sentences."""
 
 from __future__ import annotations
 

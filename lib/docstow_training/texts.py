@@ -1,7 +1,4 @@
-"""Training texts: what documentation says of items, out of rustdoc JSON and Python sources.
-
-Knows where documentation is written down. It does not know what is learned from it.
-"""
+"""Training texts: what documentation says of items, out of rustdoc JSON and Python sources."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The vocabulary and its first vectors: which words there are, how rare, along which axes.
-
-Knows counts and linear algebra. It does not know where texts come from or how rows are fitted.
-"""
+"""The vocabulary and its first vectors: which words there are, how rare, along which axes."""
 
 from __future__ import annotations
 

@@ -319,11 +319,9 @@ class Report:
     @property
     def problems(self) -> tuple[Finding, ...]:
         """The findings that say that something is wrong."""
-        return tuple(
-            each
-            for each in self.findings
-            if each.status in {"unknown", "deprecated", "wrong_argument"}
-        )
+        from docstow.languages.shared.findings import PROBLEMS
+
+        return tuple(each for each in self.findings if each.status in PROBLEMS)
 
 
 def _verify(runtime: Runtime, arguments: dict[str, Any]) -> Report:

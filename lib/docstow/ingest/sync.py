@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow import formats
 from docstow.core.errors import DocstowError, StoreError, UpstreamError
-from docstow.core.model import Recipe, Registration, Snapshot
+from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
 from docstow.ingest.crates import CrateTask, succeeded
@@ -200,11 +200,11 @@ class _PageSync:
             DocstowError: the source cannot be read, or has nothing.
         """
         now = self._clock()
-        registration, source = self._registration, self._registration.source
+        source = self._registration.source
         head = self._snapshots.head(source, fresh=True)
         snapshot = self._snapshots.load(head) if head else None
         previous = self._read(snapshot) if snapshot else None
-        options = _digest(registration.options)
+        options = _digest(self._registration.options)
         revision = self._origin.resolve()
         version = revision.validator
         fields = {"state": SUCCESS, "version": version, "options": options}
@@ -222,31 +222,12 @@ class _PageSync:
         if not changes.documents:
             return fields | self._empty(changes, now)
 
-        def known_vectors() -> Mapping[str, bytes]:
-            progress = Progress(0, len(changes.documents), "embedding")
-            self._jobs.change(self._job, progress=progress)
-            if previous is None or previous.snapshot.recipe.model != self._recipe.model:
-                return {}
-            return previous.vectors()
-
         published = self._publisher.publish(
-            Reading(
-                revision,
-                self._recipe.reader,
-                [changes.documents[path] for path in sorted(changes.documents)],
-                changes.relations(),
-                {
-                    "title": registration.title,
-                    "uri": registration.uri,
-                    "options": options,
-                    "failed": changes.failed,
-                },
-                changes.visits,
-            ),
+            self._reading(revision, changes, options),
             now=now,
             expected_generation=head.generation if head else 0,
-            keep=registration.keep,
-            known_vectors=known_vectors,
+            keep=self._registration.keep,
+            known_vectors=partial(self._known_vectors, previous, len(changes.documents)),
         )
         counts = {
             **dict.fromkeys(COUNTS, 0),
@@ -261,6 +242,29 @@ class _PageSync:
             "snapshot_id": published.snapshot.id,
             "progress": progress,
         }
+
+    def _reading(self, revision: Revision, changes: Changes, options: str) -> Reading:
+        facts = {
+            "title": self._registration.title,
+            "uri": self._registration.uri,
+            "options": options,
+            "failed": changes.failed,
+        }
+        return Reading(
+            revision,
+            self._recipe.reader,
+            [changes.documents[path] for path in sorted(changes.documents)],
+            changes.relations(),
+            facts,
+            changes.visits,
+        )
+
+    def _known_vectors(self, previous: _Previous | None, documents: int) -> Mapping[str, bytes]:
+        """Return the vectors to reuse; called when embedding begins, which the job then says."""
+        self._jobs.change(self._job, progress=Progress(0, documents, "embedding"))
+        if previous is None or previous.snapshot.recipe.model != self._recipe.model:
+            return {}
+        return previous.vectors()
 
     def _read(self, snapshot: Snapshot) -> _Previous | None:
         """Return what answers now; None if it cannot be read any more."""

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from docstow.core.language_names import Spelling
-from docstow.languages.shared.language import Language
-
-if TYPE_CHECKING:
-    from docstow.languages.shared.messages import Texts
-    from docstow.languages.shared.scanning import Scanning
-
-
-def _scanning() -> Scanning:
-    from docstow.languages.go.scanning import SCANNING
-
-    return SCANNING
-
-
-def _texts() -> Texts:
-    from docstow.languages.go.texts import TEXTS
-
-    return TEXTS
-
+from docstow.languages.shared.language import Language, deferred
 
 GO = Language(
     spelling=Spelling(name="go", ecosystem="go", import_separator="/"),
     fences={".go": "go"},
-    scanning=_scanning,
-    texts=_texts,
+    scanning=deferred("docstow.languages.go.scanning:SCANNING"),
+    texts=deferred("docstow.languages.go.texts:TEXTS"),
     documented=False,
 )

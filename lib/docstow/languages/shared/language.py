@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import language_names
@@ -168,6 +169,16 @@ class Language:
     def packaged(self) -> bool:
         """Whether its packages are stowed from where a project has them installed."""
         return self.spelling.packaged
+
+
+def deferred(reference: str) -> Callable[[], Any]:
+    """Return a function that imports what ``module:NAME`` names when it is called."""
+
+    def load() -> Any:
+        module, _, name = reference.partition(":")
+        return getattr(import_module(module), name)
+
+    return load
 
 
 #: All languages by name, in the order in which a project's environments are told.

@@ -80,7 +80,7 @@ FIRST_UPKEEP_S = 60.0
 _SEARCHING = (
     "duckdb",
     "docstow.index.cross_crate",
-    "docstow.index.schema",
+    "docstow.index.tables",
     "docstow.index.search",
 )
 

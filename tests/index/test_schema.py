@@ -16,7 +16,7 @@ from docstow.core.model import CRATE, Document, Known, Relation, Source, documen
 from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS, PAGES, profile_of
-from docstow.index.schema import Tables, tabulate
+from docstow.index.tables import Tables, tabulate
 from docstow.languages import PYTHON
 from fictional_docs import PAGES as FICTIONAL_PAGES
 from prose_store import indexed, page, written

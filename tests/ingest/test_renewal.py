@@ -17,7 +17,7 @@ from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Snapshot, Source
 from docstow.core.settings import load
 from docstow.embedding import Embedder
-from docstow.index.parquet import read_table
+from docstow.index.tables import read_table
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import Conflict
 

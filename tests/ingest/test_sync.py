@@ -574,7 +574,7 @@ work.handle(Message(job.kind, job.id))
 
 STEPS = [
     ("docstow.ingest.changes:add", "return", 1),
-    ("docstow.index.parquet:write_table", "return", 3),
+    ("docstow.index.tables:write_table", "return", 3),
     ("docstow.store.snapshots:publish", "call", 1),
     ("docstow.store.snapshots:_record", "return", 1),
     ("docstow.store.snapshots:republish", "return", 1),

@@ -17,7 +17,7 @@ import pytest
 from docstow.core import concurrency
 from docstow.core.errors import StoreError
 from docstow.core.settings import load
-from docstow.index import parquet as tables
+from docstow.index import tables
 from docstow.net.ranges import PartialFile
 from docstow.ops.audit import verify
 from docstow.runtime import SAMPLE, Runtime

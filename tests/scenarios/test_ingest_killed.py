@@ -44,9 +44,9 @@ STEPS = [
     ("docstow.sources.crates.origin:resolve", 1),
     ("docstow.sources.crates.origin:fetch", 1),
     ("docstow.languages.rust.rustdoc:read", 1),
-    ("docstow.index.schema:tabulate", 1),
+    ("docstow.index.tables:tabulate", 1),
     ("docstow.embedding.static:embed", 1),
-    *(("docstow.index.parquet:write_table", number) for number in range(1, 6)),
+    *(("docstow.index.tables:write_table", number) for number in range(1, 6)),
     ("docstow.index.catalog:add", 1),
     ("docstow.store.snapshots:publish", 1),
 ]
@@ -116,7 +116,7 @@ def test_killed_at_each_step(tmp_path: Path, upstream: DocsRs) -> None:
 FORKS = """
 import itertools, os, shutil, signal, sys
 from docstow import cli, embedding, runtime
-from docstow.index import parquet, schema
+from docstow.index import tables
 from docstow.ingest import publish
 from docstow.store.objects import DirectoryStore
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from docstow.core.model import Document, Recipe, Registration, Revision, Snapshot, Source
 from docstow.embedding import Embedder, bundled
 from docstow.index.loaded import Index
-from docstow.index.parquet import write_table
 from docstow.index.profiles import PAGES
-from docstow.index.schema import Columns, tabulate
+from docstow.index.tables import Columns, tabulate, write_table
 from docstow.library.prose import Prose
 from docstow.sources.registry import Registry
 from docstow.store.objects import DirectoryStore

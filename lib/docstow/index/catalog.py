@@ -21,7 +21,7 @@ from docstow.core import concurrency
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot
 from docstow.index.cards import Card, Deck, card_key, decode, encode, make_card, outranks
-from docstow.index.parquet import read_table, unpack_vectors
+from docstow.index.tables import read_table, unpack_vectors
 from docstow.net.decompress import Limits, decompress
 from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
 from docstow.store.snapshots import Snapshots

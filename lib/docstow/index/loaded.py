@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from docstow.core.language_names import Spelling, of_kind
 from docstow.core.model import Document, Example, Known, Passage, Snapshot
 from docstow.core.relations import DEFINES, unpack_definitions
-from docstow.index.parquet import read_table, unpack_vectors
-from docstow.index.profiles import profile_of
-from docstow.index.schema import Content, TextTable
+from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.signatures.crate_signatures import CrateSignatures
+from docstow.index.tables import read_table, unpack_vectors
 
 #: Columns of the documents table that are read alone and only when they are needed.
 _LARGE = {"row", "text", "digest"}

@@ -6,17 +6,27 @@ another layout.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 from docstow.core.language_names import as_words, of_name, package_kinds
-from docstow.core.model import CRATE, LOCAL, Document, Passage, document_id
+from docstow.core.model import (
+    CRATE,
+    LOCAL,
+    Document,
+    Example,
+    Passage,
+    Recipe,
+    document_id,
+)
 from docstow.formats.docstrings import guess_language
-from docstow.index.schema import Content, Embeddable, Fusion, Profile, TextTable, digest
 from docstow.text import bm25
 from docstow.text.chunking import (
     CHUNKER,
@@ -26,6 +36,153 @@ from docstow.text.chunking import (
     split_chunks,
     split_passages,
 )
+from docstow.text.markdown import pieces
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a snapshot holds: its documents, and what their texts were divided into.
+
+    Attributes:
+        source_id: id of the registration that the documents belong to; empty for items.
+        documents: sorted by path; a document's position is its row number everywhere else.
+        summaries: the first sentence of each document.
+        passages: of all documents, in their order; those of pages are called chunks.
+        examples: the code blocks of all documents, in their order.
+    """
+
+    source_id: str
+    documents: Sequence[Document]
+    summaries: Sequence[str]
+    passages: Sequence[Passage]
+    examples: Sequence[Example]
+
+    def owner(self, part: Passage | Example) -> Document:
+        """Return the document that a passage or an example stands in."""
+        return self.documents[part.document]
+
+    @cached_property
+    def prose_and_code(self) -> list[tuple[str, str]]:
+        """The prose of each passage as plain text, and its code."""
+        divided = (pieces(passage.text) for passage in self.passages)
+        return [
+            (
+                "\n\n".join(piece.text for piece in found if piece.info is None),
+                "\n".join(piece.text for piece in found if piece.info is not None),
+            )
+            for found in divided
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddable:
+    """The texts that the vector of a passage or an example is made from.
+
+    Attributes:
+        fields: by name, for a model that embeds each field alone.
+        whole: for any other model; if empty, that model gets the fields, one a line.
+    """
+
+    fields: Mapping[str, str]
+    whole: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table that is searched by words and by vectors.
+
+    Attributes:
+        name: of the table.
+        columns: of the table, in their stored order.
+        postings: name of the table with its inverted index.
+        keywords: its keyword fields with their BM25F weight and length normalisation b.
+        vectors: what the vector of each field counts in the vector of a row.
+        shortened: fields of which only the first :data:`EMBEDDED_WORDS` words are embedded.
+        keyword_rows: gives the rows of the inverted index, one text for each of ``keywords``.
+        embeddable: gives the texts that the vector of each row is made from.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    postings: str
+    keywords: Mapping[str, tuple[float, float]]
+    vectors: Mapping[str, float]
+    shortened: frozenset[str]
+    keyword_rows: Callable[[Content], Sequence[tuple[str, ...]]]
+    embeddable: Callable[[Content], list[Embeddable]]
+
+    def digests(self, profile: Profile, model: str, rows: Iterable[Embeddable]) -> list[str]:
+        """Return for each row the digest of everything that shapes its vector."""
+        shape = (profile.layout, model, json.dumps(self.vectors))
+        return [
+            digest(*shape, *row.fields.values(), *([row.whole] if row.whole else []))
+            for row in rows
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How rows of words and rows of vectors are fused into one list.
+
+    Attributes:
+        query_terms: gives the terms of a query.
+        fold_query: gives the text that is embedded of a query.
+        lists_dissimilar: whether rows are listed whose vectors have nothing of the query's.
+        repeated: what each further row of one document keeps of its score.
+        most_of_document: so many rows of one document are listed at most.
+    """
+
+    query_terms: Callable[[str], list[str]]
+    fold_query: Callable[[str], str]
+    lists_dissimilar: bool
+    repeated: float
+    most_of_document: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """How snapshots of one kind are divided, indexed and embedded.
+
+    Attributes:
+        layout: id of the tables below, a part of the recipe.
+        chunker: id of ``divide``.
+        words: id of ``terms``.
+        terms: gives the terms of a text for the inverted indexes.
+        document_columns: of the documents table, in their stored order.
+        passages: the table of passages.
+        examples: the table of code blocks.
+        fusion: how passages of pages, and examples, are ranked.
+        has_visits: whether it keeps what the sync learned of each file.
+        divide: divides one document; gets the source's id, the document's row, the document and
+            the model's count of tokens.
+        code_blocks: gives the code blocks of one document.
+    """
+
+    layout: str
+    chunker: str
+    words: str
+    terms: Callable[[str], list[str]]
+    document_columns: tuple[str, ...]
+    passages: TextTable
+    examples: TextTable
+    fusion: Fusion
+    has_visits: bool
+    divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
+    code_blocks: Callable[[Document], list[Block]]
+
+    def recipe(self, reader: str, model: str) -> Recipe:
+        """Return the recipe of a snapshot that is made now.
+
+        Args:
+            reader: id of what read the documents.
+            model: id of the embedding model.
+        """
+        return Recipe(reader, self.chunker, self.words, model, self.layout)
+
+
+def digest(*parts: str) -> str:
+    """Return the SHA-256, in hex, of several texts."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def profile_of(source_kind: str) -> Profile:

@@ -25,9 +25,8 @@ from docstow.core.model import (
 from docstow.index.cards import Card, make_card
 from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
-from docstow.index.parquet import scratch, unpack_vectors, write_table
 from docstow.index.profiles import ITEMS, profile_of
-from docstow.index.schema import Tables, tabulate
+from docstow.index.tables import Tables, scratch, tabulate, unpack_vectors, write_table
 from docstow.sources import kind_of
 from docstow.store.snapshots import Fenced, Snapshots
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.model import Document, Relation, Snapshot
-from docstow.index.parquet import read_table
+from docstow.index.tables import read_table
 from docstow.ingest.jobs.model import SUCCESS, Job
 from docstow.ingest.publish import Publisher, Reading
 from docstow.store.objects import Conflict

@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from docstow.core.errors import StoreError
-from docstow.index.parquet import pack_vectors, read_table, unpack_vectors, write_table
+from docstow.index.tables import pack_vectors, read_table, unpack_vectors, write_table
 
 Columns = Mapping[str, NDArray[Any] | Sequence[Any]]
 
@@ -211,7 +211,7 @@ def test_a_table_of_vectors_is_plain_parquet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["store.snapshots", "store.leases", "store.blobs", "store.objects", "index.parquet"]
+    "name", ["store.snapshots", "store.leases", "store.blobs", "store.objects", "index.tables"]
 )
 def test_heavy_libraries_are_imported_when_they_are_needed(name: str) -> None:
     heavy = {
@@ -219,7 +219,7 @@ def test_heavy_libraries_are_imported_when_they_are_needed(name: str) -> None:
         "botocore",
         "boto3",
         "filelock",
-        *(() if name == "index.parquet" else ("numpy",)),
+        *(() if name == "index.tables" else ("numpy",)),
     }
     program = f"import sys, docstow.{name}; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run(

@@ -1,38 +1,45 @@
-"""The tables of a snapshot: their columns, made from documents, relations and an embedder.
+"""The tables of a snapshot: made from documents, written to and read from Parquet files.
 
-What differs between kinds of snapshots is data of a :class:`Profile`; see
-:mod:`docstow.index.profiles`.
+What differs between kinds of snapshots is data of a :class:`docstow.index.profiles.Profile`. DuckDB
+writes and reads the files; it is imported at the first table.
 """
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
+import errno
 import json
+import os
+import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.errors import StoreError
 from docstow.core.model import (
     NO_ATTRIBUTES,
     Document,
     Example,
     Passage,
-    Recipe,
     Relation,
     document_id,
 )
-from docstow.index.parquet import pack_vectors
+from docstow.index.profiles import Content, Embeddable, Profile, TextTable
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
-from docstow.text.chunking import Block, first_sentence
-from docstow.text.markdown import pieces
+from docstow.text.chunking import first_sentence
 
 if TYPE_CHECKING:
+    import duckdb
+
     from docstow.core.model import Known
     from docstow.embedding import Embedder
 
@@ -44,146 +51,14 @@ EMBEDDED_WORDS = 120
 #: Field vectors that are weighted at once, to bound memory.
 _VECTORS_AT_ONCE = 8192
 
+#: Columns of passages and examples that are numbers.
+_NUMBERS = frozenset({"document", "ordinal", "tokens"})
 
-@dataclass(frozen=True)
-class Content:
-    """What a snapshot holds: its documents, and what their texts were divided into.
+#: Threads of DuckDB.
+_THREADS = 2
 
-    Attributes:
-        source_id: id of the registration that the documents belong to; empty for items.
-        documents: sorted by path; a document's position is its row number everywhere else.
-        summaries: the first sentence of each document.
-        passages: of all documents, in their order; those of pages are called chunks.
-        examples: the code blocks of all documents, in their order.
-    """
-
-    source_id: str
-    documents: Sequence[Document]
-    summaries: Sequence[str]
-    passages: Sequence[Passage]
-    examples: Sequence[Example]
-
-    def owner(self, part: Passage | Example) -> Document:
-        """Return the document that a passage or an example stands in."""
-        return self.documents[part.document]
-
-    @cached_property
-    def prose_and_code(self) -> list[tuple[str, str]]:
-        """The prose of each passage as plain text, and its code."""
-        divided = (pieces(passage.text) for passage in self.passages)
-        return [
-            (
-                "\n\n".join(piece.text for piece in found if piece.info is None),
-                "\n".join(piece.text for piece in found if piece.info is not None),
-            )
-            for found in divided
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Embeddable:
-    """The texts that the vector of a passage or an example is made from.
-
-    Attributes:
-        fields: by name, for a model that embeds each field alone.
-        whole: for any other model; if empty, that model gets the fields, one a line.
-    """
-
-    fields: Mapping[str, str]
-    whole: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table that is searched by words and by vectors.
-
-    Attributes:
-        name: of the table.
-        columns: of the table, in their stored order.
-        postings: name of the table with its inverted index.
-        keywords: its keyword fields with their BM25F weight and length normalisation b.
-        vectors: what the vector of each field counts in the vector of a row.
-        shortened: fields of which only the first :data:`EMBEDDED_WORDS` words are embedded.
-        keyword_rows: gives the rows of the inverted index, one text for each of ``keywords``.
-        embeddable: gives the texts that the vector of each row is made from.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    postings: str
-    keywords: Mapping[str, tuple[float, float]]
-    vectors: Mapping[str, float]
-    shortened: frozenset[str]
-    keyword_rows: Callable[[Content], Sequence[tuple[str, ...]]]
-    embeddable: Callable[[Content], list[Embeddable]]
-
-    def digests(self, profile: Profile, model: str, rows: Iterable[Embeddable]) -> list[str]:
-        """Return for each row the digest of everything that shapes its vector."""
-        shape = (profile.layout, model, json.dumps(self.vectors))
-        return [
-            digest(*shape, *row.fields.values(), *([row.whole] if row.whole else []))
-            for row in rows
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """How rows of words and rows of vectors are fused into one list.
-
-    Attributes:
-        query_terms: gives the terms of a query.
-        fold_query: gives the text that is embedded of a query.
-        lists_dissimilar: whether rows are listed whose vectors have nothing of the query's.
-        repeated: what each further row of one document keeps of its score.
-        most_of_document: so many rows of one document are listed at most.
-    """
-
-    query_terms: Callable[[str], list[str]]
-    fold_query: Callable[[str], str]
-    lists_dissimilar: bool
-    repeated: float
-    most_of_document: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Profile:
-    """How snapshots of one kind are divided, indexed and embedded.
-
-    Attributes:
-        layout: id of the tables below, a part of the recipe.
-        chunker: id of ``divide``.
-        words: id of ``terms``.
-        terms: gives the terms of a text for the inverted indexes.
-        document_columns: of the documents table, in their stored order.
-        passages: the table of passages.
-        examples: the table of code blocks.
-        fusion: how passages of pages, and examples, are ranked.
-        has_visits: whether it keeps what the sync learned of each file.
-        divide: divides one document; gets the source's id, the document's row, the document and
-            the model's count of tokens.
-        code_blocks: gives the code blocks of one document.
-    """
-
-    layout: str
-    chunker: str
-    words: str
-    terms: Callable[[str], list[str]]
-    document_columns: tuple[str, ...]
-    passages: TextTable
-    examples: TextTable
-    fusion: Fusion
-    has_visits: bool
-    divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
-    code_blocks: Callable[[Document], list[Block]]
-
-    def recipe(self, reader: str, model: str) -> Recipe:
-        """Return the recipe of a snapshot that is made now.
-
-        Args:
-            reader: id of what read the documents.
-            model: id of the embedding model.
-        """
-        return Recipe(reader, self.chunker, self.words, model, self.layout)
+_VECTOR_TYPE = np.dtype("<f2")
+_opening = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +113,13 @@ def tabulate(
     vectors = _Vectors(profile, embedder, known)
     columns: dict[str, Columns] = {
         "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},
-        profile.passages.name: _passage_columns(content, profile.passages, vectors),
+        profile.passages.name: _text_columns(content, profile.passages, passages, vectors),
         profile.passages.postings: _posting_columns(content, profile.passages, profile.terms),
-        profile.examples.name: _example_columns(content, profile.examples, vectors),
+        profile.examples.name: _text_columns(content, profile.examples, blocks, vectors),
         profile.examples.postings: _posting_columns(content, profile.examples, profile.terms),
         "relations": {
-            "subject": [relation.subject for relation in relations],
-            "predicate": [relation.predicate for relation in relations],
-            "object": [relation.object for relation in relations],
-            "detail": [relation.detail for relation in relations],
+            name: [getattr(relation, name) for relation in relations]
+            for name in ("subject", "predicate", "object", "detail")
         },
     }
     if profile.has_visits:
@@ -258,6 +131,123 @@ def tabulate(
             "links": [json.dumps(visits[path].links) for path in paths],
         }
     return Tables(columns, vectors.embedded, vectors.reused)
+
+
+def write_table(columns: Mapping[str, NDArray[Any] | Sequence[Any]], path: Path) -> None:
+    """Write columns of equal length as one Parquet file (zstd).
+
+    The same columns give the same bytes. Types follow numpy's; sequences and object arrays may
+    hold str, bytes, int, float or bool, and None for null, one type per column. A column without
+    any value is written as text.
+
+    Raises:
+        ValueError: no columns, or their lengths differ.
+        StoreError: the file cannot be written.
+    """
+    import duckdb
+
+    arrays = {name: _as_array(values) for name, values in columns.items()}
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(f"a table needs columns of one length, not {lengths}")
+    selected = ", ".join(
+        f"{_quoted(name)}::VARCHAR AS {_quoted(name)}" if _is_void(array) else _quoted(name)
+        for name, array in arrays.items()
+    )
+    with _connection() as connection:
+        connection.register("docstow_columns", arrays)
+        try:
+            connection.execute(
+                f"COPY (SELECT {selected} FROM docstow_columns)"  # noqa: S608 - names are quoted
+                " TO $path (FORMAT parquet, COMPRESSION zstd)",
+                {"path": str(path)},
+            )
+        except duckdb.IOException as fault:
+            raise StoreError(
+                f"Cannot write the table {path.name}: {_reason(fault)}. Check the space and the"
+                " rights where temporary files are."
+            ) from fault
+        finally:
+            connection.unregister("docstow_columns")
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Provide a folder for tables that are about to be published; delete it after the block.
+
+    Raises:
+        StoreError: this machine has no place for it.
+    """
+    try:
+        folder = TemporaryDirectory(prefix="docstow-")
+    except OSError as fault:
+        raise StoreError(
+            f"There is no place for temporary files: {fault.strerror or fault}. Free some space, or"
+            " name another folder in TMPDIR."
+        ) from fault
+    with folder as name:
+        yield Path(name)
+
+
+def read_table(
+    path: Path,
+    columns: Sequence[str] = (),
+    *,
+    where: str = "",
+    parameters: Sequence[object] = (),
+) -> dict[str, NDArray[Any]]:
+    """Read columns of a Parquet file, in the order of its rows.
+
+    Args:
+        path: the file.
+        columns: names to read; none means all.
+        where: a condition in SQL with ``?`` for each of ``parameters``; no part of a request may
+            be pasted into it.
+        parameters: values for the condition.
+
+    Returns:
+        Column name to array. Text and blobs are object arrays of str and bytes, with None for
+        null; a null number is NaN (integers with nulls become floats).
+
+    Raises:
+        StoreError: the file is missing or no readable table, or lacks a column.
+    """
+    import duckdb
+
+    selected = ", ".join(map(_quoted, columns)) or "*"
+    query = f"SELECT {selected} FROM read_parquet(?)"  # noqa: S608 - names are quoted
+    if where:
+        query += f" WHERE {where}"
+    with _connection() as connection:
+        try:
+            found = connection.execute(query, [str(path), *parameters]).fetchnumpy()
+        except (duckdb.IOException, duckdb.InvalidInputException, duckdb.BinderException) as fault:
+            raise StoreError(f"Cannot read the table {path.name}: {fault}") from fault
+    return {name: _plain(array) for name, array in found.items()}
+
+
+def pack_vectors(matrix: NDArray[Any]) -> NDArray[np.object_]:
+    """Return each row of an ``(n, d)`` matrix as the bytes of little-endian float16 values."""
+    count, dimensions = matrix.shape
+    width = dimensions * _VECTOR_TYPE.itemsize
+    body = np.ascontiguousarray(matrix, dtype=_VECTOR_TYPE).tobytes()
+    packed = np.empty(count, dtype=object)
+    packed[:] = [body[row * width : (row + 1) * width] for row in range(count)]
+    return packed
+
+
+def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_], dimensions: int) -> NDArray[Any]:
+    """Return packed vectors as a float32 matrix of shape ``(n, dimensions)``.
+
+    Raises:
+        StoreError: the vectors are of another width.
+    """
+    values = np.frombuffer(b"".join(blobs), dtype=_VECTOR_TYPE)
+    if values.size != len(blobs) * dimensions:
+        raise StoreError(
+            f"The table's vectors do not have {dimensions} dimensions; stow the source again."
+        )
+    return values.reshape(len(blobs), dimensions).astype(np.float32)
 
 
 class _Vectors:
@@ -319,35 +309,22 @@ def _weighted(
     return np.divide(result, np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def _passage_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
+def _text_columns(
+    content: Content,
+    table: TextTable,
+    rows: Sequence[Passage] | Sequence[Example],
+    vectors: _Vectors,
+) -> Columns:
     digests, embeddings = vectors.pack(table, table.embeddable(content))
-    passages = content.passages
-    columns: Columns = {
-        "document": _integers(passage.document for passage in passages),
-        "ordinal": _integers(passage.ordinal for passage in passages),
-        "id": [passage.id for passage in passages],
-        "heading_path": [passage.heading_path for passage in passages],
-        "text": [passage.text for passage in passages],
-        "tokens": _integers(passage.tokens for passage in passages),
-        "digest": digests,
-        "embedding": embeddings,
+    made: Columns = {"digest": digests, "embedding": embeddings}
+    return {
+        name: made[name]
+        if name in made
+        else _integers(map(attrgetter(name), rows))
+        if name in _NUMBERS
+        else [getattr(row, name) for row in rows]
+        for name in table.columns
     }
-    return {name: columns[name] for name in table.columns}
-
-
-def _example_columns(content: Content, table: TextTable, vectors: _Vectors) -> Columns:
-    digests, embeddings = vectors.pack(table, table.embeddable(content))
-    blocks = content.examples
-    columns: Columns = {
-        "document": _integers(block.document for block in blocks),
-        "ordinal": _integers(block.ordinal for block in blocks),
-        "language": [block.language for block in blocks],
-        "code": [block.code for block in blocks],
-        "context": [block.context for block in blocks],
-        "digest": digests,
-        "embedding": embeddings,
-    }
-    return {name: columns[name] for name in table.columns}
 
 
 def _posting_columns(
@@ -364,11 +341,6 @@ def _posting_columns(
 
 def _integers(values: Iterable[int]) -> NDArray[np.int32]:
     return np.fromiter(values, np.int32)
-
-
-def digest(*parts: str) -> str:
-    """Return the SHA-256, in hex, of several texts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _twins(content: Content) -> list[str]:
@@ -401,16 +373,13 @@ def _of_each(value: Callable[[Document], Any]) -> Callable[[Content], list[Any]]
 
 #: What makes each column of the documents table.
 _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
+    **{
+        name: _of_each(attrgetter(name))
+        for name in ("path", "kind", "title", "signature", "text", "url", "parent")
+    },
     "row": lambda content: np.arange(len(content.documents), dtype=np.int32),
     "id": lambda content: [document_id(content.source_id, e.path) for e in content.documents],
-    "path": _of_each(lambda document: document.path),
-    "kind": _of_each(lambda document: document.kind),
-    "title": _of_each(lambda document: document.title),
-    "signature": _of_each(lambda document: document.signature),
     "summary": lambda content: content.summaries,
-    "text": _of_each(lambda document: document.text),
-    "url": _of_each(lambda document: document.url),
-    "parent": _of_each(lambda document: document.parent),
     "digest": _of_each(lambda document: document.digest()),
     # What ranking needs of every candidate, so that attributes need not be parsed.
     "in_degree": lambda content: _integers(
@@ -428,3 +397,64 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
         )
     ),
 }
+
+
+@lru_cache(maxsize=1)
+def _database() -> duckdb.DuckDBPyConnection:
+    """Return the process's one in-memory database; it holds no data, only settings and threads."""
+    import duckdb
+
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "threads": _THREADS,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "temp_directory": "",
+        },
+    )
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    """Return a connection of the caller's own, so that threads do not wait for each other."""
+    with _opening:
+        return _database().cursor()
+
+
+def _as_array(values: NDArray[Any] | Sequence[Any]) -> NDArray[Any]:
+    """Return a one-dimensional array of a type that DuckDB reads without a copy or a guess."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "U":
+        return values
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, (int, float)) and None not in values:
+        return np.asarray(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = [str(value) for value in values] if isinstance(values, np.ndarray) else values
+    return array
+
+
+def _is_void(array: NDArray[Any]) -> bool:
+    return array.dtype == object and all(value is None for value in array)
+
+
+def _reason(fault: Exception) -> str:
+    """Return the operating system's reason without the addresses that DuckDB adds."""
+    text = str(fault)
+    reasons = (reason for reason in map(os.strerror, errno.errorcode) if reason in text)
+    return max(reasons, key=len, default="the disk refuses it")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Undo what DuckDB adds: masks, and bytearrays where bytes went in."""
+    if isinstance(array, np.ma.MaskedArray):
+        values = array.data.astype(np.float64 if array.dtype.kind in "iub" else array.dtype)
+        values[np.ma.getmaskarray(array)] = None if values.dtype == object else np.nan
+        return _plain(values)
+    if array.dtype == object:
+        array[:] = [bytes(each) if isinstance(each, bytearray) else each for each in array]
+    return array

@@ -18,7 +18,7 @@ from docstow.core import concurrency
 from docstow.core.errors import StoreError
 from docstow.core.settings import load
 from docstow.index import tables
-from docstow.net.ranges import PartialFile
+from docstow.net.client import PartialFile
 from docstow.ops.audit import verify
 from docstow.runtime import SAMPLE, Runtime
 

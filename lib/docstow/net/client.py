@@ -1,8 +1,15 @@
-"""The HTTP client: one call with its redirects, retries and pauses, under one deadline."""
+"""The HTTP client: one call with its redirects, retries and pauses, under one deadline.
+
+A download continues where an earlier attempt broke off (RFC 9110, 14): a server that supports
+ranges answers 206 with the rest, another answers 200 with the whole, and 416 means that there is no
+more.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -11,23 +18,27 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from docstow import __version__
-from docstow.core.errors import InvalidParameter, UpstreamError
+from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UpstreamError
 from docstow.net.decompress import Limits, decompress
-from docstow.net.errors import (
+from docstow.net.retry import (
     RetryableError,
+    RetryPolicy,
+    backoff,
     connection_error,
     host_of,
+    parse_retry_after,
     status_error,
     timeout_error,
 )
-from docstow.net.ranges import PartialFile
-from docstow.net.retry import RetryPolicy, backoff, parse_retry_after
 from docstow.net.ssrf import GuardedTransport
 
+#: Statuses of redirects; ``ask`` of :func:`follow_redirects` returns answers with these.
+REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 5
 _WITH_BODY = (
     httpx.codes.OK,
@@ -343,3 +354,131 @@ def _loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def follow_redirects(url: str, ask: Callable[[str, bool], Answer]) -> Answer:
+    """Request an address and follow its redirects one by one.
+
+    Args:
+        url: http or https.
+        ask: requests one address; its second argument is whether secret headers may be sent,
+            which is until the first redirect to another host.
+
+    Raises:
+        UpstreamError: the redirects do not end, or lead from https to plain http or elsewhere.
+    """
+    own = True
+    home = origin_of(url)
+    for _ in range(1 + _MOST_REDIRECTS):
+        answer = ask(url, own)
+        if answer.status not in REDIRECTS:
+            return answer
+        there, host = urljoin(url, answer.headers.get("location", "")), host_name(url)
+        if urlsplit(there).scheme not in {"https", urlsplit(url).scheme}:
+            raise UpstreamError(
+                f"{host} redirects to an address that is not https, which is not followed.",
+                host=host,
+            )
+        url = there
+        # A redirect back from another host is that host's request, not ours.
+        own = own and origin_of(url) == home
+    raise UpstreamError(
+        f"{host_name(url)} redirects too often; check the configured URL.", host=host_name(url)
+    )
+
+
+def origin_of(url: str) -> tuple[str, str]:
+    """Return scheme and host with port: what secret headers are meant for."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower()
+
+
+def host_name(url: str) -> str:
+    """Return host and port of an address for messages; never credentials."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+class PartialFile:
+    """The part of a download that has arrived, on disk, so that another attempt can continue.
+
+    Args:
+        path: the file; bytes in it count as the beginning of the download.
+        most: the largest size in bytes.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        self.path = path
+        self._most = most
+        self._etag = ""
+
+    def headers(self) -> Mapping[str, str]:
+        """Return headers that request the missing rest, or the whole if the file has changed."""
+        # A range counts the bytes of one encoding.
+        headers = {"Accept-Encoding": "identity"}
+        if size := self._size():
+            headers["Range"] = f"bytes={size}-"
+            if self._etag:
+                headers["If-Range"] = self._etag
+        return headers
+
+    def append(self, response: httpx.Response, pieces: Iterator[bytes]) -> None:
+        """Append the body of an answer.
+
+        Raises:
+            TooLarge: the file would exceed its limit.
+            RetryableError: the answer does not fit the part, which is deleted.
+            StoreError: it cannot be written.
+        """
+        size = self._size()
+        begin, total = _content_range(response.headers.get("content-range", ""))
+        if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            if size and total == size:
+                return
+            self._discard(response)
+        if response.status_code == httpx.codes.PARTIAL_CONTENT and begin != size:
+            self._discard(response)
+        if response.status_code == httpx.codes.OK:
+            size = 0
+        etag = response.headers.get("etag", "")
+        self._etag = "" if etag.startswith("W/") else etag
+        with _write_errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab" if size else "wb") as file:
+                for piece in pieces:
+                    size += len(piece)
+                    if size > self._most:
+                        raise TooLarge(
+                            f"{response.url.path} is larger than {self._most} bytes, the most that"
+                            " is fetched.",
+                            limit=self._most,
+                        )
+                    file.write(piece)
+
+    def _size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def _discard(self, response: httpx.Response) -> None:
+        self.path.unlink(missing_ok=True)
+        host = host_of(response.url)
+        raise RetryableError(
+            UpstreamError(f"{host} sent another range than was asked for; try again.", host=host)
+        )
+
+
+@contextlib.contextmanager
+def _write_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"What is fetched cannot be kept: {error.strerror or error}. Free some space on the"
+            " disk of temporary files."
+        ) from error
+
+
+def _content_range(value: str) -> tuple[int | None, int | None]:
+    """Return first byte and total size of a ``Content-Range`` header, each None if not given."""
+    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", value)
+    if match is None:
+        return None, None
+    return (int(match[1]) if match[1] else None), (int(match[2]) if match[2] else None)

@@ -1,10 +1,16 @@
-"""The retry policy: timeouts, pauses between attempts, and the ``Retry-After`` header."""
+"""The retry policy: timeouts, pauses, ``Retry-After``, and which errors a retry may mend."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from docstow.core.errors import DocstowError, UpstreamError, UpstreamTimeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +60,47 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
     # A date with the zone "-0000" is parsed as naive; it is UTC all the same.
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (aware - now).total_seconds())
+
+
+class RetryableError(Exception):
+    """A failed attempt that a retry may mend; ``error`` is raised when there is none.
+
+    ``wait_s`` is the pause that the upstream asks for, in seconds.
+    """
+
+    def __init__(self, error: DocstowError, wait_s: float = 0.0) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.wait_s = wait_s
+
+
+def host_of(address: httpx.URL) -> str:
+    """Return host and port, the port only if it is not the scheme's default; never credentials."""
+    return address.netloc.decode("ascii")
+
+
+def timeout_error(host: str) -> UpstreamTimeout:
+    """Return the error for an upstream that does not answer."""
+    return UpstreamTimeout(f"{host} did not answer in time; try again later.", host=host)
+
+
+def connection_error(host: str, error: httpx.TransportError) -> UpstreamError:
+    """Return the error for a connection that failed or broke."""
+    reason = str(error) or type(error).__name__
+    return UpstreamError(
+        f"{host} cannot be reached or broke off ({reason}); check the network and try again.",
+        host=host,
+    )
+
+
+def status_error(host: str, status: int, wait: float | None) -> UpstreamError:
+    """Return the error for a 429 or 5xx; ``wait`` (in seconds) goes into its details."""
+    reason = (
+        "too many requests" if status == httpx.codes.TOO_MANY_REQUESTS else "a fault of its own"
+    )
+    details: dict[str, Any] = {"host": host, "status": status}
+    when = "later"
+    if wait is not None:
+        details["retry_after_s"] = math.ceil(wait)
+        when = f"in {math.ceil(wait)} seconds"
+    return UpstreamError(f"{host} answered {status}, {reason}; retry {when}.", **details)

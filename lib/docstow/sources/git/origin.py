@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import SourceNotFound, UnreadableInput, UpstreamError
 from docstow.core.model import File, Known, Registration, Revision
-from docstow.net import redirects
+from docstow.net.client import REDIRECTS, follow_redirects, host_name
 from docstow.sources import globs
 from docstow.sources.git import refs as git_refs
 from docstow.sources.git import tarball
@@ -208,11 +208,11 @@ class GitOrigin:
             headers = {"Accept": accept, **(self._headers if own else {})}
             return self._once(here, headers, path)
 
-        answer = redirects.follow(url, once)
+        answer = follow_redirects(url, once)
         return self._refused(answer, url) if answer.status in _REFUSALS else answer
 
     def _once(self, url: str, headers: Mapping[str, str], path: Path | None) -> Answer:
-        expected = (200, *_MISSING, *_REFUSALS, *redirects.STATUSES)
+        expected = (200, *_MISSING, *_REFUSALS, *REDIRECTS)
         if path is None:
             return self._fetcher.get(url, expected=expected, headers=headers)
         return self._fetcher.download(
@@ -221,7 +221,7 @@ class GitOrigin:
 
     def _refused(self, answer: Answer, url: str) -> Answer:
         """Raise the error of a refusal: rate limit, invalid token or forbidden; else return it."""
-        host, headers = redirects.host(url), answer.headers
+        host, headers = host_name(url), answer.headers
         limited = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
         if limited or answer.status == 429:
             raise UpstreamError(
@@ -245,7 +245,7 @@ class GitOrigin:
 
     def _unknown(self) -> SourceNotFound:
         advice = "a header of this source" if self._address.root else "DOCSTOW_GITHUB_TOKEN"
-        host = redirects.host(self._home)
+        host = host_name(self._home)
         return SourceNotFound(
             f"There is no repository {self._address.path} at {host}, or it is private:"
             f" check its name, or give a token with access to it as {advice}."

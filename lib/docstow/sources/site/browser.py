@@ -29,7 +29,7 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.net import redirects
+from docstow.net.client import REDIRECTS, follow_redirects, host_name, origin_of
 from docstow.net.decompress import Limits
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ _NOWHERE = "http://127.0.0.1:9"
 _WANTED = {"document", "script", "stylesheet", "xhr", "fetch"}
 _MOST_REQUESTS = 300
 _LIMITS = Limits(compressed=10 * 1024 * 1024, decompressed=20 * 1024 * 1024)
-_STATUSES = (200, *redirects.STATUSES, *range(400, 600))
+_STATUSES = (200, *REDIRECTS, *range(400, 600))
 _HTML = "() => document.documentElement ? document.documentElement.outerHTML : ' '"
 _PASSED_ON = ("content-type", "access-control-allow-origin", "access-control-allow-credentials")
 
@@ -265,7 +265,7 @@ class _Visit:
         self._may_open = may_open
         self._url = url
         self._headers = headers
-        self._home = redirects.origin(url)
+        self._home = origin_of(url)
         self._left = _MOST_REQUESTS
         self._until = time.monotonic() + timeouts.load_s
         #: Why the page itself could not be fetched.
@@ -288,7 +288,7 @@ class _Visit:
             route.abort()
             return
         if request.url == self._url and answer.status != 200:
-            name = redirects.host(self._url)
+            name = host_name(self._url)
             self.failure = UpstreamError(
                 f"{name} answered {answer.status} for {self._url}.", host=name, status=answer.status
             )
@@ -308,11 +308,11 @@ class _Visit:
         def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - the signature of a callback
             if here != url and not self._wanted(here, "GET", kind):
                 raise Forbidden(f"{url} redirects to {here}, which is out of this source's scope.")
-            secrets = self._headers if own and redirects.origin(url) == self._home else {}
+            secrets = self._headers if own and origin_of(url) == self._home else {}
             headers = {"Accept": accept, **secrets}
             return self._fetcher.get(here, expected=_STATUSES, headers=headers, limits=_LIMITS)
 
-        return redirects.follow(url, once)
+        return follow_redirects(url, once)
 
 
 def _settle(task: _Task, render: Callable[[str, Mapping[str, str]], bytes]) -> None:

@@ -42,8 +42,8 @@ from docstow.library.prose import Prose
 from docstow.library.requests import CrateRequests, RenewalRequests, SyncRequests
 from docstow.ops.background import Background
 from docstow.ops.sweep import GRACE
+from docstow.sources import Upstreams
 from docstow.sources.registry import Registry
-from docstow.sources.upstreams import Upstreams
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import ObjectStore, may_ignore_conditions, open_store, probe
 from docstow.store.read_only import tolerate_read_only

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document, File, Known, Relation
 from docstow.ingest.changes import LINKS_TO, Changes, Former
-from docstow.sources.protocol import LIMITS, Event, Failed, Found, Same, Skipped
+from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped
 
 ROOT = "https://docs.example/"
 NAMES = "abcdefg"

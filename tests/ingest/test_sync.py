@@ -30,7 +30,7 @@ from docstow.ingest.sync import SyncTask
 from docstow.library.prose import Prose
 from docstow.library.requests import SyncRequests
 from docstow.runtime import Runtime
-from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Same, Skipped
+from docstow.sources import MORE_PAGES, Event, Failed, Found, Same, Skipped
 from docstow.sources.registry import Registry
 from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store

@@ -16,7 +16,7 @@ from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
 from docstow.core.model import File, Known, Registration, Revision
 from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.sources.protocol import Command, Environment, Event, Found, Origin, Same, SourceKind
+from docstow.sources import Command, Event, Found, Origin, Same, SourceKind, Upstreams
 
 TEXT = "Moor the ship at the quay.\nWeigh the anchor before sunrise.\nFeed the ship's cat.\n"
 
@@ -57,8 +57,8 @@ def check(uri: str) -> None:
 
 
 @contextlib.contextmanager
-def open_lines(registration: Registration, environment: Environment) -> Iterator[Origin]:
-    assert environment.reads_local_files
+def open_lines(registration: Registration, upstreams: Upstreams) -> Iterator[Origin]:
+    assert upstreams.reads_local_files
     yield LinesOrigin(registration)
 
 

@@ -15,10 +15,8 @@ import pytest
 from docstow.core.errors import Forbidden, InvalidParameter, SourceNotFound
 from docstow.core.model import File, Known, Registration, source_id
 from docstow.core.settings import load
-from docstow.sources import globs
+from docstow.sources import Event, Failed, Found, Same, Skipped, Upstreams, globs
 from docstow.sources.folder import KIND, SUFFIXES, FolderOrigin, canonical
-from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
-from docstow.sources.upstreams import Upstreams
 from docstow.store.objects import DirectoryStore
 
 SECRET = "outside.md"

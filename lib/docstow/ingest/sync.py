@@ -36,7 +36,7 @@ from docstow.sources import kind_of
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
-    from docstow.sources.protocol import Origin
+    from docstow.sources import Origin
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 

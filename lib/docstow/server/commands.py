@@ -13,8 +13,8 @@ from typing import Any, TypedDict
 from docstow import __version__
 from docstow.core import auth
 from docstow.core.settings import FIELDS
+from docstow.sources import Command
 from docstow.sources import kinds as source_kinds
-from docstow.sources.protocol import Command
 
 #: The states of a job.
 STATES = ("queued", "running", "success", "failed")

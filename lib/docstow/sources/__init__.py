@@ -1,16 +1,235 @@
-"""Where files come from: one module or package for each kind of source, registered here."""
+"""Where files come from: the contract of a source, the registered kinds, and their clients.
+
+There is a module or package for each kind of source, with its :class:`SourceKind` record. The
+record is light; the code that fetches is imported when an origin is opened.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import pkgutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import urlsplit
 
-from docstow.core.errors import InvalidParameter
+from docstow.core.concurrency import lazy
+from docstow.core.errors import Forbidden, InvalidParameter
+from docstow.core.model import File, Known, Registration, Revision, Source
+from docstow.core.settings import LOOPBACK, Settings, allowed_private
+from docstow.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from docstow.sources.protocol import SourceKind
+    from docstow.net import Fetcher
+    from docstow.net.decompress import Limits
+    from docstow.sources.crates.origin import CrateOrigin
+    from docstow.store.objects import ObjectStore
 
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that is new or may have changed; ``file.path`` is its document's path."""
+
+    file: File
+    validator: str = ""
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A file that is unchanged according to its upstream."""
+
+    path: str
+
+
+#: Reasons for leaving out a wanted file because a limit was reached before it.
+MORE_FILES, MORE_BYTES, MORE_PAGES = (
+    "more than max_files",
+    "more than max_bytes",
+    "more than max_pages",
+)
+LIMITS = frozenset({MORE_FILES, MORE_BYTES, MORE_PAGES})
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that is left out on purpose: ``reason`` is a short phrase, one of a few."""
+
+    ref: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file that could not be read this time; its former document stays.
+
+    Attributes:
+        ref: its path or URL.
+        kind: the code of an error, such as ``upstream_timeout``.
+        message: what happened, for people; no secrets.
+    """
+
+    ref: str
+    kind: str
+    message: str
+
+
+Event = Found | Same | Skipped | Failed
+
+
+class Origin(Protocol):
+    """Where the files of one registered source come from; opened anew for each sync."""
+
+    def resolve(self) -> Revision:
+        """Return the revision of which :meth:`files` will give the files.
+
+        Its validator (a commit) is empty where the source has no versions.
+
+        Raises:
+            DocstowError: the source cannot be read at all; the sync fails.
+        """
+        ...
+
+    def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
+        """Yield an event for each file that the source has now; paths without one are gone.
+
+        Args:
+            known: by path what the last sync learned; empty for a full sync, in which no file is
+                taken for unchanged.
+
+        Raises:
+            DocstowError: the source cannot be read at all; the sync fails.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How ``docstow ingest KIND URI`` names a source of a kind.
+
+    Attributes:
+        metavar: what the help calls the URI.
+        help: a line for the list of kinds.
+        flags: by name the options of the kind that have a flag of their own, and the flag's help.
+        takes_preset: whether a word without a slash is the name of a preset.
+        uri: returns the URI that a word on the command line stands for.
+    """
+
+    metavar: str
+    help: str
+    flags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    takes_preset: bool = False
+    uri: Callable[[str], str] = str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of source: the only place where code may tell one kind from another.
+
+    Attributes:
+        name: as users give it and as keys of the store have it.
+        profile: whether its snapshots hold ``pages`` (searched by search_docs) or ``items`` of an
+            API (searched by search_items).
+        canonical: returns the one spelling of a URI and raises InvalidParameter for a URI that is
+            not of this kind; None where sources of the kind cannot be registered.
+        options: returns checked options with defaults, from those given and the URI as given;
+            None where the kind has no options.
+        check: raises where a canonical URI cannot be synced, as far as that shows without network.
+        open: opens the origin of a registered source for one sync; None for kinds that are
+            ingested by name and version.
+        source: returns what a registered source is stored under.
+        refreshable: whether upkeep may sync it periodically, because it changes upstream.
+        local_only: whether its URIs are paths on one machine. Servers that others reach refuse it.
+        pushed: whether its texts are pushed into the store, which alone has them. Bundles carry
+            them, deleting the source deletes them, and a sync that finds none is no error.
+        paths_are_urls: whether document paths are canonical URLs; else they are paths in a tree.
+        shared: whether its snapshots answer whoever names the package. Registering a source then
+            pins its snapshot, and deleting the registration leaves the snapshot.
+        catalogued: whether its snapshots have cards in the catalog of crates.
+        evictable: whether eviction may remove its snapshots, because a request fetches them again.
+        preset: whether a preset may name such a source.
+        command: its spelling as a subcommand of ``docstow ingest``; None where it has none, or one
+            of its own.
+    """
+
+    name: str
+    profile: Literal["pages", "items"] = "pages"
+    canonical: Callable[[str], str] | None = None
+    options: Callable[[Mapping[str, Any], str], dict[str, Any]] | None = None
+    check: Callable[[str], None] = lambda _: None
+    open: Callable[[Registration, Upstreams], AbstractContextManager[Origin]] | None = None
+    source: Callable[[Registration], Source] = lambda registration: registration.source
+    refreshable: bool = False
+    local_only: bool = False
+    pushed: bool = False
+    paths_are_urls: bool = False
+    shared: bool = False
+    catalogued: bool = False
+    evictable: bool = False
+    preset: bool = False
+    command: Command | None = None
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether its snapshots hold pages."""
+        return self.profile == "pages"
+
+    def canonical_uri(self, uri: str) -> str:
+        """Return the one spelling of a URI by which a source is identified.
+
+        Raises:
+            InvalidParameter: the URI is not of this kind.
+        """
+        if self.canonical is None:
+            raise InvalidParameter("kind", f"a {self.name} cannot be registered")
+        if not (trimmed := uri.strip()):
+            raise InvalidParameter("uri", "must not be empty")
+        return self.canonical(trimmed)
+
+    def checked_options(self, raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
+        """Return the options of a source, checked and completed by their defaults.
+
+        Args:
+            raw: the options that the user gave.
+            uri: as the user gave it; it may name a part of the source.
+
+        Raises:
+            InvalidParameter: an option is unknown or invalid.
+        """
+        if self.options is not None:
+            return self.options(raw, uri)
+        if raw:
+            names = ", ".join(raw)
+            raise InvalidParameter("options", f"a {self.name} has none, but {names} was given")
+        return {}
+
+    def check_allowed(self, upstreams: Upstreams) -> None:
+        """Refuse a kind that reads local files on a server that others reach.
+
+        Raises:
+            Forbidden: this process does not read local files.
+        """
+        if self.local_only and not upstreams.reads_local_files:
+            word = self.command.metavar if self.command else "URI"
+            raise Forbidden(
+                f"This server does not read {self.name}s of the machine it runs on. Run `docstow"
+                f" ingest {self.name} {word}` or `docstow serve` on your own machine, or push the"
+                " texts into a collection."
+            )
+
+
+_BUNDLED = (
+    "site:KIND",
+    "git:KIND",
+    "folder:KIND",
+    "collection:KIND",
+    "crates:KIND",
+    "crates:LOCAL_KIND",
+)
 _added: dict[str, SourceKind] = {}
 
 
@@ -21,24 +240,19 @@ def register(kind: SourceKind) -> None:
 
 def kinds() -> Mapping[str, SourceKind]:
     """Return all kinds of sources by name, those that can be registered first."""
-    from docstow.sources import packages
-
-    return {**_bundled(), **packages.kinds(), **_added}
+    packaged = (each.kind for each in LANGUAGES.values() if each.packaged)
+    packages = {name: SourceKind(name, profile="items") for name in packaged}
+    return {**_bundled(), **packages, **_added}
 
 
 @cache
 def _bundled() -> Mapping[str, SourceKind]:
-    # The records are light; the code that fetches is imported when an origin is opened.
-    from docstow.sources import collection, crates, folder, git, site
-
-    listed = (site.KIND, git.KIND, folder.KIND, collection.KIND, *crates.KINDS)
-    return {kind.name: kind for kind in listed}
+    kinds = (pkgutil.resolve_name(f"docstow.sources.{each}") for each in _BUNDLED)
+    return {kind.name: kind for kind in kinds}
 
 
 def kind_of(name: str) -> SourceKind:
     """Return the kind of a stored source; a bare record for a kind of another release."""
-    from docstow.sources.protocol import SourceKind
-
     return kinds().get(name) or SourceKind(name, profile="items")
 
 
@@ -84,3 +298,114 @@ def spelling(kind: str, uri: str) -> str:
 def options(kind: str, raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
     """Return the checked options of a source; see :meth:`SourceKind.checked_options`."""
     return find(kind).checked_options(raw, uri)
+
+
+class Upstreams:
+    """The HTTP clients and origins of one process. Safe to share between threads.
+
+    Args:
+        settings: addresses, limits and timeouts.
+        store: where pushed texts are.
+    """
+
+    def __init__(self, settings: Settings, store: ObjectStore) -> None:
+        self.settings = settings
+        self.store = store
+        self._lock = threading.RLock()
+        self._closing = contextlib.ExitStack()
+        self._guarded: dict[str, Fetcher] = {}
+
+    def close(self) -> None:
+        """Drop connections."""
+        self._closing.close()
+
+    @property
+    def limits(self) -> Limits:
+        """The largest download and file."""
+        from docstow.net.decompress import Limits
+
+        return Limits(self.settings.max_compressed, self.settings.max_decompressed)
+
+    def fetcher(self, total_s: float = 0.0, *, private: bool | tuple[str, ...] = True) -> Fetcher:
+        """Return a new client for one upstream.
+
+        Args:
+            total_s: how long one answer may take, in seconds; 0 for the setting.
+            private: whether it may ask hosts on private addresses, or which of them.
+        """
+        from docstow.net import Fetcher
+        from docstow.net.retry import RetryPolicy
+
+        settings = self.settings
+        policy = RetryPolicy(
+            connect_s=settings.connect_timeout_s,
+            read_s=settings.read_timeout_s,
+            total_s=total_s or settings.total_timeout_s,
+            retries=settings.retries,
+        )
+        made = Fetcher(settings.contact_url, policy=policy, private=private)
+        with self._lock:
+            return self._closing.enter_context(contextlib.closing(made))
+
+    @lazy
+    def crates(self) -> CrateOrigin:
+        """docs.rs and the index of crates."""
+        from docstow.sources.crates.origin import CrateOrigin
+
+        settings = self.settings
+        return CrateOrigin(
+            self.fetcher(),
+            settings.docs_rs_url,
+            settings.crates_index_url,
+            limits=self.limits,
+            interval_s=settings.upstream_interval_s,
+        )
+
+    def check(self, kind: str, uri: str) -> None:
+        """Refuse a source that cannot be synced, as far as that shows without network.
+
+        Raises:
+            InvalidParameter: there is no such kind, or the URI is not of that kind.
+            Forbidden: the kind reads local files, and this process does not.
+            SourceNotFound: a folder that is not there.
+        """
+        of_kind = find(kind)
+        canonical = of_kind.canonical_uri(uri)
+        of_kind.check_allowed(self)
+        of_kind.check(canonical)
+
+    @property
+    def reads_local_files(self) -> bool:
+        """Whether this process serves one person on that person's machine."""
+        return self.settings.host in LOOPBACK
+
+    @contextlib.contextmanager
+    def origin(self, registration: Registration) -> Iterator[Origin]:
+        """Open the origin of a registered source for one sync.
+
+        Raises:
+            InvalidParameter: sources of its kind have no origin.
+            Forbidden: the kind reads local files, and this process does not.
+        """
+        kind = find(registration.kind)
+        kind.check_allowed(self)
+        if kind.open is None:
+            raise InvalidParameter("kind", f"a {kind.name} is not synced file by file")
+        with kind.open(registration, self) as origin:
+            yield origin
+
+    def guarded_fetcher(self, trusted_url: str = "") -> Fetcher:
+        """Return a client for addresses that users give; the host of a trusted one may be private.
+
+        One is made for each trusted host.
+        """
+        private = allowed_private(self.settings)
+        trusted = urlsplit(trusted_url).hostname or ""
+        if isinstance(private, bool):
+            trusted = ""
+        elif trusted:
+            private = (*private, trusted)
+        with self._lock:
+            if trusted not in self._guarded:
+                self._guarded[trusted] = self.fetcher(private=private)
+            return self._guarded[trusted]

@@ -13,7 +13,7 @@ from typing import Any
 from docstow import formats
 from docstow.core.errors import InvalidParameter, StoreError, UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File, Known, Registration, Revision
-from docstow.sources.protocol import Environment, Event, Found, Origin, Same, SourceKind
+from docstow.sources import Event, Found, Origin, Same, SourceKind, Upstreams
 from docstow.store.objects import ObjectStore, Unchanged
 
 PREFIX = "pushed/"
@@ -148,8 +148,8 @@ def canonical(uri: str) -> str:
 
 
 @contextlib.contextmanager
-def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
-    yield CollectionOrigin(environment.store, registration)
+def _open(registration: Registration, upstreams: Upstreams) -> Iterator[Origin]:
+    yield CollectionOrigin(upstreams.store, registration)
 
 
 KIND = SourceKind("collection", canonical=canonical, open=_open, pushed=True)

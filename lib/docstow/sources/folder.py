@@ -16,10 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, SourceNotFound
 from docstow.core.model import File, Known, Registration, Revision
-from docstow.sources import globs
-from docstow.sources.protocol import (
+from docstow.sources import (
     Command,
-    Environment,
     Event,
     Failed,
     Found,
@@ -27,6 +25,8 @@ from docstow.sources.protocol import (
     Same,
     Skipped,
     SourceKind,
+    Upstreams,
+    globs,
 )
 
 SUFFIXES = globs.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
@@ -192,8 +192,8 @@ def _failed(path: str, error: OSError) -> Failed:
 
 
 @contextlib.contextmanager
-def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
-    del environment
+def _open(registration: Registration, upstreams: Upstreams) -> Iterator[Origin]:
+    del upstreams
     yield FolderOrigin(registration)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter
-from docstow.sources.protocol import MORE_BYTES, MORE_FILES
+from docstow.sources import MORE_BYTES, MORE_FILES
 
 _MIB = 1024 * 1024
 #: Suffixes of documentation in repositories; files such as README need none.

@@ -16,8 +16,7 @@ from docstow import sources
 from docstow.core import concurrency
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, source_id
-from docstow.sources import collection
-from docstow.sources.protocol import SourceKind
+from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, point_to
 from docstow.store.objects import ObjectStore
 from docstow.store.update import Codec, update

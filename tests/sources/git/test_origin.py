@@ -25,12 +25,12 @@ from docstow.core.errors import (
 )
 from docstow.core.model import File, Known, Registration, source_id
 from docstow.net import Fetcher
+from docstow.sources import Event, Found, Same, Skipped
 from docstow.sources.git import options, tarball
 from docstow.sources.git import refs as git_refs
 from docstow.sources.git.origin import Caps, GitOrigin
 from docstow.sources.git.refs import Address, canonical, parse
 from docstow.sources.globs import matches
-from docstow.sources.protocol import Event, Found, Same, Skipped
 from servers.forge import Forge, Repository, advertisement, bomb, commit, packed, pkt_line
 from servers.loopback import cut, redirect, status
 

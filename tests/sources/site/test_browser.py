@@ -13,10 +13,9 @@ from docstow.core.errors import ConfigurationError, Forbidden, UpstreamError, Up
 from docstow.core.model import Registration
 from docstow.net import Fetcher
 from docstow.net.retry import RetryPolicy
-from docstow.sources.protocol import Found
-from docstow.sources.site import browser
+from docstow.sources import Found
+from docstow.sources.site import browser, options
 from docstow.sources.site.browser import Browser, Timeouts
-from docstow.sources.site.options import options
 from docstow.sources.site.origin import SiteOrigin, scope
 from require import unavailable
 from servers.loopback import Handler, Loopback, redirect, status

@@ -13,8 +13,9 @@ import pytest
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import Known, Registration
 from docstow.net import Fetcher
-from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
-from docstow.sources.site import discovery
+from docstow.sources import Event, Failed, Found, Same, Skipped
+from docstow.sources.site import options as site_options
+from docstow.sources.site import origin
 from docstow.sources.site.origin import SiteOrigin
 from servers.loopback import content, status
 from servers.site import Site, sitemap, sitemap_index
@@ -58,7 +59,7 @@ def crawl(
     site: Site, fetcher: Fetcher, known: Mapping[str, Known] | None = None, **options: Any
 ) -> list[Event]:
     registration = Registration(
-        "0" * 64, "site", f"{site.url}/docs", "Docs", {"delay_s": 0, **options},
+        "0" * 64, "site", f"{site.url}/docs", "Docs", site_options({"delay_s": 0, **options}),
         datetime(2026, 11, 22, tzinfo=UTC),
     )  # fmt: skip
     return list(SiteOrigin(registration, fetcher).files(known or {}))
@@ -114,13 +115,13 @@ def test_sitemaps_that_are_no_sitemaps_are_refused() -> None:
     )
     for body in (bomb, bomb.decode().replace('1.0"', '1.0" encoding="utf-16"').encode("utf-16")):
         with pytest.raises(UnreadableInput, match="declares a document type"):
-            discovery.parse_sitemap(body, "sitemap.xml")
+            origin.parse_sitemap(body, "sitemap.xml")
     for body in (b"", b"<rss></rss>", b"<urlset><url></urlset>", b"nothing"):
         with pytest.raises(UnreadableInput, match="is no sitemap"):
-            discovery.parse_sitemap(body, "sitemap.xml")
-    huge = gzip.compress(b"<urlset>" + b" " * discovery.MOST_BYTES)
+            origin.parse_sitemap(body, "sitemap.xml")
+    huge = gzip.compress(b"<urlset>" + b" " * (50 << 20))
     with pytest.raises(TooLarge):
-        discovery.parse_sitemap(huge, "sitemap.xml.gz")
+        origin.parse_sitemap(huge, "sitemap.xml.gz")
 
 
 def test_a_sitemap_gives_pages_and_no_pictures_up_to_a_limit() -> None:
@@ -129,9 +130,9 @@ def test_a_sitemap_gives_pages_and_no_pictures_up_to_a_limit() -> None:
         b"<loc>\n https://x.example/a?b=1&amp;c=2 </loc><lastmod>2026-01-01</lastmod>"
         b"<i:image><i:loc>https://x.example/a.png</i:loc></i:image></url></urlset>"
     )
-    assert discovery.parse_sitemap(body, "").pages == ["https://x.example/a?b=1&c=2"]
+    assert origin.parse_sitemap(body, "").pages == ["https://x.example/a?b=1&c=2"]
     many = sitemap(*(f"https://x.example/{number}" for number in range(50_001)))
-    assert len(discovery.parse_sitemap(many, "").pages) == 50_000
+    assert len(origin.parse_sitemap(many, "").pages) == 50_000
 
 
 def test_llms_txt_lists_pages(site: Site, fetcher: Fetcher) -> None:
@@ -165,16 +166,14 @@ def test_a_page_in_the_place_of_llms_txt_is_none(site: Site, fetcher: Fetcher) -
 
 
 def test_a_text_that_does_not_name_its_pages_is_not_divided() -> None:
-    assert discovery.sections("# A\n\nText\n\n# B\n\nMore\n") == {}
-    pages = discovery.sections("# A\n\n**URL:** https://x.example/a\n\nText\n# B\nInner\n")
+    assert origin.sections("# A\n\nText\n\n# B\n\nMore\n") == {}
+    pages = origin.sections("# A\n\n**URL:** https://x.example/a\n\nText\n# B\nInner\n")
     assert pages == {"https://x.example/a": "# A\n\n\nText\n# B\nInner\n"}
 
 
 @pytest.mark.parametrize("unit", ["[", "[a](x", "[a]( ", "[a](x y"])
 def test_links_that_never_close_are_read_in_bounded_time(unit: str) -> None:
     started = time.monotonic()
-    assert discovery.links(unit * 50_000 + " [b](/c)", "https://x.example/") == [
-        "https://x.example/c"
-    ]
-    assert discovery.links("[a](" + "x" * 50_000, "https://x.example/") == []
+    assert origin.links(unit * 50_000 + " [b](/c)", "https://x.example/") == ["https://x.example/c"]
+    assert origin.links("[a](" + "x" * 50_000, "https://x.example/") == []
     assert time.monotonic() - started < 10

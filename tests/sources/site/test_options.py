@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import InvalidParameter
-from docstow.sources.site.options import options
+from docstow.sources.site import options
 
 DEFAULTS = {
     "start_urls": [],

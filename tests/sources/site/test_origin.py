@@ -15,7 +15,8 @@ from docstow.core.model import Known, Registration, source_id
 from docstow.core.urls import canonical_url
 from docstow.net import Fetcher
 from docstow.net.retry import RetryPolicy
-from docstow.sources.protocol import Event, Failed, Found, Same, Skipped
+from docstow.sources import Event, Failed, Found, Same, Skipped
+from docstow.sources.site import options as site_options
 from docstow.sources.site.fetch import Render, SitePages
 from docstow.sources.site.origin import SiteOrigin
 from paths import FIXTURES
@@ -57,7 +58,7 @@ def origin_of(
 ) -> SiteOrigin:
     uri = canonical_url(url)
     registration = Registration(
-        source_id("site", uri), "site", uri, "Docs", {**QUICK, **options},
+        source_id("site", uri), "site", uri, "Docs", site_options({**QUICK, **options}),
         datetime(2026, 11, 22, tzinfo=UTC), headers or {},
     )  # fmt: skip
     return SiteOrigin(registration, fetcher, render=render)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import CRATE, LOCAL, Registration, Source
 from docstow.core.versions import Version
-from docstow.sources.protocol import SourceKind
+from docstow.sources import SourceKind
 
 
 def canonical(uri: str) -> str:
@@ -30,15 +30,13 @@ def _source(registration: Registration) -> Source:
     return Source(CRATE, name, version)
 
 
-KINDS = (
-    SourceKind(
-        CRATE,
-        profile="items",
-        canonical=canonical,
-        source=_source,
-        shared=True,
-        catalogued=True,
-        evictable=True,
-    ),
-    SourceKind(LOCAL, profile="items", catalogued=True),
+KIND = SourceKind(
+    CRATE,
+    profile="items",
+    canonical=canonical,
+    source=_source,
+    shared=True,
+    catalogued=True,
+    evictable=True,
 )
+LOCAL_KIND = SourceKind(LOCAL, profile="items", catalogued=True)

@@ -6,13 +6,11 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from docstow.sources import globs
+from docstow.sources import Command, Origin, SourceKind, Upstreams, globs
 from docstow.sources.git.refs import canonical, parse
-from docstow.sources.protocol import Command, SourceKind
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration
-    from docstow.sources.protocol import Environment, Origin
 
 
 def options(raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
@@ -33,13 +31,13 @@ def options(raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _open(registration: Registration, environment: Environment) -> Iterator[Origin]:
+def _open(registration: Registration, upstreams: Upstreams) -> Iterator[Origin]:
     from docstow.sources.git.origin import GitOrigin
 
-    settings = environment.settings
+    settings = upstreams.settings
     # The host of the API is the operator's choice; that of a forge is a user's.
     trusted = "" if "://" in registration.uri else settings.github_url
-    fetcher = environment.guarded_fetcher(trusted)
+    fetcher = upstreams.guarded_fetcher(trusted)
     yield GitOrigin(registration, fetcher, api_url=settings.github_url, token=settings.github_token)
 
 

@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
 from docstow.core.model import Known
 from docstow.core.urls import Scope, canonical_url, clean_url, exclusion_reason, on_site
-from docstow.sources.protocol import MORE_PAGES, Event, Failed, Found, Same, Skipped
+from docstow.sources import MORE_PAGES, Event, Failed, Found, Same, Skipped
 from docstow.sources.site.fetch import (
     Broken,
     Moved,
     Outcome,
     Refused,
+    Robots,
     SitePages,
     Taken,
     Unchanged,
@@ -25,7 +26,6 @@ from docstow.sources.site.fetch import (
     digest_of,
     downgrades,
 )
-from docstow.sources.site.robots import Robots
 
 #: How many queries of one path are visited: calendars and filters have no end.
 _MOST_QUERIES = 20

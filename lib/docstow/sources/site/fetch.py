@@ -1,4 +1,4 @@
-"""One request for a page of a site, and the outcome of its answer.
+"""Requests to a site: one for a page and the outcome of its answer, and robots.txt (RFC 9309).
 
 Secret headers of the source are sent to its own hosts only.
 """
@@ -15,25 +15,31 @@ from urllib.parse import urljoin, urlsplit
 
 from docstow.core.errors import (
     DocstowError,
+    Forbidden,
     InternalError,
     InvalidParameter,
     TooLarge,
     UpstreamError,
 )
 from docstow.core.model import NO_ATTRIBUTES, File, Known
-from docstow.core.urls import canonical_url, clean_url, on_site
-from docstow.formats import read, readable
-from docstow.formats.soft_404 import says_not_found
+from docstow.core.urls import canonical_url, clean_url, on_site, site_of
+from docstow.formats import Page, read, readable
 from docstow.net.decompress import Limits
-from docstow.sources.site.robots import AGENT
 
 if TYPE_CHECKING:
+    from protego import Protego
+
     from docstow.net import Answer, Fetcher
 
 log = logging.getLogger(__name__)
 
 #: Returns a page's HTML after its scripts have run; takes its URL and the headers to send.
 Render = Callable[[str, Mapping[str, str]], bytes]
+
+#: The name of docstow in its User-Agent and in robots.txt.
+AGENT = "docstow"
+#: Bytes that are read of a robots.txt; the minimum of RFC 9309.
+_MOST_ROBOTS = 500 * 1024
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410})
@@ -240,6 +246,60 @@ class SitePages:
         )
 
 
+@dataclass(slots=True)
+class Robots:
+    """The robots.txt of each host, fetched once.
+
+    Attributes:
+        text: fetches one, redirects and retries included; None where there is none.
+    """
+
+    text: Callable[[str], bytes | None]
+    _rules: dict[str, Protego | UpstreamError] = field(default_factory=dict)
+
+    def allows(self, url: str) -> bool:
+        """Return whether a page may be fetched.
+
+        Raises:
+            UpstreamError: the host's robots.txt cannot be fetched, which forbids everything.
+            Forbidden: the host is on a private address.
+        """
+        return self._rules_of(url).can_fetch(url, AGENT)
+
+    def delay_s(self, url: str) -> float:
+        """Return the host's crawl delay in seconds; raise as :meth:`allows`."""
+        return float(self._rules_of(url).crawl_delay(AGENT) or 0.0)
+
+    def sitemaps(self, url: str) -> list[str]:
+        """Return the sitemaps that the host names; raise as :meth:`allows`."""
+        return list(self._rules_of(url).sitemaps)
+
+    def _rules_of(self, url: str) -> Protego:
+        site = site_of(url)
+        if site not in self._rules:
+            self._rules[site] = self._fetch(site)
+        rules = self._rules[site]
+        if isinstance(rules, UpstreamError):
+            raise rules
+        return rules
+
+    def _fetch(self, site: str) -> Protego | UpstreamError:
+        from protego import Protego
+
+        try:
+            body = self.text(f"{site}/robots.txt") or b""
+        except Forbidden:
+            raise
+        except DocstowError as error:
+            return UpstreamError(
+                f"{site}/robots.txt cannot be had, and until it can, nothing may be fetched there"
+                f" (RFC 9309): {error.message}",
+                **{"host": site.partition("://")[2], **error.details},
+            )
+        # Protego takes a byte order mark for part of the first line.
+        return Protego.parse(body[:_MOST_ROBOTS].decode("utf-8", "replace").removeprefix("\ufeff"))
+
+
 def sendable(headers: Mapping[str, str]) -> dict[str, str]:
     """Return a source's headers without those that the client sets itself.
 
@@ -301,3 +361,49 @@ def _conditions(known: Known | None) -> dict[str, str]:
 
 def _wanted(url: str, headers: Mapping[str, str]) -> bool:
     return readable(url, headers.get("content-type", "") or _HTML[0])
+
+
+#: The whole title or heading of such a page.
+_ERROR_TITLE = re.compile(
+    r"(?:error\s*)?(?:404)?[\s:.,!|\u2013\u2014-]*(?:error[\s:.,!|\u2013\u2014-]*)?"
+    r"(?:(?:oops|sorry)[\s!.,:]*)?"
+    r"(?:(?:this |the )?page (?:not found|could not be found|cannot be found|can't be found"
+    r"|was not found|does ?n[o\u2019']t exist)|not found|seite nicht gefunden|page introuvable"
+    r"|p\u00e1gina no encontrada|p\u00e1gina n\u00e3o encontrada|pagina non trovata)?[\s:!.]*",
+    re.IGNORECASE,
+)
+#: Phrases in the text of such a page; a page about the error writes of requests and servers.
+_ERROR_PHRASE = re.compile(
+    r"\b(?:page|url|link|address|seite|p\u00e1gina|pagina)\b.{0,80}\b(?:not|\w+n.t|no longer|moved"
+    r"|removed|nicht|n\u2019existe|existe|trouv|encontr|trovata|looking for|requested)"
+    r"|\b(?:not|\w+n.t|no)\b.{0,30}\b(?:find|found|locate)\b.{0,60}\b(?:page|you|here)\b"
+    r"|\bnothing (?:to see )?here\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_ERROR_NAME = re.compile(r"404|not-?_?found", re.IGNORECASE)
+_ERROR_PAGE = re.compile(r"/404(?:\.html?|/index\.html?)?/?$")
+_SITE_NAME = re.compile(r"\s+[|\u00b7\u2013\u2014-]\s+")
+_MOST_ERROR_WORDS = 60
+
+
+def says_not_found(page: Page, url: str) -> bool:
+    """Return whether a page only says that there is no page at its URL.
+
+    A page about the error is not a soft 404: it is longer, shows code, does not mention the missing
+    page, or its URL names the error.
+    """
+    path = urlsplit(url).path
+    if _ERROR_NAME.search(path.rstrip("/").rpartition("/")[2]) and not _ERROR_PAGE.search(path):
+        return False
+    first, _, rest = page.text.strip().partition("\n")
+    heading, body = (first.lstrip("# "), rest) if first.startswith("#") else ("", page.text)
+    if "```" in body or len(body.split()) > _MOST_ERROR_WORDS:
+        return False
+    if not _is_error_title(heading or _SITE_NAME.split(page.title)[0]):
+        return False
+    return not body.strip() or bool(_ERROR_PHRASE.search(body))
+
+
+def _is_error_title(text: str) -> bool:
+    bare = text.replace("*", "").strip()
+    return any(each.isalnum() for each in bare) and _ERROR_TITLE.fullmatch(bare) is not None

@@ -1,13 +1,19 @@
-"""The pages of a documentation website, found by sitemaps, links and ``llms.txt``."""
+"""The pages of a documentation website, found by sitemaps (sitemaps.org), links and ``llms.txt``.
+
+Sitemaps with a document type are refused, as it could define entities.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
+from xml.parsers import expat
 
-from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter
+from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter, UnreadableInput
 from docstow.core.model import File, Known, Registration, Revision
 from docstow.core.urls import (
     Scope,
@@ -18,12 +24,10 @@ from docstow.core.urls import (
     on_site,
     site_of,
 )
-from docstow.sources.protocol import Event, Failed, Found
-from docstow.sources.site import discovery
+from docstow.net.decompress import GZIP, Limits, decompress
+from docstow.sources import Event, Failed, Found
 from docstow.sources.site.crawl import Crawl, Frontier
-from docstow.sources.site.fetch import Render, SitePages, sendable
-from docstow.sources.site.options import options
-from docstow.sources.site.robots import Robots
+from docstow.sources.site.fetch import Render, Robots, SitePages, sendable
 
 if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher
@@ -32,14 +36,28 @@ _MOST_SITEMAPS = 50
 _DEEPEST_SITEMAP = 3
 _MOST_ROBOTS_BYTES = 5_000_000
 _MOST_LLMS_BYTES = 20_000_000
+# Possessive, and no part matches beyond a "[", so that hostile texts take linear time.
+_LINK = re.compile(r"\[[^\[\]\n]*+\]\(\s*+<?([^\[)\s>]++)>?[^\[)\n]*+\)")
+#: The line with a page's URL after its title, as common generators write it.
+_NAMED = re.compile(
+    r"^(?:[-*>]\s+)?\**(?:source|url|permalink)(?: url)?\**:\**\s*<?(https?://[^\s>]+)>?\s*$",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"^#{1,2}\s+\S")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+#: The largest distance in lines of a page's title and its URL.
+_NEAR = 4
+#: The largest sitemap in bytes, and in pages, by sitemaps.org.
+_MOST_SITEMAP_BYTES = 50 * 1024 * 1024
+_MOST_SITEMAP_PAGES = 50_000
 
 
 class SiteOrigin:
     """The pages of one registered site.
 
     Args:
-        registration: ``uri`` is the start URL; ``options`` are checked; ``headers`` are sent to
-            its own hosts only.
+        registration: ``uri`` is the start URL; ``options`` are checked and complete; ``headers``
+            are sent to its own hosts only.
         fetcher: the HTTP client.
         render: returns a page's HTML after its scripts have run, for ``render_js``.
 
@@ -50,7 +68,7 @@ class SiteOrigin:
     def __init__(
         self, registration: Registration, fetcher: Fetcher, *, render: Render | None = None
     ) -> None:
-        chosen = options(registration.options)
+        chosen = registration.options
         self._registration = registration
         self._options = chosen
         self._render = render
@@ -80,7 +98,7 @@ class SiteOrigin:
         return self._registration.revision()
 
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
-        """Yield every page; see :class:`docstow.sources.protocol.Origin`.
+        """Yield every page; see :class:`docstow.sources.Origin`.
 
         Raises:
             UpstreamError: the robots.txt of a start URL cannot be fetched.
@@ -137,11 +155,11 @@ class SiteOrigin:
                 continue
             seen.add(url)
             try:
-                answer = self._auxiliary(url, discovery.MOST_BYTES)
+                answer = self._auxiliary(url, _MOST_SITEMAP_BYTES)
                 # Sites without a sitemap may answer with an error page or their start page.
                 if answer is None or (not sure and b"<html" in answer.body[:2000].lower()):
                     continue
-                found = discovery.parse_sitemap(answer.body, url)
+                found = parse_sitemap(answer.body, url)
             except DocstowError as error:
                 yield Failed(url, error.code, error.message)
                 continue
@@ -173,19 +191,19 @@ class SiteOrigin:
             except DocstowError:
                 # The file is optional: the pages are found without it.
                 continue
-            if answer and discovery.is_text(answer.body, answer.headers.get("content-type", "")):
+            if answer and is_text(answer.body, answer.headers.get("content-type", "")):
                 return answer.url, answer.body.decode("utf-8", "replace")
         return None
 
     def _listed(self) -> list[str]:
         """Return the links of ``llms.txt``."""
         found = self._text_of("llms.txt")
-        return discovery.links(found[1], found[0]) if found else []
+        return links(found[1], found[0]) if found else []
 
     def _full_texts(self, crawl: Crawl) -> Iterator[Event]:
         """Yield the pages of ``llms-full.txt``, if it names their URLs."""
         found = self._text_of("llms-full.txt")
-        for address, text in discovery.sections(found[1]).items() if found else ():
+        for address, text in sections(found[1]).items() if found else ():
             url = _joined(address, "")
             if url and not exclusion_reason(url, self._scope) and self._allows(url):
                 media_type = "text/markdown; charset=utf-8"
@@ -211,7 +229,7 @@ class SiteOrigin:
 
 def scope(registration: Registration) -> Scope:
     """Return the scope of a registered site: of its options, else of its start URLs."""
-    chosen, starts = options(registration.options), _starts(registration)
+    chosen, starts = registration.options, _starts(registration)
     hosts = [site_of(url).partition("://")[2] for url in starts]
     return Scope(
         tuple(dict.fromkeys(chosen["allowed_domains"] or hosts)),
@@ -223,7 +241,7 @@ def scope(registration: Registration) -> Scope:
 
 def _starts(registration: Registration) -> list[str]:
     """Return the clean URLs that a crawl begins with."""
-    return options(registration.options)["start_urls"] or [clean_url(registration.uri)]
+    return registration.options["start_urls"] or [clean_url(registration.uri)]
 
 
 def _joined(base: str, reference: str) -> str:
@@ -232,3 +250,133 @@ def _joined(base: str, reference: str) -> str:
         return clean_url(urljoin(base, reference))
     except (InvalidParameter, ValueError):
         return ""
+
+
+def is_text(body: bytes, media_type: str) -> bool:
+    """Return whether an answer is plain text; many sites answer any request with HTML."""
+    return "html" not in media_type.lower() and body.lstrip()[:1] != b"<"
+
+
+def links(text: str, url: str) -> list[str]:
+    """Return the absolute URLs that an ``llms.txt`` links to, in its order."""
+    found = (urljoin(url, match[1]) for match in _LINK.finditer(text))
+    return [each for each in dict.fromkeys(found) if each.startswith(("http://", "https://"))]
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the pages of an ``llms-full.txt`` as Markdown by URL; empty if it names no URLs.
+
+    A page begins with its title, followed by a line such as ``Source: https://…``.
+    """
+    lines = text.splitlines()
+    marks = _marks(lines)
+    pages: dict[str, str] = {}
+    for number, (title, named, url) in enumerate(marks):
+        end = marks[number + 1][0] if number + 1 < len(marks) else len(lines)
+        body = [*lines[title:named], *lines[named + 1 : end]]
+        pages.setdefault(url, "\n".join(body).strip() + "\n")
+    return pages
+
+
+def _marks(lines: list[str]) -> list[tuple[int, int, str]]:
+    """Return the lines of titles and of URLs, and the URLs."""
+    marks: list[tuple[int, int, str]] = []
+    title, fence = -_NEAR - 1, ""
+    for number, line in enumerate(lines):
+        if match := _FENCE.match(line):
+            fence = "" if fence == match[1] else fence or match[1]
+        elif fence:
+            continue
+        elif _TITLE.match(line):
+            title = number
+        elif (match := _NAMED.match(line)) and number - title <= _NEAR:
+            marks.append((title, number, match[1]))
+            title = -_NEAR - 1
+    return marks
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """The URLs of a sitemap, in its order."""
+
+    pages: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
+
+
+def parse_sitemap(body: bytes, url: str) -> Sitemap:
+    """Parse a sitemap, an index of sitemaps, or a list of URLs, one per line.
+
+    Args:
+        body: the bytes, which may be gzipped.
+        url: of the sitemap, for messages.
+
+    Raises:
+        UnreadableInput: it is none of these, or declares a document type.
+        TooLarge: it is larger than 50 MiB when decompressed.
+    """
+    if body.startswith(GZIP):
+        body = decompress([body], Limits(_MOST_SITEMAP_BYTES, _MOST_SITEMAP_BYTES), name=url)
+    start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"http://", b"https://")):
+        return Sitemap(pages=_lines(body.decode("utf-8", "replace").splitlines()))
+    return _Parser(url).parse(body)
+
+
+def _lines(lines: Iterable[str]) -> list[str]:
+    found = (line.lstrip("\ufeff").strip() for line in lines)
+    return [line for line in found if line.startswith(("http://", "https://"))][
+        :_MOST_SITEMAP_PAGES
+    ]
+
+
+class _Full(Exception):
+    """The largest number of pages is reached."""
+
+
+class _Parser:
+    """A pass over the XML that keeps the text of ``<loc>``."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._found = Sitemap()
+        self._open: list[str] = []
+        self._loc: list[str] = []
+
+    def parse(self, body: bytes) -> Sitemap:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.StartElementHandler = self._begin
+        parser.CharacterDataHandler = self._text
+        parser.EndElementHandler = self._end
+        try:
+            parser.Parse(body, True)  # noqa: FBT003 - expat's own parameter has no name
+        except _Full:
+            pass
+        except expat.ExpatError as error:
+            raise UnreadableInput(f"{self._url} is no sitemap: {error}.") from None
+        return self._found
+
+    def _refuse(self, *_: object) -> None:
+        raise UnreadableInput(
+            f"{self._url} is no sitemap: it declares a document type, which sitemaps do not have."
+        )
+
+    def _begin(self, name: str, _: dict[str, str]) -> None:
+        self._open.append(name.rpartition(" ")[2])
+        self._loc = []
+        if len(self._open) == 1 and self._open[0] not in {"urlset", "sitemapindex"}:
+            raise UnreadableInput(f"{self._url} is no sitemap but <{self._open[0]}>.")
+
+    def _text(self, text: str) -> None:
+        if self._open[-1] == "loc":
+            self._loc.append(text)
+
+    def _end(self, _: str) -> None:
+        # <image:loc> is deeper, in <image:image>.
+        if self._open[1:] in (["url", "loc"], ["sitemap", "loc"]):
+            kept = self._found.pages if self._open[1] == "url" else self._found.sitemaps
+            kept.append("".join(self._loc).strip())
+            if len(kept) >= _MOST_SITEMAP_PAGES:
+                raise _Full
+        self._open.pop()
+        self._loc = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstow.formats.html import read
-from docstow.formats.soft_404 import says_not_found
+from docstow.sources.site.fetch import says_not_found
 
 URL = "https://docs.example/guide/start"
 MOVED = (

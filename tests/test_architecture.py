@@ -63,7 +63,6 @@ PURE = [
     "core/model",
     "core/versions",
     "core/urls",
-    "core/relations",
     "text",
     "formats",
     "index/signatures",

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from docstow.core.relations import BLANKET, PACKED, SINGLE
-from docstow.core.relations import unpack_implementations as unpacked
+from docstow.core.model import BLANKET, PACKED, SINGLE
+from docstow.core.model import unpack_implementations as unpacked
 from docstow.core.settings import load
 from docstow.languages.rust.rustdoc import read
 from docstow.languages.rust.rustdoc.split_crates import merge_siblings

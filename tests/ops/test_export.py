@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import Document, Relation
-from docstow.core.relations import pack_definitions
+from docstow.core.model import Document, Relation, pack_definitions
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.languages.rust import rustdoc

@@ -1,1 +1,1 @@
-"""Words that every package shares: model, errors, settings, versions, URLs, relations. No I/O."""
+"""Words that every package shares: model, errors, settings, versions, URLs, credentials. No I/O."""

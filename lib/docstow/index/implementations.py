@@ -12,7 +12,7 @@ from typing import Any
 
 from docstow.core.errors import ItemNotFound
 from docstow.core.language_names import RUST
-from docstow.core.relations import (
+from docstow.core.model import (
     AUTO_TRAITS,
     BLANKET,
     BLANKET_TRAITS,

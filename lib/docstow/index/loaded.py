@@ -15,8 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.language_names import Spelling, of_kind
-from docstow.core.model import Document, Example, Known, Passage, Snapshot
-from docstow.core.relations import DEFINES, unpack_definitions
+from docstow.core.model import (
+    DEFINES,
+    Document,
+    Example,
+    Known,
+    Passage,
+    Snapshot,
+    unpack_definitions,
+)
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.signatures.crate_signatures import CrateSignatures
 from docstow.index.tables import read_table, unpack_vectors

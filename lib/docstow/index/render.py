@@ -8,8 +8,16 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from docstow.core.model import LOCAL, STANDARD, Document, Snapshot
-from docstow.core.relations import DEREFS_TO, DERIVED, PACKED, WRITTEN
+from docstow.core.model import (
+    DEREFS_TO,
+    DERIVED,
+    LOCAL,
+    PACKED,
+    STANDARD,
+    WRITTEN,
+    Document,
+    Snapshot,
+)
 from docstow.core.versions import Version
 from docstow.text.markdown import rewrite_code_blocks
 

@@ -17,8 +17,7 @@ from docstow.core.errors import (
     UnreadableInput,
     VersionYanked,
 )
-from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source
-from docstow.core.relations import pack_definitions
+from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source, pack_definitions
 from docstow.ingest.jobs.model import SUCCESS, Job
 from docstow.ingest.jobs.queue import Busy
 from docstow.ingest.publish import Publisher, Reading

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.core.model import Relation
-from docstow.core.relations import pack_definitions
-from docstow.core.relations import unpack_definitions as unpacked
+from docstow.core.model import Relation, pack_definitions
+from docstow.core.model import unpack_definitions as unpacked
 from docstow.languages.rust.rustdoc import CrateDocs
 
 paths = st.lists(st.sampled_from(["a", "b", "Cd"]), min_size=2, max_size=4).map("::".join)

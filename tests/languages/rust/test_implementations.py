@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from docstow.core.model import Relation
-from docstow.core.relations import PACKED, SINGLE
-from docstow.core.relations import unpack_implementations as unpacked
+from docstow.core.model import PACKED, SINGLE, Relation
+from docstow.core.model import unpack_implementations as unpacked
 from docstow.languages.rust.rustdoc import CrateDocs
 
 Crates = Callable[[str], CrateDocs]

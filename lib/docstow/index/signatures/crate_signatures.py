@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.relations import DERIVED, WRITTEN
+from docstow.core.model import DERIVED, WRITTEN
 from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.distance import (
     LIMIT,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Protocol
 
-from docstow.core.relations import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
+from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
 from docstow.languages.rust.check.std import STANDARD, is_standard, std_traits, tables
 from docstow.languages.rust.check.undocumented import Tables, Undocumented
 from docstow.languages.shared.suggestions import nearest, shape

@@ -22,8 +22,7 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any
 
-from docstow.core.model import CRATE, Recipe, Revision, Snapshot, Source
-from docstow.core.relations import DEREFS_TO, WRITTEN
+from docstow.core.model import CRATE, DEREFS_TO, WRITTEN, Recipe, Revision, Snapshot, Source
 
 _FILE = "rust_std.txt.xz"
 #: The kind of an item of which only the path is known.

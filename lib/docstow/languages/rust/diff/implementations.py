@@ -6,9 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from docstow.core.model import Relation
-from docstow.core.relations import AUTO_TRAITS, SINGLE
-from docstow.core.relations import unpack_implementations as unpacked
+from docstow.core.model import AUTO_TRAITS, SINGLE, Relation
+from docstow.core.model import unpack_implementations as unpacked
 from docstow.languages.rust.diff.declarations import bounds
 from docstow.languages.rust.diff.matching import Match
 from docstow.languages.rust.diff.signatures import Header, parse_header

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from docstow.core.model import Relation
-from docstow.core.relations import (
+from docstow.core.model import (
     AUTO_TRAITS,
     BLANKET,
     BLANKET_TRAITS,
@@ -14,6 +13,7 @@ from docstow.core.relations import (
     DERIVED,
     PACKED,
     WRITTEN,
+    Relation,
 )
 from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.file import RustdocFile

@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstow.core.model import STANDARD, Document, Relation
-from docstow.core.relations import PACKED, SINGLE
+from docstow.core.model import PACKED, SINGLE, STANDARD, Document, Relation
 from docstow.languages.rust.rustdoc import CrateDocs
 
 _MEMBERS = frozenset({"method", "assoc_const", "assoc_type"})

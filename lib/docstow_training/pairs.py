@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from docstow.text.sentences import sentences
+from docstow.text.chunking import sentences
 from docstow_training.everyday import EVERYDAY
 from docstow_training.texts import Item
 

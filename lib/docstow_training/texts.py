@@ -14,8 +14,7 @@ from docstow.core.model import Document
 from docstow.core.versions import Version
 from docstow.languages.rust import rustdoc
 from docstow.text import python_ast
-from docstow.text.chunking import plain
-from docstow.text.sentences import sentences
+from docstow.text.chunking import plain, sentences
 
 REST_WORDS = 120
 """So many words of an item's prose after its first sentence are part of its vector."""

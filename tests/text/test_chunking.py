@@ -9,9 +9,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.text.chunking import Block, code_blocks, first_sentence, plain, split_passages
+from docstow.text.chunking import Block, code_blocks, first_sentence, plain, snippet, split_passages
 from docstow.text.markdown import parse_pieces, pieces
-from docstow.text.sentences import snippet
 
 GUIDE = """\
 Runs a future on the *current* thread, see [`spawn`](https://x.io/a_(b)) and <https://x.io>.

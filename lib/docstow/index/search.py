@@ -27,8 +27,7 @@ from docstow.index.ranking import (
     top_allowed,
 )
 from docstow.text import bm25
-from docstow.text.chunking import plain
-from docstow.text.sentences import snippet
+from docstow.text.chunking import plain, snippet
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder

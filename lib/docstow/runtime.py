@@ -45,8 +45,13 @@ from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.registry import Registry
 from docstow.store.leases import SKEW_S, Leases
-from docstow.store.objects import ObjectStore, may_ignore_conditions, open_store, probe
-from docstow.store.read_only import tolerate_read_only
+from docstow.store.objects import (
+    ObjectStore,
+    may_ignore_conditions,
+    open_store,
+    probe,
+    tolerate_read_only,
+)
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import UsageMarks
 

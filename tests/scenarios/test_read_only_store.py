@@ -18,8 +18,7 @@ import pytest
 from docstow.core.errors import StoreError
 from docstow.core.settings import load
 from docstow.runtime import Runtime
-from docstow.store import read_only
-from docstow.store.objects import DirectoryStore, ReadOnlyStore
+from docstow.store.objects import DirectoryStore, ReadOnlyStore, protocol
 from paths import CRATES
 from servers import s3
 from servers.s3 import Bucket
@@ -86,9 +85,9 @@ def check(outcome: dict[str, Any]) -> None:
 @pytest.fixture(autouse=True)
 def logged_anew() -> Iterator[None]:
     """What is logged once for each process is logged once for each test."""
-    read_only._logged.clear()
+    protocol._logged.clear()
     yield
-    read_only._logged.clear()
+    protocol._logged.clear()
 
 
 def test_a_bucket_that_refuses_every_write(
@@ -106,7 +105,7 @@ def test_a_bucket_that_refuses_every_write(
         flags = {"s3_endpoint": endpoint}
         with opened(bucket.at(tmp_path.name), tmp_path / "other", **flags) as runtime:
             check(use(runtime))
-    softly = [record.message for record in caplog.records if record.name == read_only.__name__]
+    softly = [record.message for record in caplog.records if record.name == protocol.__name__]
     assert len(softly) == len({message.partition(":")[0] for message in softly})
     assert {message.partition(":")[0].split(",")[0] for message in softly} == {
         "the store is only read",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.core.errors import ConfigurationError, DocstowError, InternalError
 from docstow.ingest.jobs.enqueue import Enqueuer
 from docstow.ingest.jobs.model import STOW, subject
-from docstow.store.read_only import tolerate_read_only
+from docstow.store.objects import tolerate_read_only
 from docstow.store.usage import PRE_INGESTED, Pins
 
 if TYPE_CHECKING:

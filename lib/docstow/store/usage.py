@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
-from docstow.store.objects import AlreadyThere, ObjectStore
-from docstow.store.read_only import tolerate_read_only
+from docstow.store.objects import AlreadyThere, ObjectStore, tolerate_read_only
 from docstow.store.records import SCHEMA, head_key
 from docstow.store.update import RAW, update
 

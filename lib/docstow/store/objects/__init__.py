@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docstow.core.errors import ConfigurationError
+from docstow.core.errors import ConfigurationError, StoreError
 from docstow.store.objects.directory import DirectoryStore
-from docstow.store.objects.probe import may_ignore_conditions, probe
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -19,6 +21,7 @@ from docstow.store.objects.protocol import (
     Unchanged,
     check_key,
     escape,
+    tolerate_read_only,
 )
 from docstow.store.objects.s3 import S3Store, connect
 
@@ -39,7 +42,13 @@ __all__ = [
     "may_ignore_conditions",
     "open_store",
     "probe",
+    "tolerate_read_only",
 ]
+
+_ADVICE = (
+    "Use AWS S3, another S3 server that honours conditional PutObject requests (a current"
+    " release of Ceph or MinIO does), or a plain directory."
+)
 
 
 def open_store(url: str, *, endpoint: str = "", region: str = "us-east-1") -> ObjectStore:
@@ -64,3 +73,49 @@ def open_store(url: str, *, endpoint: str = "", region: str = "us-east-1") -> Ob
             f"{url!r} is not a store; use a directory, s3://bucket or s3://bucket/prefix"
         )
     return S3Store(connect(endpoint=endpoint, region=region), parts.netloc, parts.path)
+
+
+def probe(store: ObjectStore) -> None:
+    """Refuse a store that accepts conditional writes and ignores the condition.
+
+    Six small requests under ``probes/``, which are cleaned up.
+
+    Raises:
+        ReadOnlyStore: it cannot be written at all.
+        StoreError: a condition was ignored, or the store cannot be used at all.
+    """
+    key = f"probes/{uuid.uuid4().hex}"
+    first = store.create(key, b"first")
+    try:
+        with contextlib.suppress(AlreadyThere):
+            store.create(key, b"second")
+            raise _ignored("If-None-Match")
+        try:
+            store.swap(key, b"third", first)
+        except Conflict as fault:
+            raise StoreError(
+                "The store refuses a conditional write (If-Match) whose condition holds, so no"
+                f" head could ever be changed. {_ADVICE}"
+            ) from fault
+        with contextlib.suppress(Conflict):
+            store.swap(key, b"fourth", first)
+            raise _ignored("If-Match")
+    finally:
+        store.delete(key)
+
+
+def may_ignore_conditions(url: str, endpoint: str = "") -> bool:
+    """Return whether a store may ignore the conditions of writes: AWS itself honours them.
+
+    The AWS variables can name another server, as ``endpoint`` does.
+    """
+    variables = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    elsewhere = endpoint or any(os.environ.get(name) for name in variables)
+    return url.startswith("s3://") and bool(elsewhere)
+
+
+def _ignored(condition: str) -> StoreError:
+    return StoreError(
+        f"The store accepts conditional writes and ignores the condition ({condition}): two"
+        f" writers would overwrite each other's work unnoticed. {_ADVICE}"
+    )

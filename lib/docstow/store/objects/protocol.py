@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ LONGEST_KEY = 800
 EMPTY_SEGMENT = "~"
 _ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.\Z")
 _NOT_IN_A_KEY = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+_logged: set[str] = set()
+
+log = logging.getLogger(__name__)
 
 
 class ReadOnlyStore(StoreError):
@@ -140,3 +145,18 @@ def escape(text: str) -> str:
     """
     escaped = _ODD_BYTE.sub(lambda byte: b"%%%02X" % byte[0][0], text.encode())
     return escaped.decode() or EMPTY_SEGMENT
+
+
+@contextlib.contextmanager
+def tolerate_read_only(consequence: str) -> Iterator[None]:
+    """Leave a block undone if the store cannot be written.
+
+    Args:
+        consequence: what that means, as the log says it, once for each process.
+    """
+    try:
+        yield
+    except ReadOnlyStore as error:
+        if consequence not in _logged:
+            _logged.add(consequence)
+            log.warning("%s: %s", consequence, error.message)

@@ -393,7 +393,7 @@ class Runtime:
     @lazy
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
-        from docstow.tools.server_tools import make_toolbox
+        from docstow.tools.registry import make_toolbox
         from docstow.tools.sources import SourceServices
 
         services = SourceServices(

@@ -26,7 +26,7 @@ from docstow.languages.shared.project import Package
 from docstow.languages.shared.scan_cache import ScanCache
 from docstow.library import Library
 from docstow.store.snapshots import Snapshots
-from docstow.tools import Toolbox, packages
+from docstow.tools import Toolbox, read_package, scan_packages, verify_code
 
 PROJECT = Path(sys.prefix).parent
 
@@ -89,7 +89,8 @@ def run(folder: Path, library: Library, snapshots: Snapshots) -> None:
         snapshots: likewise.
     """
     projects = Projects([PROJECT], folder / "cache", local=True)
-    toolbox = Toolbox(packages.tools(projects, library, snapshots))
+    tools = [scan_packages.tool(projects), read_package.tool(projects)]
+    toolbox = Toolbox([*tools, verify_code.tool(library, snapshots, lambda: projects)])
     opened = ProjectPackages(projects.scan()[1])
     largest = sorted(_python(opened), key=lambda each: -_files(opened, each))
     _scans(folder, projects, opened)

@@ -14,7 +14,7 @@ from docstow.languages.python.checking import PythonResolver
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript.checking import NodeResolver
 from docstow.runtime import Runtime
-from docstow.tools.stowed_packages import StowedCrates
+from docstow.tools.verify_code import StowedCrates
 from servers.docs_rs import DocsRs
 
 #: The crates that the snippets use; each is stowed in its newest version.

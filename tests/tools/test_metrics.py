@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from docstow.server.prometheus import prometheus
-from docstow.tools.metrics import Metrics
+from docstow.tools import Metrics
 from prose_server import harbour
 
 EMPTY = {

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from docstow.core.errors import InternalError, InvalidParameter, ItemNotFound, ToolNotFound
-from docstow.tools import Answer, Parameter, Tool, Toolbox, parameters
+from docstow.tools import Answer, Tool, Toolbox, parameters
+from docstow.tools.parameters import Parameter
 
 CRATE = Parameter("crate", "string", "The crate's name.", required=True, max_length=64)
 K = Parameter("k", "integer", "How many results.", default=5, minimum=1, maximum=50)

@@ -13,7 +13,7 @@ def prometheus(metrics: Mapping[str, Any]) -> str:
     """Return the answer of the tool ``get_metrics`` as Prometheus' text format.
 
     Args:
-        metrics: with ``tools`` as :meth:`docstow.tools.metrics.Metrics.tools` gives them,
+        metrics: with ``tools`` as :meth:`docstow.tools.Metrics.tools` gives them,
             ``jobs`` by state, and the counts of what the store has.
     """
     tools: Mapping[str, Any] = metrics["tools"]

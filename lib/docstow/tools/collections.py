@@ -11,18 +11,14 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
 from docstow.ingest.jobs.model import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import COUNT, TEXT, page_schema, paged, result_schema
-from docstow.tools.docs import CURSOR
-from docstow.tools.parameters import Parameter
+from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
+from docstow.tools.parameters import CURSOR, Parameter
 from docstow.tools.sources import describe, describe_all
 
 if TYPE_CHECKING:
     from docstow.ingest.collections import Collections, Pushed
-    from docstow.tools.metrics import Metrics
+    from docstow.tools import Metrics
     from docstow.tools.sources import SourceServices
-
-PER_PAGE = 100
 
 COLLECTION = Parameter(
     "collection", "string", "Name, title or id; default: default", default="", max_length=200
@@ -186,7 +182,7 @@ def _list(
     collections: Collections, services: SourceServices, arguments: Mapping[str, Any]
 ) -> Answer:
     found = collections.all()
-    page = paged(found, arguments["cursor"], "collections", PER_PAGE)
+    page = paged(found, arguments["cursor"], "collections")
     page["results"] = describe_all(services, page["results"])
     return Answer({"total": len(found), **page})
 

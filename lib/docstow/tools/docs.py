@@ -11,9 +11,18 @@ from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
 from docstow.index import render
 from docstow.sources import page_kinds
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import COUNT, TEXT, cursor_at, list_schema, offset, paged, result_schema
-from docstow.tools.parameters import Parameter
+from docstow.tools import (
+    COUNT,
+    TEXT,
+    Answer,
+    Tool,
+    cursor_at,
+    list_schema,
+    offset,
+    paged,
+    result_schema,
+)
+from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
@@ -21,17 +30,24 @@ if TYPE_CHECKING:
     from docstow.index.search import ChunkHit
     from docstow.library.prose import Answered, Prose
 
-
-# What the tools for prose have in common
-
-
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
-
-
-CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
-
-
 SNAPSHOT = Parameter("snapshot_id", "string", "", default="", max_length=64)
+MODES = ("hybrid", "vector", "keyword")
+MOST_NEIGHBOURS = 5
+#: Sources that are named where nothing was found in them.
+MOST_TITLES = 5
+#: What filters there are, each with the types of its values.
+FILTERS: Mapping[str, tuple[type, ...]] = {
+    "path": (str,),
+    "kinds": (str, list),
+    "language": (str,),
+    "metadata": (dict,),
+}
+_SHAPES: Mapping[tuple[type, ...], str] = {
+    (str,): "a string",
+    (str, list): "an array of strings",
+    (dict,): "an object",
+}
 
 
 def describe_snapshot(registration: Registration, snapshot: Snapshot) -> dict[str, Any]:
@@ -59,32 +75,6 @@ def provenance_line(registration: Registration, snapshot: Snapshot, url: str) ->
         "third-party text",
     ]
     return f"*{' · '.join(filter(None, parts))}*"
-
-
-MODES = ("hybrid", "vector", "keyword")
-
-
-MOST_NEIGHBOURS = 5
-
-
-#: Sources that are named where nothing was found in them.
-MOST_TITLES = 5
-
-
-#: What filters there are, each with the types of its values.
-FILTERS: Mapping[str, tuple[type, ...]] = {
-    "path": (str,),
-    "kinds": (str, list),
-    "language": (str,),
-    "metadata": (dict,),
-}
-
-
-_SHAPES: Mapping[tuple[type, ...], str] = {
-    (str,): "a string",
-    (str, list): "an array of strings",
-    (dict,): "an object",
-}
 
 
 def tools(prose: Prose) -> list[Tool]:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, SnapshotNotFound
 from docstow.sources import kind_of
-from docstow.tools import Answer, Tool, docs
-from docstow.tools.answers import provenance, provenance_line
-from docstow.tools.crate_arguments import CRATE, CURSOR, LOCKFILE, VERSION, find_stowed
+from docstow.tools import Answer, Tool, docs, provenance, provenance_line
 from docstow.tools.docs import SNAPSHOT, SOURCE, describe_snapshot
-from docstow.tools.parameters import Parameter
+from docstow.tools.parameters import CRATE, CURSOR, LOCKFILE, VERSION, Parameter, find_stowed
 
 if TYPE_CHECKING:
     from docstow.library import Library

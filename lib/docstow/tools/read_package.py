@@ -17,9 +17,8 @@ from docstow.core.errors import (
     PackageNotFound,
 )
 from docstow.index import render
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import cursor_at, offset
-from docstow.tools.parameters import Parameter
+from docstow.tools import Answer, Tool, cursor_at, offset
+from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
@@ -71,7 +70,7 @@ def tool(projects: Projects) -> Tool:
             Parameter("graph", "string", "", default="", choices=_GRAPHS),
             Parameter("root", "string", "", default="", max_length=1000),
             Parameter("max_tokens", "integer", "", default=4000, minimum=100, maximum=50_000),
-            Parameter("cursor", "string", "", default="", max_length=400),
+            CURSOR,
         ),
         run=partial(_read, projects),
         open_world=False,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.languages.projects import mentions
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import COUNT, CURSOR, TEXT, cursor_at, offset, result_schema
-from docstow.tools.parameters import Parameter
+from docstow.tools import COUNT, CURSOR_SCHEMA, TEXT, Answer, Tool, cursor_at, offset, result_schema
+from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
@@ -66,7 +65,7 @@ def tool(projects: Projects) -> Tool:
             Parameter("direct", "boolean", "", default=False),
             Parameter("text", "string", "", default="", max_length=_LONGEST_TEXT),
             Parameter("details", "boolean", "", default=False),
-            Parameter("cursor", "string", "", default="", max_length=400),
+            CURSOR,
         ),
         run=partial(_run, projects),
         output_schema={
@@ -80,7 +79,7 @@ def tool(projects: Projects) -> Tool:
                 "notice": TEXT,
                 "missing": text,
                 "next": {"type": "array", "items": {"type": "object", "required": ["tool"]}},
-                "cursor": CURSOR,
+                "cursor": CURSOR_SCHEMA,
             },
             "required": ["root", "counts", "environments", "cursor"],
         },

@@ -12,22 +12,18 @@ from docstow.core.errors import InvalidParameter, JobNotFound
 from docstow.ingest.jobs.model import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
-from docstow.tools import Answer, Tool, export
-from docstow.tools.answers import COUNT, TEXT, page_schema, paged, result_schema
-from docstow.tools.docs import CURSOR
-from docstow.tools.parameters import Parameter
+from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
+from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
     from docstow.ingest.jobs.model import Job
     from docstow.ingest.jobs.store import Jobs
-    from docstow.library import Library
     from docstow.library.prose import Prose
     from docstow.library.requests import SyncRequests
     from docstow.sources.presets import Preset
     from docstow.sources.registry import Registry
 
-PER_PAGE = 100
 #: Errors of a job that a list shows; the job itself tells the first hundred.
 ERRORS_LISTED = 3
 
@@ -57,7 +53,7 @@ class SourceServices:
     check: Callable[[str, str], None]
 
 
-def tools(library: Library, services: SourceServices) -> list[Tool]:
+def tools(services: SourceServices) -> list[Tool]:
     """Make the tools, bound to what they work on."""
     return [
         _create_source(services),
@@ -66,7 +62,6 @@ def tools(library: Library, services: SourceServices) -> list[Tool]:
         _start_sync(services),
         _get_sync_status(services),
         _list_snapshots(services),
-        export.tool(library, services.prose, services.registry),
     ]
 
 
@@ -268,7 +263,7 @@ def describe(registration: Registration) -> dict[str, Any]:
 def _list(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     kind = arguments["kind"]
     found = [each for each in services.registry.all() if kind in ("", each.kind)]
-    page = paged(found, arguments["cursor"], f"sources {kind}", PER_PAGE)
+    page = paged(found, arguments["cursor"], f"sources {kind}")
     page["results"] = describe_all(services, page["results"])
     return Answer({"total": len(found), **page})
 
@@ -339,5 +334,5 @@ def _snapshots(services: SourceServices, arguments: Mapping[str, Any]) -> Answer
     kept = services.prose.snapshots(registration.id) if prose else []
     newest = services.prose.newest(registration) if prose else None
     rows = [{**_snapshot(each), "current": each == newest} for each in kept]
-    page = paged(rows, arguments["cursor"], registration.id, PER_PAGE)
+    page = paged(rows, arguments["cursor"], registration.id)
     return Answer({"source_id": registration.id, "total": len(rows), **page})

@@ -1,35 +1,45 @@
-"""The tool ``verify_code``: which names of a piece of code exist in a project's versions."""
+"""The tool ``verify_code``: which names of a piece of code exist in the versions that it uses."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import DocstowError, InvalidParameter
-from docstow.languages.projects import mentions
+from docstow.core.model import CRATE, LOCAL
+from docstow.core.versions import Version, choose
+from docstow.languages.projects import lockfiles, mentions
+from docstow.languages.rust.cargo_lock import parse
+from docstow.languages.rust.check.crate_names import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
-from docstow.languages.shared.lookup import look_up_all
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import COUNT, TEXT, list_schema, paged, result_schema
-from docstow.tools.parameters import Parameter
-from docstow.tools.stowed_packages import StowedCrates, StowedPackages
+from docstow.languages.shared.lookup import Installed, look_up_all
+from docstow.languages.shared.stored_surface import StoredSurface
+from docstow.languages.shared.version_requests import choose_version
+from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
+from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
+    from docstow.core.model import Snapshot
     from docstow.languages.projects import Projects
     from docstow.languages.projects.mentions import Message
-    from docstow.languages.shared.language import Checking
+    from docstow.languages.shared.language import Checking, Language
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots
 
-PER_PAGE = 50
+_PER_PAGE = 50
 _LONGEST = 200_000
 _MOST_NAMED = 8
+#: Further versions of a crate that are looked into.
+_MOST_OTHERS = 3
+#: Further versions of a package that are looked into.
+_MOST_OTHER_PACKAGES = 4
 
 
 def tool(library: Library, snapshots: Snapshots, projects: Callable[[], Projects] | None) -> Tool:
@@ -66,7 +76,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Callable[[], Projects
             Parameter("lockfile", "string", "", default=""),
             Parameter("versions", "object", ""),
             Parameter("all", "boolean", "List what is right too", default=False),
-            Parameter("cursor", "string", "", default="", max_length=400),
+            CURSOR,
         ),
         run=partial(_run, library, snapshots, projects),
         output_schema=list_schema(
@@ -214,7 +224,7 @@ def _answer(
         "packages": packages,
         **({"features": features} if features else {}),
         **({"notice": "; ".join(notices)} if notices else {}),
-        **paged([_row(each) for each in wanted], arguments["cursor"], arguments["code"], PER_PAGE),
+        **paged([_row(each) for each in wanted], arguments["cursor"], arguments["code"], _PER_PAGE),
     }
 
 
@@ -230,3 +240,250 @@ def _row(finding: Finding) -> dict[str, Any]:
         "version": finding.version,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}
+
+
+class StowedCrates:
+    """Crates by the names that code uses.
+
+    Args:
+        library: stows what is asked for by version.
+        snapshots: what is stowed.
+        versions: by crate, as the caller gave them.
+        lockfile: the text of a ``Cargo.lock``; may be empty.
+        scan: what a project has, if one is looked into.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        snapshots: Snapshots,
+        versions: Mapping[str, str],
+        lockfile: str,
+        scan: Scan | None,
+    ) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._lock = parse(lockfile) if lockfile else None
+        self._versions = {_folded(name): (name, version) for name, version in versions.items()}
+        self._scan = scan
+        self._are_given = bool(lockfile or versions)
+        self._crates: dict[str, CrateNames | None] = {}
+        #: What could not be had, and why.
+        self.notices: list[str] = []
+        #: Versions that nobody asked for.
+        self.guessed: list[str] = []
+
+    def crate(self, name: str) -> CrateNames | None:
+        """Return the crate in the version that is meant; None where there is none at hand."""
+        if name not in self._crates:
+            self._crates[name] = self._find(name)
+        return self._crates[name]
+
+    def other_versions(self, name: str) -> Sequence[CrateNames]:
+        """Return further stowed versions, the newest first."""
+        here = self._crates.get(name)
+        if here is None:
+            return ()
+        kind, package = here.index.snapshot.revision.source.kind, here.package
+        heads = {each.source.version: each for each in self._snapshots.heads(kind, package)}
+        found: list[CrateNames] = []
+        for version in sorted(heads, key=Version.parse, reverse=True):
+            if version == here.version or not heads[version].snapshot_id:
+                continue
+            if (snapshot := self._snapshots.load(heads[version])) is not None:
+                found.append(CrateNames(self._library.index(snapshot)))
+            if len(found) == _MOST_OTHERS:
+                break
+        return found
+
+    def _find(self, name: str) -> CrateNames | None:
+        package, version = self._wanted(name)
+        if not version:
+            return None if self._are_given else self._stowed(name)
+        try:
+            stowed = self._library.crate(package, version)
+        except DocstowError as error:
+            self.notices.append(f"{package} {version}: {error}")
+            return None
+        return CrateNames(self._library.index(stowed.snapshot))
+
+    def _wanted(self, name: str) -> tuple[str, str]:
+        """Return the package and version that caller, lock file or project mean by a name."""
+        if (given := self._versions.get(_folded(name))) is not None:
+            return given
+        if self._lock is not None:
+            found = [each for each in self._lock.named(name) if each.source]
+            if found:
+                return found[0].name, self._lock.locked(name).version
+        if self._scan is not None:
+            package = self._scan.importing(name, "rust")
+            if package is not None and package.version:
+                return package.name, package.version
+        return name, ""
+
+    def _stowed(self, name: str) -> CrateNames | None:
+        """Return the best stowed version; no upstream learns the name."""
+        for kind in (LOCAL, CRATE):
+            for spelling in dict.fromkeys((name, name.replace("_", "-"))):
+                heads = {
+                    each.source.version: each
+                    for each in self._snapshots.heads(kind, spelling)
+                    if each.snapshot_id
+                }
+                best = choose("", heads)
+                snapshot = self._snapshots.load(heads[best]) if best is not None else None
+                if snapshot is not None:
+                    self.guessed.append(f"{spelling} {best}")
+                    return CrateNames(self._library.index(snapshot))
+        return None
+
+
+def _folded(name: str) -> str:
+    return name.replace("-", "_").lower()
+
+
+class StowedPackages:
+    """Packages by what code imports.
+
+    Args:
+        library: opens what is stowed.
+        snapshots: what is stowed.
+        language: of the packages.
+        versions: by package, as the caller gave them.
+        lockfile: the text of a lock file; may be empty.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        snapshots: Snapshots,
+        language: Language,
+        versions: Mapping[str, str],
+        lockfile: str,
+    ) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._language = language
+        self._key = language.spelling.package_key
+        checking, reading = language.checking, language.reading
+        assert checking is not None
+        assert reading is not None
+        self._reading = reading()
+        self._complete = bool(lockfile)
+        self._wanted = self._locked(lockfile) if lockfile else {}
+        self._wanted |= {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
+        self._standard = checking().standard(self._wanted.get(language.name, ""))
+        self._found: dict[str, Installed | None] = {}
+        self._by_import: dict[str, str] | None = None
+        #: What is not stowed, and the next call.
+        self.notices: dict[str, str] = {}
+
+    def package_for(self, imported: str) -> Installed | None:
+        """Return the package of a dotted name or module specifier, if that version is stowed.
+
+        Python's own modules are those of the version that is given for ``python``; of any where
+        none is.
+        """
+        if self.is_standard(imported):
+            return self._standard.package_for(imported)
+        name = self._package_of(imported)
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether it is a module of the language itself."""
+        return self._standard.is_standard(imported)
+
+    def explain(self, verdict: Verdict) -> Verdict:
+        """Say of names that are not there which other stowed version has them."""
+        return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
+
+    def _locked(self, text: str) -> dict[str, str]:
+        """Return one version of each package; none where several are locked and none is first."""
+        found: dict[str, dict[str, bool]] = {}
+        for each in lockfiles.read(text, self._language):
+            versions = found.setdefault(self._key(each.name), {})
+            versions[each.version] = versions.get(each.version, False) or bool(each.direct)
+        chosen: dict[str, str] = {}
+        for name, versions in found.items():
+            direct = [each for each, asked in versions.items() if asked] or list(versions)
+            chosen[name] = direct[0] if len(direct) == 1 else ""
+        return chosen
+
+    def _package_of(self, imported: str) -> str:
+        """Return the wanted package that is imported so."""
+        spelling = self._language.spelling
+        if spelling.scoped:
+            return "/".join(imported.split("/")[: 2 if imported.startswith("@") else 1])
+        joint = spelling.import_separator
+        parts = imported.split(joint)
+        for end in range(len(parts), 0, -1):
+            if (name := self._imports.get(joint.join(parts[:end]))) is not None:
+                return name
+        return self._key(parts[0])
+
+    @property
+    def _imports(self) -> Mapping[str, str]:
+        """The wanted packages that are stowed, by what is imported of them."""
+        if self._by_import is None:
+            self._by_import = {}
+            stowed = set(self._snapshots.names(self._language.kind))
+            for name in sorted(stowed & self._wanted.keys()):
+                for snapshot in list(self._versions(name).values())[:1]:
+                    for each in snapshot.facts.get("import_names", ()):
+                        self._by_import.setdefault(str(each), name)
+        return self._by_import
+
+    def _versions(self, name: str) -> dict[str, Snapshot]:
+        heads = self._snapshots.heads(self._language.kind, self._key(name))
+        loaded = {each.source.version: self._snapshots.load(each) for each in heads}
+        return {version: each for version, each in loaded.items() if each is not None}
+
+    def _find(self, name: str) -> Installed | None:
+        version, stowed = self._wanted.get(name, ""), self._versions(name)
+        if version in stowed:
+            return Installed(name, version, self._surface(stowed[version]))
+        advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
+        nearest = choose_version(".".join(version.split(".")[:2]), stowed) or choose_version(
+            "", stowed
+        )
+        near = f" (nearest stowed version: {nearest})" if nearest else ""
+        if version:
+            self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
+        elif stowed:
+            call = f'give versions {{"{name}": "{nearest}"}}'
+            self.notices[name] = f"no version of {name} is said; {call}"
+        else:
+            self.notices[name] = f"{name} is not stowed; {advice}, or read_package where it is"
+        return None
+
+    def _surface(self, snapshot: Snapshot) -> StoredSurface:
+        index = self._library.index(snapshot)
+        return StoredSurface(index, self._reading, self._agrees, self._is_complete)
+
+    def _agrees(self, other: str) -> bool:
+        """Return whether the caller has another package in that version."""
+        name, _, version = other.rpartition(" ")
+        return self._wanted.get(self._key(name)) == version
+
+    def _is_complete(self, beside: frozenset[str]) -> bool:
+        """Return whether the caller has no package but such as were looked at together with one."""
+        return self._complete and self._wanted.keys() <= beside
+
+    def _explain(self, finding: Finding) -> Finding:
+        if finding.status != "unknown" or not finding.package:
+            return finding
+        stowed = self._versions(finding.package)
+        others = [each for each in stowed if each != finding.version][:_MOST_OTHER_PACKAGES]
+        having = [each for each in others if self._has(stowed[each], finding)]
+        best = choose_version("", having)
+        if best is None:
+            return finding
+        later = choose_version("", [best, finding.version]) == best
+        note = f"{finding.package} {best} has it"
+        note = note if later else f"removed in or before {finding.version}: {note}"
+        return replace(finding, message=f"{finding.message.rstrip('.')}; {note}.")
+
+    def _has(self, snapshot: Snapshot, finding: Finding) -> bool:
+        return self._surface(snapshot).symbol(finding.name) is not None

@@ -17,7 +17,8 @@ from fastapi import FastAPI
 from docstow.core.errors import CrateNotFound, Ingesting, TooManyRequests
 from docstow.server import create_app, stdio
 from docstow.server.mcp import Protocol
-from docstow.tools import Answer, Parameter, Tool, Toolbox
+from docstow.tools import Answer, Tool, Toolbox
+from docstow.tools.parameters import Parameter
 
 # One red pixel, and a tenth of nothing to hear.
 PNG = (

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docstow.tools import Toolbox, collections, crates, docs, packages, sources
-from docstow.tools.metrics import Metrics
+from docstow.tools import (
+    Metrics,
+    Toolbox,
+    collections,
+    docs,
+    export,
+    read_crate,
+    read_package,
+    releases,
+    scan_packages,
+    search_crates,
+    sources,
+    verify_code,
+)
 
 if TYPE_CHECKING:
     from docstow.ingest.collections import Collections
@@ -25,7 +37,7 @@ def make_toolbox(
     projects: Projects,
     snapshots: Snapshots,
 ) -> Toolbox:
-    """Make every tool that a server offers.
+    """Make every tool that a server offers, in the order in which they are listed.
 
     Args:
         library: the crates and packages.
@@ -36,10 +48,21 @@ def make_toolbox(
     """
     metrics = Metrics()
     tools = [
-        *crates.tools(library),
+        read_crate.get_crate_summary(library),
+        search_crates.search_items(library),
+        read_crate.get_item_doc(library),
+        releases.list_versions(library),
+        read_crate.get_module_tree(library),
+        search_crates.search_examples(library),
+        releases.get_dependencies(library),
+        read_crate.find_implementations(library),
+        releases.diff_versions(library),
         *docs.tools(services.prose),
-        *packages.tools(projects, library, snapshots),
-        *sources.tools(library, services),
+        scan_packages.tool(projects),
+        read_package.tool(projects),
+        verify_code.tool(library, snapshots, lambda: projects),
+        *sources.tools(services),
+        export.tool(library, services.prose, services.registry),
         *collections.tools(pushed, services, metrics),
     ]
     return Toolbox(tools, default_toolsets=TOOLSETS, observe=metrics.observe)

@@ -1,4 +1,4 @@
-"""The tool ``search_items``: items of one crate, of several, or of all that are stowed."""
+"""The tools that search crates and packages: for items, in one or several, and for examples."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import InvalidParameter
+from docstow import languages
+from docstow.core.errors import (
+    CrateNotDocumented,
+    CrateNotFound,
+    InvalidParameter,
+    PackageNotFound,
+    UpstreamError,
+    UpstreamTimeout,
+)
 from docstow.index.render import HEADINGS
 from docstow.library import ALL
-from docstow.tools import Answer, Tool
-from docstow.tools.answers import (
+from docstow.tools import (
     TEXT,
+    Answer,
+    Tool,
     list_schema,
     offset,
     paged,
@@ -20,22 +29,24 @@ from docstow.tools.answers import (
     result_schema,
     shortened,
 )
-from docstow.tools.crate_arguments import (
+from docstow.tools.parameters import (
+    CRATE,
     CURSOR,
     LANGUAGE,
     LOCKFILE,
     VERSION,
+    Parameter,
     find_locked,
     find_stowed,
     language_of,
     with_lock_notice,
 )
-from docstow.tools.parameters import Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Hit
     from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
+    from docstow.index.search import ExampleHit
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
 
@@ -51,7 +62,7 @@ _ANSWERED = {
 }
 
 
-def tool(library: Library) -> Tool:
+def search_items(library: Library) -> Tool:
     """Make the tool, bound to a library."""
     item = result_schema(
         {
@@ -100,12 +111,12 @@ def tool(library: Library) -> Tool:
             CURSOR,
             Parameter("explain", "boolean", "", default=False),
         ),
-        run=partial(_run, library),
+        run=partial(_search_items, library),
         output_schema=list_schema(item, answered=_ANSWERED),
     )
 
 
-def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
+def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.filters import ItemFilters
     from docstow.index.search import search_items
     from docstow.index.signatures.search import search_by_signature
@@ -123,7 +134,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     if signature and language_of(arguments).packaged:
         raise InvalidParameter("signature", "is for Rust; say what it does in query")
     if not arguments["crate"]:
-        show = partial(_result, explain=arguments["explain"])
+        show = partial(_describe_hit, explain=arguments["explain"])
         return _search_several(library, arguments, query, filters, show, signature=signature)
     if arguments["crates"]:
         raise InvalidParameter("crates", "give either crate or crates, not both")
@@ -137,7 +148,7 @@ def _run(library: Library, arguments: Mapping[str, Any]) -> Answer:
     else:
         hits = search_items(index, embedder, query, limit=limit, filters=filters)
     answer = provenance(stowed) | paged(
-        [_result(index, hit, explain=arguments["explain"]) for hit in hits],
+        [_describe_hit(index, hit, explain=arguments["explain"]) for hit in hits],
         arguments["cursor"],
         stowed.snapshot.id,
         arguments["k"],
@@ -169,7 +180,7 @@ def _explain_nothing(index: Index, name: str, filters: ItemFilters) -> str:
     return f"nothing passes the filters; {name} has these kinds: {kinds}"
 
 
-def _result(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
+def _describe_hit(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
     attributes = index.attributes(index.row(hit.path, hit.kind))
     result: dict[str, Any] = {
         "score": round(hit.score, 5),
@@ -293,3 +304,97 @@ def _explain_no_hits(stowed: Sequence[ResolvedVersion], filters: ItemFilters) ->
     wanted = [f"items of the kinds {', '.join(filters.kinds)}"] if filters.kinds else []
     wanted += [f"the module {filters.module}"] if filters.module else []
     return f"no stowed crate has {' in '.join(wanted)}; name the crate, and it is stowed first"
+
+
+def search_examples(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    example = result_schema(
+        {
+            "score": {"type": "number"},
+            "item_path": TEXT,
+            "item_type": TEXT,
+            "language": TEXT,
+            "context": TEXT,
+            "code": TEXT,
+            "url": TEXT,
+        }
+    )
+    return Tool(
+        name="search_examples",
+        toolset="rust",
+        title="Code examples",
+        description=(
+            "Whole code examples from a crate's docs, found by what they do. Not for "
+            "signatures (search_items). "
+            'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
+        ),
+        parameters=(
+            Parameter("query", "string", "", required=True, max_length=500),
+            CRATE,
+            VERSION,
+            LOCKFILE,
+            Parameter("k", "integer", "", default=3, minimum=1, maximum=20),
+            Parameter("language", "array", ""),
+            CURSOR,
+        ),
+        run=partial(_search_examples, library),
+        output_schema=list_schema(example),
+    )
+
+
+def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.search import search_examples
+
+    query = arguments["query"].strip()
+    if not query:
+        raise InvalidParameter("query", "must say what the code should do")
+    wanted = [language.lower() for language in arguments["language"] or ()]
+    found, embedder = library.current(_find_documented(library, arguments, wanted))
+    index = library.index(found.snapshot)
+    limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
+    spellings = [each for language in wanted for each in _marks(language)]
+    examples = search_examples([index], embedder, query, limit=limit, languages=spellings)
+    results = [_describe_example(index, example) for example in examples]
+    answer = provenance(found) | paged(
+        results, arguments["cursor"], found.snapshot.id, arguments["k"]
+    )
+    if not results:
+        there = sorted(set(index.examples["language"].tolist()))
+        nothing = f"no example; {found.name} has examples in: {', '.join(there) or 'none'}"
+        answer["notice"] = "; ".join(filter(None, (answer.get("notice"), nothing)))
+    return Answer(answer)
+
+
+def _marks(language: str) -> tuple[str, ...]:
+    """Return what code blocks of a language are marked with."""
+    known = languages.of_name(language)
+    return (known.examples if known is not None else ()) or (language,)
+
+
+def _find_documented(
+    library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]
+) -> ResolvedVersion:
+    """Find the package of the wanted language; a crate's docs have other languages too."""
+    crate = {**arguments, "language": ""}
+    if not (known := [each for each in wanted if each in languages.names()]):
+        return find_stowed(library, arguments["crate"], crate)
+    try:
+        return find_stowed(library, arguments["crate"], {**arguments, "language": known[0]})
+    except PackageNotFound as miss:
+        try:
+            return find_stowed(library, arguments["crate"], crate)
+        except (CrateNotFound, CrateNotDocumented, UpstreamError, UpstreamTimeout):
+            raise miss from None
+
+
+def _describe_example(index: Index, example: ExampleHit) -> dict[str, Any]:
+    columns = index.columns
+    return {
+        "score": round(example.score, 5),
+        "item_path": str(columns["path"][example.row]),
+        "item_type": str(columns["kind"][example.row]),
+        "language": example.language,
+        "context": example.context,
+        "code": example.code,
+        "url": str(columns["url"][example.row]),
+    }

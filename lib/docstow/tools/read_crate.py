@@ -1,0 +1,292 @@
+"""The tools that read one crate or package: its summary, modules, items and implementations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import InvalidParameter
+from docstow.tools import (
+    COUNT,
+    TEXT,
+    Answer,
+    Tool,
+    caveats,
+    list_schema,
+    paged,
+    provenance,
+    provenance_line,
+    result_schema,
+    shortened,
+)
+from docstow.tools.parameters import (
+    CRATE,
+    CURSOR,
+    LANGUAGE,
+    LANGUAGE_BRIEF,
+    LOCKFILE,
+    VERSION,
+    Parameter,
+    find_stowed,
+    language_of,
+)
+
+if TYPE_CHECKING:
+    from docstow.index.implementations import Implementation
+    from docstow.index.loaded import Index
+    from docstow.library import Library
+
+#: Implementations on a page.
+_PER_PAGE = 50
+#: Longest header, in characters; macros make some of several thousand.
+_LONGEST_HEADER = 1200
+#: Types listed of those that one blanket implementation covers.
+_MOST_COVERED = 20
+
+
+def get_crate_summary(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    module = result_schema({"path": TEXT, "summary": TEXT, "items": COUNT})
+    return Tool(
+        name="get_crate_summary",
+        toolset="rust",
+        title="Crate summary",
+        description=(
+            "What a crate or package is for: features, MSRV, modules. Start here with an "
+            "unfamiliar one. Not for finding an item (search_items). "
+            'Example: {"crate": "tokio"}.'
+        ),
+        parameters=(
+            CRATE,
+            LANGUAGE_BRIEF,
+            VERSION,
+            LOCKFILE,
+            Parameter("module", "string", "", default=""),
+            Parameter("depth", "integer", "", default=1, minimum=1, maximum=8),
+            CURSOR,
+        ),
+        run=partial(_summarise, library),
+        output_schema=list_schema(
+            module,
+            summary=TEXT,
+            description=TEXT,
+            rust_version=TEXT,
+            features={"type": "object"},
+            import_names={"type": "array", "items": TEXT},
+            readme=TEXT,
+            items={"type": "object", "additionalProperties": COUNT},
+        ),
+    )
+
+
+def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    stowed = find_stowed(library, arguments["crate"], arguments)
+    facts = dict(stowed.snapshot.facts)
+    if language_of(arguments).packaged:
+        index = library.index(stowed.snapshot)
+        own, modules = _package_modules(index, arguments["module"], arguments["depth"])
+        facts |= own
+    elif arguments["module"] or arguments["depth"] > 1:
+        from docstow.index.modules import list_modules
+
+        index = library.index(stowed.snapshot)
+        own, modules = list_modules(index, arguments["module"], arguments["depth"])
+        facts |= own
+    else:
+        modules = facts.get("modules", [])
+    counts = stowed.snapshot.counts.items()
+    names = ["description", "features", "rust_version", "published", "format_version", "target"]
+    names += ["import_names", "readme"]
+    return Answer(
+        provenance(stowed)
+        | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
+        | {name: facts[name] for name in names if facts.get(name)}
+        | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
+        | paged(modules, arguments["cursor"], stowed.snapshot.id)
+    )
+
+
+def _package_modules(
+    index: Index, module: str, depth: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what a package is for, and its modules; the entry modules are listed with the others.
+
+    Args:
+        index: the package.
+        module: where to start; all entry modules if empty.
+        depth: how many levels are listed.
+    """
+    from docstow.index.modules import list_modules
+    from docstow.text.chunking import first_sentence
+
+    kinds, paths = index.columns["kind"], index.columns["path"]
+    tops = index.rows_by_parent.get("", [])
+    entries = [str(paths[row]) for row in tops if kinds[row] == "module"]
+    facts: dict[str, Any] = {}
+    modules: list[dict[str, Any]] = []
+    for each in [module] if module else entries:
+        own, below = list_modules(index, each, depth)
+        facts = facts or own
+        if not module:
+            items = len(index.rows_by_parent.get(each, ()))
+            modules.append({"path": each, "summary": own["summary"], "items": items})
+        modules += below
+    page = next((row for row in tops if kinds[row] == "page"), None)
+    if page is not None and not module:
+        facts["readme"] = str(paths[page])
+        facts["url"] = str(index.columns["url"][page])
+        facts["summary"] = facts.get("summary") or first_sentence(index.document(page).text)
+    return facts, modules
+
+
+def get_module_tree(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    counts = {"type": "object", "additionalProperties": COUNT}
+    node = result_schema({"path": TEXT, "depth": COUNT, "summary": TEXT, "items": counts})
+    return Tool(
+        name="get_module_tree",
+        toolset="rust",
+        title="Module tree",
+        description=(
+            "A crate's modules, each with its first sentence and item counts: where things "
+            "are. Not for finding an item (search_items). "
+            'Example: {"crate": "tokio", "module": "tokio::sync"}.'
+        ),
+        parameters=(
+            CRATE,
+            LANGUAGE_BRIEF,
+            VERSION,
+            LOCKFILE,
+            Parameter("module", "string", "", default=""),
+            Parameter("depth", "integer", "", default=3, minimum=1, maximum=20),
+            CURSOR,
+        ),
+        run=partial(_tree, library),
+        output_schema=list_schema(node, total=COUNT),
+    )
+
+
+def _tree(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.modules import module_tree
+
+    found = find_stowed(library, arguments["crate"], arguments)
+    index = library.index(found.snapshot)
+    nodes = module_tree(index, arguments["module"], arguments["depth"])
+    page = paged(nodes, arguments["cursor"], found.snapshot.id)
+    return Answer(provenance(found) | {"total": len(nodes)} | page)
+
+
+def get_item_doc(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    return Tool(
+        name="get_item_doc",
+        toolset="rust",
+        title="Item documentation",
+        description=(
+            "One item's whole documentation, with signature and members. Any public path works. "
+            "Not for finding a path (search_items). "
+            'Example: {"item_path": "tokio::sync::Mutex::lock"}.'
+        ),
+        parameters=(
+            Parameter("item_path", "string", "", required=True, max_length=500),
+            Parameter("crate", "string", "", default=""),
+            LANGUAGE,
+            VERSION,
+            LOCKFILE,
+            Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
+        ),
+        run=partial(_read_item, library),
+    )
+
+
+def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.lookup import find_items
+    from docstow.index.render import cut, item_page
+
+    language = language_of(arguments)
+    path = language.spelling.normalise(arguments["item_path"])
+    if not path:
+        raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
+    stowed = find_stowed(library, arguments["crate"] or language.spelling.root(path), arguments)
+    index = library.index(stowed.snapshot)
+    texts = [
+        item_page(index, row, lambda document: provenance_line(stowed, document.url))
+        for row in find_items(index, path)
+    ]
+    return Answer(text=cut("\n---\n\n".join(texts), arguments["max_tokens"]))
+
+
+def find_implementations(library: Library) -> Tool:
+    """Make the tool, bound to a library."""
+    mark = {"type": "boolean"}
+    names = {"type": "array", "items": TEXT}
+    result = result_schema(
+        {"type": TEXT, "trait": TEXT, "header": TEXT},
+        derived=mark,
+        blanket=mark,
+        auto=mark,
+        negative=mark,
+        covered=COUNT,
+        covers=names,
+    )
+    return Tool(
+        name="find_implementations",
+        toolset="rust",
+        title="Implementations",
+        description=(
+            "All implementations of a trait in a crate, or all traits of a type; foreign ones "
+            "too. Not for a trait's methods (get_item_doc). "
+            'Example: {"crate": "serde", "trait": "Deserialize"}.'
+        ),
+        parameters=(
+            CRATE,
+            Parameter("trait", "string", "", default="", max_length=500),
+            Parameter("type", "string", "", default="", max_length=500),
+            VERSION,
+            LOCKFILE,
+            CURSOR,
+        ),
+        run=partial(_find_implementations, library),
+        output_schema=list_schema(result, meant=names, total=COUNT, counts={"type": "object"}),
+    )
+
+
+def _find_implementations(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.implementations import SORTS, find_by_trait, find_by_type
+
+    trait, named = arguments["trait"].strip(), arguments["type"].strip()
+    if bool(trait) == bool(named):
+        raise InvalidParameter("trait", "give exactly one of trait and type")
+    found = find_stowed(library, arguments["crate"], arguments)
+    index = library.index(found.snapshot)
+    by_trait = bool(trait)
+    search = find_by_trait if by_trait else find_by_type
+    meant, rows = search(index, trait or named)
+    counts = Counter(each.sort for each in rows)
+    answer = provenance(found) | {
+        "meant": meant,
+        "total": len(rows),
+        "counts": {sort: counts[sort] for sort in SORTS if counts[sort]},
+    }
+    lib = str(index.columns["path"][0]).split("::")[0]
+    if elsewhere := sorted({path.split("::")[0] for path in meant if "::" in path} - {lib}):
+        note = f"only what {found.name} implements; see also the crates {', '.join(elsewhere)}"
+        answer["notice"] = "; ".join([*caveats(found), note])
+    scope = f"{found.snapshot.id}/{trait}/{named}"
+    page = paged(rows, arguments["cursor"], scope, _PER_PAGE)
+    page["results"] = [_describe_implementation(each) for each in page["results"]]
+    return Answer(answer | page)
+
+
+def _describe_implementation(each: Implementation) -> dict[str, Any]:
+    header = shortened(each.header, _LONGEST_HEADER)
+    shown: dict[str, Any] = {"type": each.type, "trait": each.trait, "header": header}
+    if each.sort != "written":
+        shown[each.sort] = True
+    if each.negative:
+        shown["negative"] = True
+    if each.covers:
+        shown |= {"covered": len(each.covers), "covers": list(each.covers[:_MOST_COVERED])}
+    return shown

@@ -21,8 +21,8 @@ from docstow.index.cards import Card, card_key, make_card
 from docstow.index.catalog import SHARDS, Catalog
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
+from docstow.store.heads import encode_head, head_key
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
-from docstow.store.records import encode_head, head_key
 from servers.clock import Clock
 from servers.s3 import Bucket
 

@@ -314,7 +314,7 @@ def test_shared_blobs_of_older_releases_stay_as_long_as_one_needs_them(tmp_path:
     from dataclasses import replace
 
     from docstow.core.model import Head
-    from docstow.store.records import encode_head, encode_snapshot, head_key
+    from docstow.store.heads import encode_head, encode_snapshot, head_key
 
     store = DirectoryStore(tmp_path / "store")
     for number in (1, 2):
@@ -438,7 +438,7 @@ def test_a_thousand_heads_take_two_requests_each(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from docstow.core.model import Head
-    from docstow.store.records import encode_head, encode_snapshot, head_key, snapshot_key
+    from docstow.store.heads import encode_head, encode_snapshot, head_key, snapshot_key
 
     made = stow(DirectoryStore(tmp_path / "other"), tmp_path, crate("model"))
     for number in range(1000):

@@ -25,8 +25,8 @@ from docstow.ops.audit import verify
 from docstow.ops.evict import evict, list_sources
 from docstow.ops.sweep import sweep
 from docstow.store import listing
+from docstow.store.heads import decode_head, decode_snapshot, snapshot_key
 from docstow.store.objects import DirectoryStore, ObjectStore
-from docstow.store.records import decode_head, decode_snapshot, snapshot_key
 from docstow.store.snapshots import BlobCache, Fenced, Snapshots
 from schedules import Actor, Memory
 

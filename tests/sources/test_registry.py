@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from docstow.core.errors import InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import CRATE, Head, Source, source_id
 from docstow.sources.registry import REGISTERED, Registry
-from docstow.store.heads import point_to
+from docstow.store.heads import decode_head, encode_head, head_key, point_to
 from docstow.store.objects import DirectoryStore, ObjectStore, open_store
-from docstow.store.records import decode_head, encode_head, head_key
 from docstow.store.usage import Pins
 from servers.s3 import Bucket
 

@@ -23,9 +23,7 @@ from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.ops.audit import repair, verify
 from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import add_digests
-from docstow.store.listing import list_store
-from docstow.store.objects import DirectoryStore
-from docstow.store.records import (
+from docstow.store.heads import (
     decode_head,
     decode_snapshot,
     encode_head,
@@ -33,6 +31,8 @@ from docstow.store.records import (
     head_key,
     snapshot_key,
 )
+from docstow.store.listing import list_store
+from docstow.store.objects import DirectoryStore
 from docstow.store.snapshots import BlobCache, Snapshots
 from paths import FIXTURES
 from schedules import Memory

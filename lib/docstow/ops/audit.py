@@ -13,7 +13,18 @@ from urllib.parse import unquote
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
-from docstow.store.heads import StoredHead, end_epoch, replace_head
+from docstow.store.heads import (
+    StoredHead,
+    decode_head,
+    decode_snapshot,
+    encode_head,
+    end_epoch,
+    find_mismatch,
+    head_key,
+    record_digest,
+    replace_head,
+    snapshot_key,
+)
 from docstow.store.listing import (
     BLOBS,
     HEADS,
@@ -25,15 +36,6 @@ from docstow.store.listing import (
 )
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.objects.protocol import EMPTY_SEGMENT
-from docstow.store.records import (
-    decode_head,
-    decode_snapshot,
-    encode_head,
-    find_mismatch,
-    head_key,
-    record_digest,
-    snapshot_key,
-)
 
 
 @dataclass(frozen=True, slots=True)

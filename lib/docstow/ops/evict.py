@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from docstow.core.model import Source
 from docstow.sources import kind_of
-from docstow.store.heads import point_to, replace_head
+from docstow.store.heads import head_key, point_to, replace_head
 from docstow.store.listing import Listing, last_used
 from docstow.store.objects import ObjectStore
-from docstow.store.records import head_key
 
 
 @dataclass(frozen=True, slots=True)

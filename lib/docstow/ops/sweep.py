@@ -40,7 +40,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from docstow.core.model import Head, Snapshot, Source
-from docstow.store.heads import StoredHead, end_epoch, replace_head
+from docstow.store.heads import (
+    StoredHead,
+    encode_head,
+    end_epoch,
+    head_key,
+    replace_head,
+    snapshot_key,
+)
 from docstow.store.listing import (
     HEADS,
     SNAPSHOTS,
@@ -54,7 +61,6 @@ from docstow.store.listing import (
     store_time,
 )
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore
-from docstow.store.records import encode_head, head_key, snapshot_key
 from docstow.store.update import Codec, update
 
 #: For so long readers may go on with what a head named.

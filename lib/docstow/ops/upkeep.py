@@ -20,10 +20,9 @@ from docstow.core.model import Head, Registration, Snapshot
 from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
-from docstow.store.heads import Heads, replace_head
+from docstow.store.heads import Heads, replace_head, snapshot_key
 from docstow.store.listing import Listing, in_parallel, list_store, store_time
 from docstow.store.objects import Conflict, ObjectStore
-from docstow.store.records import snapshot_key
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update
 from docstow.store.usage import TOUCHED_PREFIX, Pins

@@ -14,8 +14,8 @@ from pathlib import Path
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import SnapshotGone, StoreError
 from docstow.core.model import Snapshot
+from docstow.store.heads import blob_key
 from docstow.store.objects import AlreadyThere, LocalFiles, ObjectStore
-from docstow.store.records import blob_key
 
 HOLD_S = 30.0
 _LEFTOVER_AGE_S = 3600.0

@@ -1,25 +1,33 @@
-"""Heads: which snapshot answers for a source now.
+"""Heads, which say what snapshot answers for a source now, and the stored form of all records.
 
 A head is never deleted, and its generation and epoch never fall.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import unquote
 
 from docstow.core import concurrency
-from docstow.core.model import Head, Source
+from docstow.core.errors import StoreError
+from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.store.objects import Conflict, ObjectStore, Unchanged, escape
 from docstow.store.objects.protocol import LONGEST_SEGMENT
-from docstow.store.records import decode_head, encode_head, head_key, heads_prefix
 from docstow.store.update import Codec, update
 
+SCHEMA = 1
+#: Schema of records whose blobs have a place, and of heads with an epoch. Releases that do not
+#: know these would break the rules that they stand for, so they refuse this number.
+PLACED = 2
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
 NAMES_KEPT = 1024
-HEAD: Codec[Head] = Codec(decode_head, encode_head)
 
 
 class Fenced(Conflict):
@@ -41,34 +49,6 @@ class _Seen:
     head: Head
     etag: str
     asked_at: float
-
-
-def point_to(head: Head, snapshot_id: str, keep: int) -> Head:
-    """Return the head when it comes to name another snapshot, or none.
-
-    Args:
-        head: as it is.
-        snapshot_id: what is to answer; empty for nothing.
-        keep: how many snapshots it names afterwards at most, the one that answers included.
-    """
-    former = dict.fromkeys(filter(None, (head.snapshot_id, *head.earlier)))
-    former.pop(snapshot_id, None)
-    earlier = tuple(former)[: max(keep - 1, 0)]
-    return replace(head, snapshot_id=snapshot_id, generation=head.generation + 1, earlier=earlier)
-
-
-def end_epoch(head: Head) -> Head:
-    """Return the head in its next epoch: what it does not name now can never be named again."""
-    return replace(head, epoch=head.epoch + 1)
-
-
-def replace_head(store: ObjectStore, seen: StoredHead, head: Head) -> bool:
-    """Replace the very state of a head that was seen; False if others have changed it since."""
-    try:
-        store.swap(head_key(seen.head.source), encode_head(head), seen.etag)
-    except Conflict:
-        return False
-    return True
 
 
 class Heads:
@@ -126,13 +106,12 @@ class Heads:
 
         The answer, an empty one too, is remembered for as long as a head is.
         """
+        asked_at = self._clock()
+        listed_at, listed = self._listed.get((kind, name), (-math.inf, ()))
+        if asked_at - listed_at < self._freshness_s and not concurrency.is_consistent():
+            return list(listed)
         if len(escape(name)) > LONGEST_SEGMENT:
             return []  # callers ask for whatever they were given; no head can have this name
-        asked_at = self._clock()
-        listed = self._listed.get((kind, name))
-        recent = listed is not None and asked_at - listed[0] < self._freshness_s
-        if listed is not None and recent and not concurrency.is_consistent():
-            return list(listed[1])
         changes = self._changes
         keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
         found = zip(keys, concurrency.in_parallel(self._store.get, keys), strict=True)
@@ -169,7 +148,7 @@ class Heads:
             asked_at = self._clock()
             return change(current)
 
-        done = update(self._store, head_key(source), HEAD, changed)
+        done = update(self._store, head_key(source), Codec(decode_head, encode_head), changed)
         if done.after is None:
             raise AssertionError("a change makes a head")
         if not done.written:
@@ -187,3 +166,202 @@ class Heads:
                 self._seen[seen.head.source] = seen
                 return seen.head
             return newest.head
+
+
+def point_to(head: Head, snapshot_id: str, keep: int) -> Head:
+    """Return the head when it comes to name another snapshot, or none.
+
+    Args:
+        head: as it is.
+        snapshot_id: what is to answer; empty for nothing.
+        keep: how many snapshots it names afterwards at most, the one that answers included.
+    """
+    former = dict.fromkeys(filter(None, (head.snapshot_id, *head.earlier)))
+    former.pop(snapshot_id, None)
+    earlier = tuple(former)[: max(keep - 1, 0)]
+    return replace(head, snapshot_id=snapshot_id, generation=head.generation + 1, earlier=earlier)
+
+
+def end_epoch(head: Head) -> Head:
+    """Return the head in its next epoch: what it does not name now can never be named again."""
+    return replace(head, epoch=head.epoch + 1)
+
+
+def replace_head(store: ObjectStore, seen: StoredHead, head: Head) -> bool:
+    """Replace the very state of a head that was seen; False if others have changed it since."""
+    try:
+        store.swap(head_key(seen.head.source), encode_head(head), seen.etag)
+    except Conflict:
+        return False
+    return True
+
+
+def place_of(source: Source, epoch: int) -> str:
+    """Return the part of a blob's key that says its source and the epoch of the source's head."""
+    return f"{hashlib.sha256(source.key.encode()).hexdigest()[:16]}-{epoch}"
+
+
+def blob_key(digest: str, place: str = "") -> str:
+    """Return the key of a table: its SHA-256 in hex, and its place if it has one."""
+    return f"blobs/{digest}.{place}.parquet" if place else f"blobs/{digest}.parquet"
+
+
+def snapshot_key(identity: str) -> str:
+    """Return the key of a snapshot's record."""
+    return f"snapshots/{identity}.json"
+
+
+def heads_prefix(kind: str, name: str) -> str:
+    """Return the prefix of the keys of all heads of a name."""
+    return f"heads/{escape(kind)}/{escape(name)}/"
+
+
+def head_key(source: Source) -> str:
+    """Return ``heads/<kind>/<name>/<version>[@<target>].json``, each part escaped."""
+    target = f"@{escape(source.target)}" if source.target else ""
+    return f"{heads_prefix(source.kind, source.name)}{escape(source.version)}{target}.json"
+
+
+def record_digest(body: bytes) -> str:
+    """Return the digest by which a head holds a snapshot's record: SHA-256 in hex."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """Return the stored form of a snapshot's record."""
+    return _encode(
+        {
+            "schema": PLACED if snapshot.place else SCHEMA,
+            "id": snapshot.id,
+            "revision": asdict(snapshot.revision),
+            "recipe": asdict(snapshot.recipe),
+            "tables": {
+                name: {"blob": digest, "bytes": snapshot.sizes[name]}
+                for name, digest in snapshot.tables.items()
+            },
+            "counts": dict(snapshot.counts),
+            "facts": dict(snapshot.facts),
+            "created_at": _format_time(snapshot.created_at),
+            **(
+                {"epoch": snapshot.epoch, "content": snapshot.content, "place": snapshot.place}
+                if snapshot.place
+                else {}
+            ),
+        }
+    )
+
+
+def decode_snapshot(body: bytes, key: str) -> Snapshot:
+    """Read the stored form of a snapshot's record; ``key`` is named in the error.
+
+    Raises:
+        StoreError: it is damaged or of another schema.
+    """
+    fields = _decode(body, key)
+    try:
+        revision = dict(fields["revision"])
+        source = Source(**revision.pop("source"))
+        tables: Mapping[str, Mapping[str, Any]] = fields["tables"]
+        return Snapshot(
+            id=fields["id"],
+            revision=Revision(source=source, **revision),
+            recipe=Recipe(**fields["recipe"]),
+            tables={name: table["blob"] for name, table in tables.items()},
+            sizes={name: table["bytes"] for name, table in tables.items()},
+            counts=fields["counts"],
+            facts=fields["facts"],
+            created_at=datetime.fromisoformat(fields["created_at"]),
+            epoch=int(fields.get("epoch", 0)),
+            content=str(fields.get("content", fields["id"])),
+            place=str(fields.get("place", "")),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise damaged(key) from fault
+
+
+def find_mismatch(snapshot: Snapshot, digest: str, identity: str, head: Head | None) -> str:
+    """Return why a record is not the one that is expected at its key; empty if it is.
+
+    Args:
+        snapshot: what the record says.
+        digest: of its stored form, see :func:`record_digest`.
+        identity: the id in its key.
+        head: the head that names it; None if none does.
+    """
+    if snapshot.id != identity or (head is not None and snapshot.revision.source != head.source):
+        return "is of another source"
+    if head is not None and head.records.get(identity, digest) != digest:
+        return "is damaged: its content has another digest"
+    return ""
+
+
+def encode_head(head: Head) -> bytes:
+    """Return the stored form of a head, with the digests of those records that it names."""
+    records = {each: head.records[each] for each in head.named if each in head.records}
+    return _encode(
+        {
+            "schema": PLACED if head.epoch else SCHEMA,
+            "source": asdict(head.source),
+            "snapshot": head.snapshot_id,
+            "generation": head.generation,
+            "checked_at": _format_time(head.checked_at),
+            "origin": head.origin,
+            **({"earlier": list(head.earlier)} if head.earlier else {}),
+            **({"epoch": head.epoch} if head.epoch else {}),
+            **({"records": records} if records else {}),
+        }
+    )
+
+
+def decode_head(body: bytes, key: str) -> Head:
+    """Read the stored form of the head at ``key``.
+
+    Raises:
+        StoreError: it is damaged, of another schema, or the head of another source.
+    """
+    fields = _decode(body, key)
+    try:
+        head = Head(
+            source=Source(**fields["source"]),
+            snapshot_id=fields["snapshot"],
+            generation=int(fields["generation"]),
+            checked_at=datetime.fromisoformat(fields["checked_at"]),
+            origin=fields["origin"],
+            earlier=tuple(map(str, fields.get("earlier", ()))),
+            epoch=int(fields.get("epoch", 0)),
+            records=dict(fields.get("records", {})),
+        )
+        misplaced = head_key(head.source) != key
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise damaged(key) from fault
+    if misplaced:
+        raise damaged(key)
+    return head
+
+
+def damaged(key: str) -> StoreError:
+    """Return the error about an object that cannot be what was written."""
+    return StoreError(f"{key} in the store is damaged; delete it and stow the source again.")
+
+
+def _encode(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _decode(body: bytes, key: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(body)
+    except ValueError as fault:
+        raise damaged(key) from fault
+    if not isinstance(fields, dict):
+        raise damaged(key)
+    if fields.get("schema") not in (SCHEMA, PLACED):
+        raise StoreError(
+            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA} and {PLACED};"
+            " use the release that wrote the store, or an empty store."
+        )
+    return fields
+
+
+def _format_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()

@@ -16,9 +16,8 @@ from typing import TypeVar
 from docstow.core import concurrency
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
-from docstow.store.heads import StoredHead
-from docstow.store.objects import Entry, ObjectStore, Stored
-from docstow.store.records import (
+from docstow.store.heads import (
+    StoredHead,
     blob_key,
     decode_head,
     decode_snapshot,
@@ -27,6 +26,7 @@ from docstow.store.records import (
     record_digest,
     snapshot_key,
 )
+from docstow.store.objects import Entry, ObjectStore, Stored
 from docstow.store.update import RAW, update
 from docstow.store.usage import TOUCHED_PREFIX
 

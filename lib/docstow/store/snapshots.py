@@ -22,18 +22,21 @@ from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
 from docstow.store.blobs import BlobCache, Blobs
-from docstow.store.heads import Fenced, Heads, end_epoch, point_to
-from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
-from docstow.store.records import (
+from docstow.store.heads import (
+    Fenced,
+    Heads,
     damaged,
     decode_snapshot,
     encode_snapshot,
+    end_epoch,
     find_mismatch,
     head_key,
     place_of,
+    point_to,
     record_digest,
     snapshot_key,
 )
+from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
 
 __all__ = ["BlobCache", "Fenced", "Snapshots"]
 

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
+from docstow.store.heads import SCHEMA, head_key
 from docstow.store.objects import AlreadyThere, ObjectStore, tolerate_read_only
-from docstow.store.records import SCHEMA, head_key
 from docstow.store.update import RAW, update
 
 TOUCHED_PREFIX, PINNED_PREFIX = "touched/", "pinned/"

@@ -25,8 +25,8 @@ from docstow.ops.bundle.manifest import (
     text_owner,
 )
 from docstow.sources import collection
+from docstow.store.heads import decode_snapshot, head_key
 from docstow.store.objects import check_key
-from docstow.store.records import decode_snapshot, head_key
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 

@@ -32,8 +32,8 @@ from docstow.ops.bundle.manifest import (
 )
 from docstow.sources import collection, kind_of
 from docstow.sources.registry import Registry
+from docstow.store.heads import encode_snapshot
 from docstow.store.objects import ObjectStore
-from docstow.store.records import encode_snapshot
 from docstow.store.snapshots import Snapshots
 from docstow.store.usage import Pins
 

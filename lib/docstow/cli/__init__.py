@@ -137,7 +137,7 @@ def _ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
-    from docstow.sources.crates.toolchain import standard_library
+    from docstow.sources.crates.origin import standard_library
 
     files = standard_library(options.toolchain)
     return _each(files, runtime.rustdoc_files(files).ingest)

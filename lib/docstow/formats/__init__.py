@@ -45,6 +45,8 @@ _BY_MEDIA_TYPE = {
     "application/x-ipynb+json": "notebook",
     "application/pdf": "pdf",
 }
+#: Readers of formats that share another's module.
+_READERS = {"mdx": "markdown:read_mdx", "plain": "markdown:read_plain"}
 #: Media types that do not determine the format; the suffix does.
 _VAGUE = {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
 #: Names of text files without a suffix.
@@ -58,6 +60,13 @@ _BARE_NAMES = {
     "news",
     "upgrading",
 }
+#: The names of admonitions in documentation tools.
+ADMONITIONS = frozenset({
+    "note", "tip", "info", "important", "warning", "caution", "danger", "error", "hint",
+    "attention", "seealso", "abstract", "summary", "success", "question", "failure", "bug",
+    "example", "quote", "deprecated", "versionadded", "versionchanged", "versionremoved", "todo",
+    "admonition", "details", "secondary",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +116,15 @@ def read(file: File) -> Page:
             " and PDF."
         )
     # The module of a format is imported with its first file.
-    reader: Any = import_module(f"docstow.formats.{'markdown' if name == 'mdx' else name}")
+    module, _, function = _READERS.get(name, f"{name}:read").partition(":")
+    read_page: Any = getattr(import_module(f"docstow.formats.{module}"), function)
     charset = _charset(file.media_type)
     if name == "html":
-        page: Page = reader.read(file.body, file.url, charset)
+        page: Page = read_page(file.body, file.url, charset)
     elif name == "pdf":
-        page = reader.read(file)
+        page = read_page(file)
     else:
-        read_text = reader.read_mdx if name == "mdx" else reader.read
-        page = read_text(decode(file.body, charset, name=file.path), file)
+        page = read_page(decode(file.body, charset, name=file.path), file)
     return page
 
 

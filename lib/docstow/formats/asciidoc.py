@@ -9,9 +9,8 @@ import re
 from collections.abc import Sequence
 
 from docstow.core.model import File
-from docstow.formats import Page, markdown
-from docstow.formats.admonitions import NAMES, Line, label, quote
-from docstow.formats.notebook import fence
+from docstow.formats import ADMONITIONS, Page, markdown
+from docstow.formats.markdown.blocks import Line, fence, label, quote
 
 _DEEPEST = 8
 #: A short name may be replaced by a long value many times.
@@ -139,7 +138,7 @@ class _Blocks:
             return self._literal(at)
         if _DELIMITER.fullmatch(line):
             return self._delimited(at)
-        if self._style and self._style[0].lower() in NAMES:
+        if self._style and self._style[0].lower() in ADMONITIONS:
             end = self._paragraph_end(at)
             style, _ = self._take_style()
             inner = _Blocks(self._lines[at:end], self.attributes, self._depth + 1).read()
@@ -182,7 +181,7 @@ class _Blocks:
         elif mark[0] not in "/+" and self._depth < _DEEPEST:
             inner = _Blocks(body, self.attributes, self._depth + 1).read()
             named = style[0].lower() if style else ""
-            if named in NAMES:
+            if named in ADMONITIONS:
                 self._out += quote(label(named), inner)
             elif mark[0] == "_":
                 self._out += quote("", inner)

@@ -10,7 +10,7 @@ from typing import Any
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import File
 from docstow.formats import Page, markdown
-from docstow.formats.markdown.front_matter import known_fields
+from docstow.formats.markdown.blocks import fence
 
 _LONGEST_OUTPUT = 4000
 _MOST_OUTPUTS = 20
@@ -35,7 +35,7 @@ def read(text: str, file: File) -> Page:
     language = _language(metadata)
     blocks = [block for cell in cells for block in _blocks(cell, language)]
     page = markdown.read("\n\n".join(blocks), file)
-    attributes = {**known_fields(metadata), **page.attributes}
+    attributes = {**markdown.known_fields(metadata), **page.attributes}
     title = attributes.pop("title", "")
     if title and not page.text.startswith("# "):
         return Page(str(title), page.text, links=page.links, attributes=attributes)
@@ -78,13 +78,6 @@ def _output(output: dict[str, Any]) -> Iterator[str]:
         text = text[:_LONGEST_OUTPUT] + "\n…"
     if text.strip():
         yield fence(text, "text")
-
-
-def fence(code: str, language: str) -> str:
-    """Return code in a fence that is longer than any fence in it."""
-    runs = [len(run) for run in re.findall(r"`{3,}", code)]
-    marks = "`" * max([3, *(run + 1 for run in runs)])
-    return f"{marks}{language}\n{code}\n{marks}"
 
 
 def _close_fences(text: str) -> str:

@@ -13,9 +13,8 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 from docstow.core.model import File
-from docstow.formats import Page, markdown, plain
-from docstow.formats.admonitions import Line, label, quote
-from docstow.formats.notebook import fence
+from docstow.formats import Page, markdown
+from docstow.formats.markdown.blocks import Line, fence, label, quote
 
 _LONGEST = 1024 * 1024
 #: The time of docutils is quadratic in the length of a paragraph and the depth of nesting.
@@ -34,7 +33,7 @@ _SETTINGS = {
 def read(text: str, file: File) -> Page:
     """Read a reStructuredText file."""
     if not _is_tractable(text):
-        return plain.read(text, file)
+        return markdown.read_plain(text, file)
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
@@ -49,7 +48,7 @@ def read(text: str, file: File) -> Page:
         lines = Writer(document).lines()
     # docutils may fail on other formats; those are read as plain text.
     except Exception:  # noqa: BLE001
-        return plain.read(text, file)
+        return markdown.read_plain(text, file)
     return markdown.build_page(lines, file, {})
 
 

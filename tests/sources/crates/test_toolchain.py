@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import CrateNotDocumented
-from docstow.sources.crates.toolchain import standard_library
+from docstow.sources.crates.origin import standard_library
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="the stand-in for rustc is a shell script"

@@ -13,6 +13,7 @@ from typing import Any
 
 from lxml import etree
 
+from docstow.formats import ADMONITIONS
 from docstow.formats.html.tree import Element, classes, descend, elements, make, plain, replace
 
 #: Delimiters of a placeholder; :func:`page_text` removes these characters from pages.
@@ -25,16 +26,11 @@ _FENCE = re.compile(r"`{3,}")
 _BLANKS = re.compile(r"\n{3,}")
 
 
-def placeholder(number: int) -> str:
-    """Return the text that stands for the code block of a number."""
-    return f"{_OPEN}{number}{_CLOSE}"
-
-
 def to_markdown(top: Element, code: list[tuple[str, str]]) -> str:
     """Return a tree as Markdown.
 
     Args:
-        top: the tree, with a :func:`placeholder` for each code block.
+        top: the tree, as :func:`extract_code` leaves it.
         code: language and text of each block.
     """
     from html_to_markdown import convert
@@ -93,7 +89,7 @@ def _fenced(match: re.Match[str], code: list[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def code_in_cell(code: str) -> Element:
+def _code_in_cell(code: str) -> Element:
     """Return code for a table cell: each line as inline code, with breaks between."""
     cell = make("span")
     for number, line in enumerate(code.split("\n")):
@@ -101,11 +97,6 @@ def code_in_cell(code: str) -> Element:
             cell.append(make("br"))
         cell.append(make("code", line) if line.strip() else make("span"))
     return cell
-
-
-def insert_placeholder(block: Element, number: int) -> None:
-    """Replace a code block by its placeholder."""
-    replace(block, make("p", placeholder(number)))
 
 
 #: Classes of elements in a code block that are not code.
@@ -132,15 +123,10 @@ _NOT_CODE = {
 _NUMBERED = {"highlighttable", "rouge-table", "lntable", "codehilitetable"}
 _NAMED = re.compile(r"(?:language|lang|highlight-source|highlight-text|highlight)-([\w+#.-]+)$")
 _SAME = {
-    "default": "",
-    "none": "",
-    "text": "",
-    "plaintext": "",
-    "plain": "",
-    "txt": "",
-    "nohighlight": "",
+    **dict.fromkeys(("default", "none", "text", "plaintext", "plain", "txt", "nohighlight"), ""),
+    **dict.fromkeys(("ipython3", "python3", "py"), "python"),
+    "html-basic": "html",
 }
-_SAME |= {"ipython3": "python", "python3": "python", "py": "python", "html-basic": "html"}
 #: How many elements above a block its language is searched.
 _ABOVE = 4
 
@@ -152,7 +138,7 @@ def drop_line_numbers(root: Element) -> None:
             blocks = table.findall(".//pre")
             if blocks:
                 blocks[-1].tail = None
-                language = language_of(blocks[-1])
+                language = _language_of(blocks[-1])
                 if language:
                     blocks[-1].set("data-lang", language)
                 replace(table, blocks[-1])
@@ -165,12 +151,12 @@ def extract_code(root: Element) -> list[tuple[str, str]]:
         outer = block.getparent()
         if block.tag != "pre" or outer is None or _within(block, "pre"):
             continue
-        code = code_of(block)
+        code = _code_of(block)
         if _within(block, "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"):
-            replace(block, code_in_cell(code))
+            replace(block, _code_in_cell(code))
         elif code.strip():
-            taken.append((language_of(block), code))
-            insert_placeholder(block, len(taken) - 1)
+            taken.append((_language_of(block), code))
+            replace(block, make("p", f"{_OPEN}{len(taken) - 1}{_CLOSE}"))
         else:
             block.drop_tree()
     return taken
@@ -180,7 +166,7 @@ def _within(block: Element, *tags: str) -> bool:
     return next(block.iterancestors(*tags), None) is not None
 
 
-def language_of(block: Element) -> str:
+def _language_of(block: Element) -> str:
     """Return the language of a code block in lower case; empty if unknown."""
     code = block.find(".//code")
     near = [each for each in (code, block) if each is not None]
@@ -217,7 +203,7 @@ def _name(name: str) -> str:
     return _SAME.get(name, name)
 
 
-def code_of(block: Element) -> str:
+def _code_of(block: Element) -> str:
     """Return the block's text exactly as shown, without the last line break."""
     parts: list[str] = []
     dropped: Element | None = None
@@ -259,32 +245,8 @@ def _is_no_code(element: Element) -> bool:
     )
 
 
-_KINDS = {
-    "note",
-    "tip",
-    "warning",
-    "danger",
-    "info",
-    "important",
-    "caution",
-    "attention",
-    "hint",
-    "error",
-    "seealso",
-    "see-also",
-    "todo",
-    "abstract",
-    "summary",
-    "success",
-    "question",
-    "failure",
-    "bug",
-    "example",
-    "quote",
-    "deprecated",
-    "versionadded",
-    "versionchanged",
-}
+#: ``details`` is an element, and ``admonition`` a box of any kind.
+_KINDS = ADMONITIONS - {"admonition", "details", "secondary", "versionremoved"} | {"see-also"}
 #: Classes that consist of a prefix and the kind.
 _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"

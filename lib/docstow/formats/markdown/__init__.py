@@ -1,4 +1,4 @@
-"""Markdown and MDX as pages.
+"""Markdown, MDX and plain text as pages, with front matter in YAML, TOML or JSON.
 
 Of MDX's components the children stay; callouts and tabs of common documentation tools become
 Markdown.
@@ -6,16 +6,16 @@ Markdown.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from docstow.core.model import File
-from docstow.formats import Page, default_title
-from docstow.formats.admonitions import NAMES, Line
-from docstow.formats.markdown import front_matter
-from docstow.formats.markdown.blocks import normalize_blocks
-from docstow.formats.markdown.inline import Inline, normalize_label
+from docstow.formats import ADMONITIONS, Page, default_title
+from docstow.formats.markdown.blocks import Line, normalize_blocks
+from docstow.formats.markdown.inline import Inline, normalize_label, page_address
 
 _DEFINITION = re.compile(
     r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?"
@@ -30,7 +30,7 @@ def read(text: str, file: File) -> Page:
     """Read a Markdown file, or MDX under the suffix of Markdown."""
     if _IMPORT.search(text.partition("```")[0]):
         text = mdx_to_markdown(text)
-    attributes, body = front_matter.split(text)
+    attributes, body = _split_front_matter(text)
     return build_page(normalize_blocks(body.split("\n")), file, attributes)
 
 
@@ -270,7 +270,7 @@ class _Scanner:
         if closing or not alone:
             self.depth = max(0, self.depth + (-1 if closing else 1))
         attributes = dict(_ATTRIBUTE.findall(markup))
-        if name in _CALLOUTS or name.lower() in NAMES:
+        if name in _CALLOUTS or name.lower() in ADMONITIONS:
             return self._callout(name, attributes, closing=closing, alone=alone)
         if closing or name not in _TITLED:
             return ""
@@ -283,6 +283,161 @@ class _Scanner:
         if closing:
             return "\n:::\n"
         kind = attributes.get("type", "note").lower() if name in _CALLOUTS else name.lower()
-        kind = kind if kind in NAMES else "note"
+        kind = kind if kind in ADMONITIONS else "note"
         title = attributes.get("title", "")
         return f"\n:::{kind}{f'[{title}]' if title else ''}\n"
+
+
+_FRONT_FENCES = {"---": ("---", "..."), "+++": ("+++",)}
+_KEY = re.compile(r"([A-Za-z_][\w-]{0,60})[ \t]*:(?:[ \t]+(.*))?$")
+_LONGEST_FRONT = 64 * 1024
+_MOST_TAGS = 50
+
+
+def _split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Split a file into front matter and text.
+
+    Returns:
+        ``title``, ``description``, ``tags`` (a list) and ``language``, where given, and the text
+        without front matter. Invalid front matter is removed too.
+    """
+    first, _, rest = text.partition("\n")
+    closing = _FRONT_FENCES.get(first.rstrip())
+    if closing is None:
+        return _parse_json(text) if first.rstrip() == "{" else ({}, text)
+    lines = rest[:_LONGEST_FRONT].split("\n")
+    for number, line in enumerate(lines):
+        if line.rstrip() in closing:
+            head = "\n".join(lines[:number])
+            if first.startswith("-") and not _is_yaml(lines[:number]):
+                return {}, text
+            read = _parse_toml(head) if first.startswith("+") else _parse_yaml(lines[:number])
+            return known_fields(read), rest[len(head) + (number > 0) + len(line) :].lstrip("\n")
+    return {}, text
+
+
+def known_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that docstow keeps, as text."""
+    found: dict[str, Any] = {}
+    for name, keys in (
+        ("title", ("title",)),
+        ("description", ("description", "summary")),
+        ("language", ("language", "lang")),
+    ):
+        for key in keys:
+            value = fields.get(key)
+            if isinstance(value, str | int | float) and str(value).strip():
+                found.setdefault(name, " ".join(str(value).split())[:1000])
+    tags = fields.get("tags", fields.get("keywords"))
+    if isinstance(tags, str):
+        tags = tags.split(",")
+    if isinstance(tags, list):
+        names = [str(tag).strip() for tag in tags if isinstance(tag, str | int | float)]
+        if any(names):
+            found["tags"] = [name[:100] for name in names if name][:_MOST_TAGS]
+    return found
+
+
+def _is_yaml(lines: list[str]) -> bool:
+    """Return whether lines can be front matter: a file may also begin with a rule."""
+    return any(_KEY.match(line) for line in lines) or not any(line.strip() for line in lines)
+
+
+def _parse_toml(head: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(head)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _parse_json(text: str) -> tuple[dict[str, Any], str]:
+    try:
+        fields, end = json.JSONDecoder().raw_decode(text[:_LONGEST_FRONT])
+    except (ValueError, RecursionError):
+        return {}, text
+    return known_fields(fields), text[end:].lstrip("\n")
+
+
+def _parse_yaml(lines: list[str]) -> Mapping[str, Any]:
+    """Parse scalars, lists of scalars and block texts at the top level.
+
+    There are no anchors to expand and no types to construct.
+    """
+    fields: dict[str, Any] = {}
+    at = 0
+    while at < len(lines):
+        match = _KEY.match(lines[at])
+        at += 1
+        if match is None:
+            continue
+        start = at
+        while at < len(lines) and (not lines[at].strip() or lines[at][0] in " \t-"):
+            at += 1
+        fields[match[1]] = _value((match[2] or "").strip(), lines[start:at])
+    return fields
+
+
+def _value(inline: str, below: list[str]) -> Any:
+    """Return the value of a key from the text after it and the lines below."""
+    if inline.startswith("[") and (whole := " ".join([inline, *map(str.strip, below)])):
+        return [_scalar(part) for part in whole.strip("[] ").split(",")]
+    if inline and inline[0] in "|>":
+        return " ".join(line.strip() for line in below)
+    items = [line.strip() for line in below if line.strip()]
+    if not inline and items and all(item.startswith("-") for item in items):
+        return [_scalar(item[1:]) for item in items]
+    return _scalar(" ".join([inline, *items]))
+
+
+def _scalar(text: str) -> str:
+    text = text.strip()
+    if text[:1] in {'"', "'"}:
+        quote = text[0]
+        end = text.rfind(quote)
+        if end > 0:
+            return text[1:end].replace("\\" + quote, quote).replace(quote * 2, quote)
+    return text.partition(" #")[0].strip()
+
+
+_UNDERLINE = re.compile(r"([=~*-])\1{2,}\s*$")
+_ADDRESS = re.compile(r"https?://[^\s<>\[\]()\"'`]{1,2000}")
+_LONGEST_TITLE = 120
+
+
+def read_plain(text: str, file: File) -> Page:
+    """Read plain text: underlined lines become headings, text like Markdown stays as it is."""
+    lines = [line.rstrip() for line in text.expandtabs(4).split("\n")]
+    out: list[str] = []
+    levels: list[str] = []
+    at = 0
+    while at < len(lines):
+        mark = _underlining(lines, at)
+        if mark:
+            if mark not in levels:
+                levels.append(mark)
+            out.append("#" * min(6, levels.index(mark) + 1) + " " + lines[at].strip())
+            at += 1
+        elif lines[at] or (out and out[-1]):
+            out.append(lines[at])
+        at += 1
+    while out and not out[-1]:
+        out.pop()
+    title = out[0][2:] if out and out[0].startswith("# ") else default_title(file)
+    found = (page_address(match.rstrip(".,;:!?")) for match in _ADDRESS.findall(text))
+    return Page(
+        title.strip() or default_title(file),
+        "\n".join(out),
+        links=tuple(dict.fromkeys(filter(None, found))),
+    )
+
+
+def _underlining(lines: list[str], at: int) -> str:
+    """Return the character that underlines a heading; empty if the line is not one."""
+    line = lines[at]
+    if not line.strip() or line[0] in " #" or len(line) > _LONGEST_TITLE or at + 1 >= len(lines):
+        return ""
+    if (at and lines[at - 1].strip()) or _UNDERLINE.match(line):
+        return ""
+    match = _UNDERLINE.match(lines[at + 1])
+    near = match is not None and abs(len(match[0]) - len(line)) <= max(3, len(line) // 2)
+    return match[1] if match and near else ""

@@ -1,5 +1,7 @@
 """Blocks of Markdown: those of MkDocs, Docusaurus, VitePress, MyST and GitHub become CommonMark.
 
+Other formats write their admonitions, quotes and code by the same functions.
+
 Each line is read a fixed number of times for each of few levels of nesting.
 """
 
@@ -9,8 +11,12 @@ import html
 import re
 from collections.abc import Sequence
 
-from docstow.formats.admonitions import NAMES, Line, label, quote
+from docstow.formats import ADMONITIONS
 
+#: A line, and whether it is code, which stays verbatim.
+Line = tuple[str, bool]
+
+_LABELS = {"seealso": "See also", "versionadded": "New in version", "admonition": "Note"}
 _OPENING = re.compile(r"\s{0,20}<(h[1-6]|table|pre|style|script|!--)(?=[\s>-]|$)", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,1500}>")
 _CELL = re.compile(r"<t[hd](?=[\s>])[^<>]{0,1500}>", re.IGNORECASE)
@@ -20,7 +26,54 @@ _CODE_CLASS = re.compile(r"(?:lang|language|highlight-source)-([\w+#-]+)")
 _LONGEST = 400
 
 
-def html_block(lines: Sequence[str], at: int) -> tuple[list[Line], int]:
+def label(name: str, title: str = "") -> str:
+    """Return the heading of an admonition: its title, or its name for people."""
+    return title.strip().rstrip(":") or _LABELS.get(name.lower(), name.capitalize())
+
+
+def quote(heading: str, body: Sequence[Line]) -> list[Line]:
+    """Return the lines of a block as a quote; code blocks stay verbatim between quotes.
+
+    Args:
+        heading: in bold before the body; empty for a plain quote.
+        body: the lines.
+    """
+    lines: list[Line] = [("", False)]
+    pending = f"**{heading}:** " if heading else ""
+    for text, code in body:
+        if code:
+            if pending:
+                lines.append((f"> {pending.rstrip()}", False))
+                pending = ""
+            while lines[-1] == (">", False):
+                lines.pop()
+            lines += [(text, True)] if lines[-1][1] else [("", False), (text, True)]
+        elif not text.strip():
+            quoting = lines[-1][0].startswith(">") and not lines[-1][1]
+            lines.append((">" if quoting else "", False))
+        else:
+            if lines[-1][1]:
+                lines.append(("", False))
+            if pending and text.lstrip().startswith(("-", "*", "#", "|", ">", "1.")):
+                lines += [(f"> {pending.rstrip()}", False), (">", False)]
+                pending = ""
+            lines.append((f"> {pending}{text}", False))
+            pending = ""
+    if pending:
+        lines.append((f"> {pending.rstrip()}", False))
+    while lines[-1] == (">", False):
+        lines.pop()
+    return [*lines, ("", False)]
+
+
+def fence(code: str, language: str) -> str:
+    """Return code in a fence that is longer than any fence in it."""
+    runs = [len(run) for run in re.findall(r"`{3,}", code)]
+    marks = "`" * max([3, *(run + 1 for run in runs)])
+    return f"{marks}{language}\n{code}\n{marks}"
+
+
+def _html_block(lines: Sequence[str], at: int) -> tuple[list[Line], int]:
     """Return the block of HTML at a line as Markdown, and its end; ``at`` if there is none."""
     match = _OPENING.match(lines[at])
     if match is None:
@@ -152,7 +205,7 @@ class _Blocks:
         """Write a MyST directive that holds text; return False for one that is code."""
         if name in _NAVIGATION:
             return True
-        if name not in NAMES:
+        if name not in ADMONITIONS:
             return False
         options = [line for line in body if not re.match(r":[\w-]+:", line)]
         self._out += quote(label(name, title), self._inner(options))
@@ -212,7 +265,7 @@ class _Blocks:
         body = self._inner(self._lines[at + 1 : end])
         name = match[1].lower()
         title = match[2] or re.sub(r"\{[^{}]*\}", "", match[3] or "")
-        self._out += quote(label(name, title), body) if name in NAMES else body
+        self._out += quote(label(name, title), body) if name in ADMONITIONS else body
         return end + 1
 
     def _quote(self, at: int) -> int:
@@ -223,7 +276,7 @@ class _Blocks:
             return at
         body = [line.lstrip(" ")[1:].removeprefix(" ") for line in self._lines[at:end]]
         alert = _ALERT.match(body[0])
-        if alert and alert[1].lower() in NAMES:
+        if alert and alert[1].lower() in ADMONITIONS:
             heading = label(alert[1], alert[2])
             self._out += quote(heading, self._inner(body[1:]))
         else:
@@ -231,7 +284,7 @@ class _Blocks:
         return end
 
     def _html(self, at: int) -> int:
-        lines, end = html_block(self._lines, at)
+        lines, end = _html_block(self._lines, at)
         self._out += lines
         return end
 

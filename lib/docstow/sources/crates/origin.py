@@ -1,8 +1,11 @@
-"""Rust crates: versions from the sparse index, rustdoc JSON from docs.rs or a file."""
+"""Rust crates: versions from the sparse index; rustdoc JSON from docs.rs, a file or a toolchain."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +43,16 @@ _DEFAULT_LIMITS = Limits()
 _BUILD_IT = (
     "build it with `cargo +nightly rustdoc --lib -- -Z unstable-options --output-format json` and"
     " run `docstow ingest rustdoc FILE`"
+)
+#: The crates that the component rust-docs-json has, and further ones that it may have.
+_STD_NAMES = ("std", "core", "alloc")
+_STD_EXTRA = ("proc_macro",)
+_STD_FOLDER = Path("share", "doc", "rust", "json")
+_NIGHTLY = "nightly"
+_RUSTC_TIMEOUT_S = 60
+_INSTALL_STD = (
+    "Run `rustup toolchain install nightly --component rust-docs-json`, then `docstow ingest std`; "
+    "or give files from elsewhere: `docstow ingest rustdoc std.json core.json alloc.json`."
 )
 
 
@@ -204,6 +217,56 @@ def read_file(path: Path, limits: Limits = _DEFAULT_LIMITS) -> File:
     except OSError as error:
         raise UnreadableInput(f"{path} cannot be read: {error.strerror}.") from error
     return _file(path.resolve().as_uri(), body)
+
+
+def standard_library(toolchain: str = "") -> list[Path]:
+    """Return the rustdoc JSON of the standard library in an installed toolchain.
+
+    The files are those of ``std``, ``core``, ``alloc`` and further crates of rustup's component.
+
+    Args:
+        toolchain: rustup's name of it; empty for the current one, or ``nightly`` where that has no
+            such files (only nightly toolchains have).
+
+    Raises:
+        CrateNotDocumented: there is no working Rust, no such toolchain, or it lacks the component.
+    """
+    if (rustc := shutil.which("rustc")) is None:
+        raise CrateNotDocumented(f"There is no rustc in PATH. {_INSTALL_STD}")
+    looked = []
+    for name in (toolchain,) if toolchain else ("", _NIGHTLY):
+        if (sysroot := _sysroot(rustc, name)) is None:
+            continue
+        folder = sysroot / _STD_FOLDER
+        files = [folder / f"{each}.json" for each in (*_STD_NAMES, *_STD_EXTRA)]
+        if all(file.is_file() for file in files[: len(_STD_NAMES)]):
+            return [file for file in files if file.is_file()]
+        looked.append(str(folder))
+    if not looked:
+        raise CrateNotDocumented(
+            f"rustc knows no toolchain {toolchain or _NIGHTLY}. {_INSTALL_STD}"
+        )
+    raise CrateNotDocumented(
+        f"The standard library's rustdoc JSON is not in {' or '.join(looked)}. {_INSTALL_STD}"
+    )
+
+
+def _sysroot(rustc: str, toolchain: str) -> Path | None:
+    """Return the folder of a toolchain; None where rustc does not know it."""
+    command = [rustc, *([f"+{toolchain}"] if toolchain else []), "--print", "sysroot"]
+    try:
+        done = subprocess.run(  # noqa: S603 - the operator's own rustc, no shell
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_RUSTC_TIMEOUT_S,
+            check=False,
+            # A query must not install anything.
+            env=os.environ | {"RUSTUP_AUTO_INSTALL": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CrateNotDocumented(f"{rustc} cannot be asked ({error}). {_INSTALL_STD}") from error
+    return Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:

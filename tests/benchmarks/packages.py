@@ -19,11 +19,10 @@ import griffe
 from benchmarks.measure import Taken, fresh, mib, ms, table, timed
 from docstow.core.errors import DocstowError
 from docstow.languages.projects import Projects
-from docstow.languages.projects.packages import ProjectPackages
+from docstow.languages.projects.packages import ProjectPackages, list_files
 from docstow.languages.projects.scan import scan
-from docstow.languages.shared import package_files as contents
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 from docstow.library import Library
 from docstow.store.snapshots import Snapshots
 from docstow.tools import Toolbox, read_package, scan_packages, verify_code
@@ -57,7 +56,7 @@ app = Starlette(routes=[Route("/order", order, methods=["POST"])])
 
 _SCAN = """
 from pathlib import Path
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 from docstow.languages.projects.scan import scan
 print(len(scan(Path({root!r}), ScanCache.load(Path({cache!r}), Path({root!r}))).packages))
 """
@@ -108,7 +107,7 @@ def _python(opened: ProjectPackages) -> list[Package]:
 
 def _files(opened: ProjectPackages, package: Package) -> int:
     try:
-        found = contents.files(package, opened.boundary(package))
+        found = list_files(package, opened.boundary(package))
     except DocstowError:
         return 0
     return sum(each.endswith(".py") for each in found)
@@ -151,7 +150,7 @@ def _stored(folder: Path) -> None:
 
 def _reads(toolbox: Toolbox, opened: ProjectPackages, package: Package) -> None:
     boundary = opened.boundary(package)
-    files = contents.files(package, boundary)
+    files = list_files(package, boundary)
     place = Path(boundary.root, package.import_names[0])
     source = next(each for each in files if each.endswith("__init__.py"))
 

@@ -18,12 +18,19 @@ from docstow.core.model import Document
 from docstow.core.settings import load
 from docstow.languages.shared.diff import COMPATIBLE, PackageChange
 from docstow.languages.shared.findings import Verdict
-from docstow.languages.shared.language import Checking, Comparing, Language, ModuleGraph, Reading
+from docstow.languages.shared.language import (
+    Checking,
+    Comparing,
+    Language,
+    Mention,
+    MessageForm,
+    ModuleGraph,
+    Reading,
+    Texts,
+)
 from docstow.languages.shared.lookup import Installed, Resolver, look_up_all
-from docstow.languages.shared.messages import Mention, MessageForm, Texts
 from docstow.languages.shared.project import Environment, Locked, Package, Scan, ordered
-from docstow.languages.shared.scan_cache import ScanCache
-from docstow.languages.shared.scanning import Finder, LockFile, Scanning, Walk
+from docstow.languages.shared.scanning import Finder, LockFile, ScanCache, Scanning, Walk
 from docstow.languages.shared.surface import Openness, Parameter, Symbol
 from docstow.ops.export import Export
 from docstow.runtime import Runtime

@@ -83,7 +83,7 @@ class PackageIngest:
             PackageNotFound: its files cannot be read.
         """
         from docstow.ingest.publish import Reading
-        from docstow.languages.projects.documents import documents
+        from docstow.languages.projects.packages import collect_documents
 
         package, source = installed.package, installed.source
         language, surface = of_kind(package.ecosystem), installed.project.surface(package)
@@ -92,7 +92,7 @@ class PackageIngest:
         reader = language.reading()
         with self._lock:
             state = _state(installed) if package.editable else ""
-            found = documents(reader.documents(surface), package.name)
+            found = collect_documents(reader.documents(surface), package.name)
             facts = {
                 **_outline(found),
                 "language": language.name,
@@ -143,14 +143,14 @@ def _outline(documents: Sequence[Document]) -> Mapping[str, Any]:
 
 def _state(installed: InstalledPackage) -> str:
     """Return a digest that changes whenever a file of the package does."""
-    from docstow.languages.shared import package_files
+    from docstow.languages.projects.packages import list_files
 
     root = installed.package.files_root
     if root is None:
         return ""
     digest = hashlib.sha256()
     boundary = installed.project.boundary(installed.package)
-    for each in package_files.files(installed.package, boundary):
+    for each in list_files(installed.package, boundary):
         with contextlib.suppress(OSError):
             status = (root / each).stat()
             digest.update(f"{each} {status.st_size} {status.st_mtime_ns}\n".encode())

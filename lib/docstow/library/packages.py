@@ -16,7 +16,7 @@ from docstow.ingest.packages import (
     is_readable,
 )
 from docstow.languages.shared.language import Language, of_kind
-from docstow.languages.shared.version_requests import choose_version, recency
+from docstow.languages.shared.project import choose_version, recency
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects

@@ -139,7 +139,7 @@ def _join_until(pieces: Iterable[str], end: int) -> str:
 
 def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
     """Yield the names of a package, then its files, then what the names are."""
-    from docstow.languages.shared import package_files as contents
+    from docstow.languages.projects.packages import format_tree, list_files
 
     yield f"# {package.name} {package.version}\n\n"
     if package.summary:
@@ -158,8 +158,8 @@ def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
             yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
         if names:
             yield f"{_short(', '.join(f'`{each}`' for each in names))}\n\n"
-    files = contents.files(package, opened.boundary(package))
-    tree = contents.tree(files, package.files_root) if package.files_root else ""
+    files = list_files(package, opened.boundary(package))
+    tree = format_tree(files, package.files_root) if package.files_root else ""
     yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
     if surface is not None:
         for symbol, names in entries:
@@ -220,19 +220,19 @@ def _line(name: str, symbol: Symbol) -> str:
 
 
 def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
-    from docstow.languages.shared import package_files as contents
+    from docstow.languages.projects.packages import format_tree, list_files
 
     boundary = opened.boundary(package)
     plain = path.removeprefix("./").rstrip("/") if not path.startswith("/") else path
     if boundary.inside(plain).is_dir():
-        listed = contents.tree(contents.files(package, boundary), boundary.root, plain)
+        listed = format_tree(list_files(package, boundary), boundary.root, plain)
         if not listed:
             raise DocumentNotFound(f"{package.name} has no readable files in {path}.")
         return f"# {plain}/\n\n```text\n{listed}\n```\n"
     try:
         shown, body = opened.file(package, plain)
     except DocumentNotFound as error:
-        near = _suggest(plain, contents.files(package, boundary))
+        near = _suggest(plain, list_files(package, boundary))
         raise DocumentNotFound(error.message, suggestions=near) from error
     rows = body.decode(errors="replace").splitlines()
     begin, end = _range(lines, len(rows))

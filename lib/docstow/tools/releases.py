@@ -11,7 +11,7 @@ from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, P
 from docstow.core.model import STANDARD
 from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import Lock, parse
-from docstow.languages.shared.version_requests import choose_version
+from docstow.languages.shared.project import choose_version
 from docstow.tools import (
     COUNT,
     TEXT,

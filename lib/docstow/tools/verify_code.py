@@ -13,13 +13,14 @@ from docstow import languages
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version, choose
-from docstow.languages.projects import lockfiles, mentions
+from docstow.languages.projects import mentions
+from docstow.languages.projects.scan import read_lock_text
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_names import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
 from docstow.languages.shared.lookup import Installed, look_up_all
+from docstow.languages.shared.project import choose_version
 from docstow.languages.shared.stored_surface import StoredSurface
-from docstow.languages.shared.version_requests import choose_version
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, Parameter
 
@@ -402,7 +403,7 @@ class StowedPackages:
     def _locked(self, text: str) -> dict[str, str]:
         """Return one version of each package; none where several are locked and none is first."""
         found: dict[str, dict[str, bool]] = {}
-        for each in lockfiles.read(text, self._language):
+        for each in read_lock_text(text, self._language):
             versions = found.setdefault(self._key(each.name), {})
             versions[each.version] = versions.get(each.version, False) or bool(each.direct)
         chosen: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstow.languages.projects.mentions import read_message as read
-from docstow.languages.shared.messages import Mention
+from docstow.languages.shared.language import Mention
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,12 @@ import pytest
 import python_environment
 from docstow.languages.projects import Projects, import_graph
 from docstow.languages.projects.import_graph import import_graph as graph_of
-from docstow.languages.projects.packages import ProjectPackages
+from docstow.languages.projects.packages import ProjectPackages, format_tree, list_files
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import files as python_files
-from docstow.languages.shared import package_files as contents
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 from docstow.languages.typescript import files as node_files
 from docstow.languages.typescript.reading import READING
 from docstow.tools import Toolbox, read_package, scan_packages
@@ -83,10 +82,10 @@ def test_a_tree_reads_no_file(projects: Projects, read: list[str]) -> None:
     opened = ProjectPackages(projects.scan()[1])
     package = opened.package("django")
     read.clear()
-    found = contents.files(package, opened.boundary(package))
+    found = list_files(package, opened.boundary(package))
     assert len(found) > 1000
     assert package.files_root is not None
-    assert len(contents.tree(found, package.files_root).splitlines()) <= 151
+    assert len(format_tree(found, package.files_root).splitlines()) <= 151
     assert read == []
 
 

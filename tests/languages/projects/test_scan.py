@@ -18,7 +18,7 @@ from docstow.core.language_names import folded
 from docstow.languages.projects.scan import scan
 from docstow.languages.python.import_names import import_names
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 from paths import SUPPORT
 from require import unavailable
 from settled import settle

@@ -13,7 +13,7 @@ import pytest
 
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 
 
 def scanned(root: Path) -> Scan:
@@ -325,7 +325,7 @@ UNREADABLE = """
 import os, sys
 from pathlib import Path
 from docstow.languages.projects import scan
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 
 root = Path(sys.argv[1])
 # What is imported only when it is needed may be where this user may not look.

@@ -16,9 +16,8 @@ from docstow.languages.projects.scan import scan
 from docstow.languages.python import lockfiles as locked_python
 from docstow.languages.python import manifests
 from docstow.languages.rust.scanning import read_cargo_lock
-from docstow.languages.shared.manifests import UNREADABLE
 from docstow.languages.shared.project import Locked, Scan
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import UNREADABLE, ScanCache
 from docstow.languages.typescript import lockfiles as locked_node
 from docstow.languages.typescript.scanning import package_json
 

@@ -19,9 +19,9 @@ from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, P
 from docstow.core.model import Document
 from docstow.core.settings import load
 from docstow.languages import LANGUAGES, PYTHON
-from docstow.languages.projects.documents import documents
+from docstow.languages.projects.packages import collect_documents
 from docstow.languages.python.reading import READING
-from docstow.languages.shared.version_requests import choose_version
+from docstow.languages.shared.project import choose_version
 from docstow.runtime import Runtime
 from paths import SUPPORT
 from require import unavailable
@@ -306,9 +306,9 @@ def test_an_editable_package_is_read_anew_when_a_file_of_it_has_changed(
 
     def counted(made: Iterable[Document], name: str) -> list[Document]:
         read.append(name)
-        return documents(made, name)
+        return collect_documents(made, name)
 
-    monkeypatch.setattr("docstow.languages.projects.documents.documents", counted)
+    monkeypatch.setattr("docstow.languages.projects.packages.collect_documents", counted)
     for _ in range(2):
         with runtime_at(tmp_path, root) as runtime:
             call = caller(runtime)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from docstow.languages.shared.places import first_folder
 from docstow.languages.shared.project import Locked
+from docstow.languages.shared.sandbox import first_folder
 from docstow.languages.shared.scanning import KeptSources, LockFile, Scanning
 
 _REQUIRE = re.compile(r"\s*(?:require\s+)?([\w.~-]+(?:/[\w.~!+-]+)*)\s+(v[\w.+-]+)\s*(//.*)?$")

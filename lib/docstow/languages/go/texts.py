@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from docstow.languages.shared.messages import Texts
+from docstow.languages.shared.language import Texts
 
 TEXTS = Texts(
     imports=re.compile(

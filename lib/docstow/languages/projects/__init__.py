@@ -92,7 +92,7 @@ class Projects:
             EnvironmentNotFound: nothing is.
         """
         from docstow.languages.projects.scan import Scans
-        from docstow.languages.shared.scan_cache import ScanCache
+        from docstow.languages.shared.scanning import ScanCache
 
         project = self.get(name)
         with self._lock:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstow.core.errors import DocstowError
+from docstow.languages.projects.packages import list_files
 from docstow.languages.shared.language import ModuleGraph
-from docstow.languages.shared.package_files import files
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 
@@ -77,7 +77,7 @@ def import_graph(package: Package, boundary: Boundary, graph: ModuleGraph | None
         graph: how files of its language import each other; None where nobody reads that.
     """
     graph = graph or ModuleGraph("/", lambda _: {}, lambda *_: iter(()))
-    modules = graph.modules(files(package, boundary))
+    modules = graph.modules(list_files(package, boundary))
     pairs: Counter[tuple[str, str]] = Counter()
     external: Counter[str] = Counter()
     left, unread = _MOST, 0

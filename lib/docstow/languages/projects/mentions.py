@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from docstow.languages.shared.language import LANGUAGES, Language
-from docstow.languages.shared.messages import Mention
+from docstow.languages.shared.language import LANGUAGES, Language, Mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from docstow.core.errors import DocstowError, Forbidden
 from docstow.core.language_names import folded
 from docstow.languages.python.editable import find_checkout, offered_names
 from docstow.languages.python.import_names import import_names, path_files, record_paths
-from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Package, Problem
-from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.sandbox import Boundary, shown
+from docstow.languages.shared.scanning import ScanCache
 
 _LARGEST_METADATA = 4 * 1024 * 1024
 _LARGEST_RECORD = 32 * 1024 * 1024

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from docstow.core.language_names import folded
-from docstow.languages.shared.manifests import table_at, tables_at
-from docstow.languages.shared.scanning import ReadNames
+from docstow.languages.shared.scanning import ReadNames, table_at, tables_at
 
 _REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
 _PYPROJECT = re.compile(r"^\[(?:project|build-system|tool\.\w+|dependency-groups)", re.MULTILINE)

@@ -14,11 +14,9 @@ from docstow.core.errors import DocstowError
 from docstow.core.language_names import folded
 from docstow.languages.python import lockfiles, manifests
 from docstow.languages.python.environment import Site
-from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
-from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import ScanCache
-from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, Scanning, Walk
+from docstow.languages.shared.sandbox import Boundary, shown
+from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, ScanCache, Scanning, Walk
 
 _VENVS = (".venv", "venv", "env")
 _VERSION = re.compile(r"^version(?:_info)?\s*=\s*(\d+\.\d+(?:\.\d+)?)", re.MULTILINE)

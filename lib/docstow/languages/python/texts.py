@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-from docstow.languages.shared.messages import QUOTED, Mention, MessageForm, Texts
+from docstow.languages.shared.language import QUOTED, Mention, MessageForm, Texts
 
 _MARKS = re.compile(
     r"^Traceback \(most recent call last\)|^(?:E\s+)?(?:\w+\.)*"

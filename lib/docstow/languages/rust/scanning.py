@@ -8,10 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.shared.manifests import table_at, tables_at
-from docstow.languages.shared.places import first_folder
 from docstow.languages.shared.project import Locked
-from docstow.languages.shared.scanning import KeptSources, LockFile, ReadNames, Scanning
+from docstow.languages.shared.sandbox import first_folder
+from docstow.languages.shared.scanning import (
+    KeptSources,
+    LockFile,
+    ReadNames,
+    Scanning,
+    table_at,
+    tables_at,
+)
 
 _CARGO = re.compile(r"^\[(?:package|(?:workspace\.|dev-|build-)?dependencies)\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from docstow.languages.rust.check.std import PRIMITIVES, standard_paths
-from docstow.languages.shared.messages import Mention, MessageForm, Texts
+from docstow.languages.shared.language import Mention, MessageForm, Texts
 
 _MARKS = re.compile(r"^error(?:\[E\d{4}\])?: |^\s*-->\s\S+\.rs:\d+", re.MULTILINE)
 #: So many lines around an error may show its code.

@@ -1,9 +1,11 @@
-"""The findings of a check of code: one for each name."""
+"""The findings of a check of code, and the names that are suggested where one does not exist."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
@@ -68,3 +70,138 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         if place not in kept or kept[place].status not in PROBLEMS:
             kept[place] = each
     return tuple(kept[place] for place in sorted(kept))
+
+
+MOST = 3
+#: Names less alike than this help nobody.
+LEAST = 55.0
+#: Names that differ in case and underscores alone.
+SAME = 100.0
+#: What is less alike than this by its letters alone is not compared more closely.
+_ROUGHLY = 50.0
+_MOST_ROUGHLY = 100
+#: Of more names than this those that are alike at all are sifted first.
+_MANY = 100
+_SEPARATORS = re.compile(r"::|[.#/]")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@lru_cache(maxsize=20_000)
+def words(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier in lower case: ``HTTPClient`` as ``http_client``."""
+    return tuple(word.lower() for word in _WORDS.findall(name))
+
+
+@lru_cache(maxsize=20_000)
+def shape(name: str) -> str:
+    """Return whether a name is written as a type, a constant or anything else is."""
+    bare = name.strip("_")
+    if not bare or not bare[0].isupper():
+        return "lower"
+    return "constant" if len(bare) > 1 and bare.isupper() else "type"
+
+
+def name_similarity(wanted: str, name: str) -> float:
+    """Return from 0 to 100 how alike two names are, by letters, by words, and as parts."""
+    from rapidfuzz import fuzz
+    from rapidfuzz.distance import JaroWinkler
+
+    one, other = wanted.lower().strip("_"), name.lower().strip("_")
+    if one.replace("_", "") == other.replace("_", ""):
+        return SAME
+    mine, its = words(wanted), words(name)
+    common = len(set(mine) & set(its))
+    together = 100.0 * 2 * common / (len(set(mine)) + len(set(its))) if mine and its else 0.0
+    sorted_ratio = fuzz.ratio(" ".join(sorted(mine)), " ".join(sorted(its)))
+    spelt = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
+    return max(spelt, 0.5 * together + 0.5 * sorted_ratio, 0.88 * together)
+
+
+class Listing:
+    """Many names, of which few are ever alike.
+
+    Args:
+        paths: full names; those with a private part are left out.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._by_last: dict[str, list[str]] = {}
+        for path in paths:
+            parts = _SEPARATORS.split(path)
+            if not any(part.startswith("_") for part in parts):
+                self._by_last.setdefault(parts[-1], []).append(path)
+        self._rough = _Rough(list(self._by_last))
+
+    def named(self, last: str) -> list[str]:
+        """Return the full names that end in a name."""
+        return self._by_last.get(last, [])
+
+    def like(self, wanted: str) -> list[str]:
+        """Return the names that may come near a name, by their letters or by their words."""
+        return [path for last in self._rough.like(wanted) for path in self._by_last[last]]
+
+
+class _Rough:
+    """Identifiers that are sifted before they are compared one by one."""
+
+    def __init__(self, lasts: list[str]) -> None:
+        self._lasts = lasts
+        self._lower = [each.lower() for each in lasts]
+        self._sorted = [" ".join(sorted(words(each))) for each in lasts]
+
+    def like(self, wanted: str) -> list[str]:
+        """Return the names that may come near a name, by their letters or by their words."""
+        from rapidfuzz import fuzz, process
+
+        places: dict[int, None] = {}
+        word_by_word = " ".join(sorted(words(wanted)))
+        for query, choices in ((wanted.lower(), self._lower), (word_by_word, self._sorted)):
+            found = process.extract(
+                query, choices, scorer=fuzz.ratio, score_cutoff=_ROUGHLY, limit=_MOST_ROUGHLY
+            )
+            places |= dict.fromkeys(place for _, _, place in found)
+        return [self._lasts[place] for place in places]
+
+
+def _differ_in_one_letter(one: str, other: str) -> bool:
+    return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
+def nearest(
+    wanted: str,
+    siblings: Iterable[str],
+    others: Iterable[str] = (),
+    *,
+    most: int = MOST,
+    shaped: bool = True,
+) -> tuple[str, ...]:
+    """Return the names most like a wanted one.
+
+    Args:
+        wanted: the last segment that was not found.
+        siblings: full names of what stands beside it; they count more.
+        others: full names of what is elsewhere: of these only near misses count.
+        most: how many at most.
+        shaped: types are only suggested for types, functions for functions.
+    """
+    scores: dict[str, float] = {}
+    for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
+        by_last: dict[str, list[str]] = {}
+        for full in names:
+            by_last.setdefault(_SEPARATORS.split(full)[-1], []).append(full)
+        few = _Rough(list(by_last)).like(wanted) if len(by_last) > _MANY else by_last
+        for last in few:
+            if last.startswith("_") and not wanted.startswith("_"):
+                continue
+            score = name_similarity(wanted, last)
+            if shaped and score < SAME and shape(last) != shape(wanted):
+                continue
+            if score >= LEAST and _differ_in_one_letter(wanted, last):
+                # A letter that is wrong is no worse than one that is too much.
+                score = max(score, 100.0 - 50.0 / len(last))
+            score += 2.0 * (shape(last) == shape(wanted))
+            if score >= least:
+                for full in by_last[last]:
+                    scores[full] = max(score + extra, scores.get(full, 0.0))
+    ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
+    return tuple(ordered[:most])

@@ -1,10 +1,11 @@
-"""The record of a language, and the registry of all of them.
+"""The record of a language with its capabilities, and the registry of all languages.
 
 Whoever works with any language asks its record; nothing else branches on languages.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from docstow.languages.shared.diff import PackageChange
     from docstow.languages.shared.findings import Verdict
     from docstow.languages.shared.lookup import Resolver
-    from docstow.languages.shared.messages import Texts
     from docstow.languages.shared.project import Package, Scan
     from docstow.languages.shared.scanning import Scanning
     from docstow.languages.shared.surface import Surface
@@ -222,3 +222,58 @@ def documented() -> tuple[Language, ...]:
 def names() -> tuple[str, ...]:
     """Return the names by which callers say a language whose packages are stowed."""
     return tuple(name for each in documented() for name in each.names)
+
+
+#: A quoted name; compilers that are asked to speak nicely use curly quotes.
+QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that a message says is wrong.
+
+    Attributes:
+        package: the import name or specifier that begins it.
+        names: what is below it; empty where the whole package is not found.
+        line: of the text, from 1.
+    """
+
+    package: str
+    names: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageForm:
+    """Error messages of one program.
+
+    Attributes:
+        language: of the code that they complain about.
+        marks: found in every such message.
+        mentions: yields the names that the lines of a message speak of.
+        compiled: whether a compiler words them; its messages are recognised first.
+    """
+
+    language: str
+    marks: re.Pattern[str]
+    mentions: Callable[[Sequence[str]], Iterator[Mention]]
+    compiled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """How texts of a language and about it are recognised.
+
+    Attributes:
+        messages: forms of error messages.
+        imports: finds what code imports; one of its groups has the names, separated by commas.
+        is_package: whether an imported name is that of a package, not the language's own.
+        code: finds lines that only code of the language has; None where it is not checked.
+        dialect: which of the language's names a piece of code is in; its first if empty.
+    """
+
+    messages: tuple[MessageForm, ...] = ()
+    imports: re.Pattern[str] | None = None
+    is_package: Callable[[str], bool] = lambda _: True
+    code: re.Pattern[str] | None = None
+    dialect: Callable[[str], str] = lambda _: ""

@@ -7,11 +7,12 @@ alike.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -256,3 +257,18 @@ def _outside(path: str | Path) -> Forbidden:
         f"{_shown(path)} does not lead to a file inside the project; give a path relative to the"
         " package, as its file tree lists it."
     )
+
+
+def shown(place: Path, boundary: Boundary) -> str:
+    """Return a place relative to the root; absolute where it is elsewhere."""
+    try:
+        return place.relative_to(boundary.root).as_posix()
+    except ValueError:
+        return place.as_posix()
+
+
+def first_folder(places: Iterable[Path]) -> Path | None:
+    """Return the first place that is a folder; None where there is none."""
+    with contextlib.suppress(OSError):
+        return next((each for each in places if each.is_dir()), None)
+    return None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
-from docstow.languages.shared import stored_surface
+from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.surface import Definition, NodeSurface
@@ -41,7 +41,7 @@ def documents(surface: NodeSurface) -> Iterator[Document]:
         if each.kind == "module" or (each.kind in _OWNERS and each.parent in modules)
     ]
     everything = {path: surface.everything(path) for path in owners}
-    for each in stored_surface.add_names(found, homes, everything):
+    for each in add_names(found, homes, everything):
         whole = each.path == surface.name and each.kind != "page"
         facts = {"beside": surface.beside()} if whole else {}
         if "parameters" in each.attributes and (through := surface.through(each.path)):
@@ -120,7 +120,7 @@ def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
     if symbol.target:
         attributes["target"] = symbol.target
     if symbol.parameters is not None:
-        attributes["parameters"] = stored_surface.pack_parameters(symbol.parameters)
+        attributes["parameters"] = pack_parameters(symbol.parameters)
     title = symbol.path.removeprefix(parent).lstrip(".") if parent else symbol.path
     return Document(
         symbol.path,

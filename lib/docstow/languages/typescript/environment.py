@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import DocstowError, Forbidden
-from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Package, Problem
-from docstow.languages.shared.sandbox import Boundary
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.sandbox import Boundary, shown
+from docstow.languages.shared.scanning import ScanCache
 
 _MAX_MANIFEST = 2 * 1024 * 1024
 _MAX_SUMMARY = 300

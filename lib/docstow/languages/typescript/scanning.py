@@ -8,11 +8,17 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from docstow.languages.shared.manifests import table_at
-from docstow.languages.shared.places import shown
 from docstow.languages.shared.project import Environment, Locked, Problem, ordered
-from docstow.languages.shared.scan_cache import ScanCache
-from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, Scanning, Walk
+from docstow.languages.shared.sandbox import shown
+from docstow.languages.shared.scanning import (
+    Finder,
+    LockFile,
+    ReadNames,
+    ScanCache,
+    Scanning,
+    Walk,
+    table_at,
+)
 from docstow.languages.typescript import lockfiles
 from docstow.languages.typescript.environment import NodeModules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from docstow.languages.shared.messages import QUOTED, Mention, MessageForm, Texts
+from docstow.languages.shared.language import QUOTED, Mention, MessageForm, Texts
 from docstow.languages.typescript.package_json import BUILTIN
 
 _TSC = re.compile(r"\berror TS\d{4}: ")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from docstow.languages.projects.scan import scan
 from docstow.languages.shared.project import Scan
-from docstow.languages.shared.scan_cache import ScanCache
+from docstow.languages.shared.scanning import ScanCache
 from settled import settle
 
 

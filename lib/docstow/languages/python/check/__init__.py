@@ -15,9 +15,8 @@ from docstow.languages.python.check.member_check import MemberCheck
 from docstow.languages.python.check.parse import Parsed, parse
 from docstow.languages.python.check.scopes import collect_scopes, outer_nodes
 from docstow.languages.python.check.value_types import LocalType, PackageType, ValueType
-from docstow.languages.shared.arguments import mismatch_of_all
 from docstow.languages.shared.findings import Finding, Verdict, sort_findings
-from docstow.languages.shared.lookup import Answer, Names, Resolver
+from docstow.languages.shared.lookup import Answer, Names, Resolver, mismatch_of_all
 
 #: Names that a class has through its metaclass or a decorator.
 _METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})

@@ -37,8 +37,7 @@ from docstow.languages.python.check.value_types import (
     without_none,
 )
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.shared.arguments import PassedArguments
-from docstow.languages.shared.lookup import Names
+from docstow.languages.shared.lookup import Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
 #: Classes of what literals and comprehensions make.

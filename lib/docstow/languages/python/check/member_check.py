@@ -8,8 +8,8 @@ from docstow.languages.python.builtin_names import CLASS_NAMES
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.value_types import LocalType, PackageType, ValueType
 from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.findings import name_similarity
 from docstow.languages.shared.lookup import Answer, Names, absent
-from docstow.languages.shared.suggestions import name_similarity
 from docstow.languages.shared.surface import Openness
 
 #: How similar, of 100, the nearest known name of a class must be before a missing one that is read

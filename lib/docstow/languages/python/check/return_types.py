@@ -17,8 +17,7 @@ from docstow.languages.python.check.value_types import (
 from docstow.languages.python.source.declarations import function_headers
 from docstow.languages.python.source.signature import parameters
 from docstow.languages.python.source.syntax import Function, positional
-from docstow.languages.shared.arguments import PassedArguments, mismatch
-from docstow.languages.shared.lookup import Installed
+from docstow.languages.shared.lookup import Installed, PassedArguments, mismatch
 from docstow.languages.shared.surface import Symbol
 
 #: Decorators that make context managers, with what the name of the manager's class has more.

@@ -25,8 +25,13 @@ from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
 from docstow.languages.rust.check.syntax import parser, text_of
 from docstow.languages.rust.check.traits import TraitsInScope
 from docstow.languages.rust.check.types import VariableScopes
-from docstow.languages.shared.findings import Finding, Verdict, sort_findings
-from docstow.languages.shared.suggestions import name_similarity, nearest
+from docstow.languages.shared.findings import (
+    Finding,
+    Verdict,
+    name_similarity,
+    nearest,
+    sort_findings,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree

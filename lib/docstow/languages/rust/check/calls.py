@@ -15,7 +15,7 @@ from docstow.languages.rust.check.std import is_standard
 from docstow.languages.rust.check.syntax import text_of
 from docstow.languages.rust.check.traits import TraitsInScope
 from docstow.languages.rust.check.types import FUTURE, Type, Variables
-from docstow.languages.shared.suggestions import nearest
+from docstow.languages.shared.findings import nearest
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
 from docstow.languages.rust.check.std import STANDARD, is_standard, std_traits, tables
 from docstow.languages.rust.check.undocumented import Tables, Undocumented
-from docstow.languages.shared.suggestions import nearest, shape
+from docstow.languages.shared.findings import nearest, shape
 
 TYPES = frozenset({"struct", "enum", "union", "primitive"})
 FUNCTIONS = frozenset({"function", "method"})

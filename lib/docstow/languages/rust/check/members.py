@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from docstow.languages.rust.check.crate_names import TYPES, Crates, Found, standard
 from docstow.languages.rust.check.std import PRELUDE, is_standard, std_traits, universal_names
-from docstow.languages.shared.suggestions import nearest
+from docstow.languages.shared.findings import nearest
 
 _MOST_DEREFS = 4
 #: Inherent methods of ``dyn Any`` and ``dyn Error``.

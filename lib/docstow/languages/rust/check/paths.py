@@ -18,8 +18,7 @@ from docstow.languages.rust.check.crate_names import (
 from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
-from docstow.languages.shared.findings import Status
-from docstow.languages.shared.suggestions import name_similarity
+from docstow.languages.shared.findings import Status, name_similarity
 
 ByTrait = Callable[[str], bool]
 _MOST_HOPS = 4

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from docstow.languages.rust.check.scope import read_scope
 from docstow.languages.rust.check.std import standard_types
 from docstow.languages.rust.check.syntax import parser
-from docstow.languages.shared.suggestions import words
+from docstow.languages.shared.findings import words
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot

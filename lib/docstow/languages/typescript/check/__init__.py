@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from docstow.languages.shared.arguments import PassedArguments, mismatch
-from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, sort_findings
-from docstow.languages.shared.lookup import Answer, Names, Resolver, absent
-from docstow.languages.shared.suggestions import name_similarity, nearest
+from docstow.languages.shared.findings import (
+    PROBLEMS,
+    Finding,
+    Verdict,
+    name_similarity,
+    nearest,
+    sort_findings,
+)
+from docstow.languages.shared.lookup import (
+    Answer,
+    Names,
+    PassedArguments,
+    Resolver,
+    absent,
+    mismatch,
+)
 from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, object_keys
 from docstow.languages.typescript.check.scope import Name, Scope
 from docstow.languages.typescript.check.syntax import Tree, call_arguments, child, text_of

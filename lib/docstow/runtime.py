@@ -27,14 +27,10 @@ from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import LOOPBACK, Settings
 from docstow.embedding.models import Models
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import RENEW, STOW, SYNC
-from docstow.ingest.jobs.queue import LocalQueue, Message, Queue
-from docstow.ingest.jobs.sqs import SqsEvents, SqsQueue
-from docstow.ingest.jobs.store import Jobs
-from docstow.ingest.jobs.worker import Worker
+from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
 from docstow.ingest.packages import PackageIngest
-from docstow.ingest.resolver import CrateResolver
+from docstow.ingest.queue import Enqueuer, LocalQueue, Message, Queue, SqsQueue
+from docstow.ingest.worker import SqsEvents, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.library.packages import Packages
@@ -43,6 +39,7 @@ from docstow.library.requests import CrateRequests, RenewalRequests, SyncRequest
 from docstow.ops.background import Background
 from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
+from docstow.sources.crates import CrateResolver
 from docstow.sources.registry import Registry
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import (
@@ -63,11 +60,10 @@ if TYPE_CHECKING:
     from docstow.index.catalog import Catalog
     from docstow.ingest.collections import Collections
     from docstow.ingest.crates import CrateTask, RustdocFiles
-    from docstow.ingest.jobs.worker import Task
     from docstow.ingest.preload import CratePreload
-    from docstow.ingest.publish import Publisher
-    from docstow.ingest.renewal import RenewalTask
+    from docstow.ingest.publish import Publisher, RenewalTask
     from docstow.ingest.sync import SyncTask
+    from docstow.ingest.worker import Task
     from docstow.ops.upkeep import Upkeep
     from docstow.server.mcp import Protocol
     from docstow.sources.presets import Presets
@@ -274,7 +270,7 @@ class Runtime:
     @lazy
     def renewals(self) -> RenewalTask:
         """Makes snapshots of an older recipe again."""
-        from docstow.ingest.renewal import RenewalTask
+        from docstow.ingest.publish import RenewalTask
 
         return RenewalTask(self.snapshots, self.publisher)
 

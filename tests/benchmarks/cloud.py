@@ -30,7 +30,7 @@ from typing import Any
 from benchmarks.measure import ms, table
 from docstow.core.model import STANDARD
 from docstow.core.settings import load
-from docstow.ingest.jobs.model import SUCCESS, Job
+from docstow.ingest.jobs import SUCCESS, Job
 from docstow.ops.audit import Verified
 from docstow.runtime import SAMPLE, Runtime
 from paths import REPOSITORY as ROOT

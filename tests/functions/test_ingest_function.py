@@ -14,7 +14,7 @@ import pytest
 from docstow.cli import main
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.model import STOW, subject
+from docstow.ingest.jobs import STOW, subject
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from paths import REPOSITORY

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from infra.pack import HEAVY
 
-from docstow.ingest.jobs.model import QUEUED
-from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs import QUEUED, Jobs
 from docstow.sources.registry import Registry
 from docstow.store.objects import DirectoryStore
 from paths import REPOSITORY

@@ -12,24 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter, JobNotFound
-from docstow.ingest.jobs import finished
-from docstow.ingest.jobs.model import (
+from docstow.ingest.jobs import (
     ABANDONED,
     COUNTS,
     ERRORS_KEPT,
     FAILED,
+    FINISHED,
     FULL,
+    KEPT,
+    MOST_RESUMED,
     QUEUED,
     RUNNING,
     SUCCESS,
     Job,
     JobError,
+    Jobs,
     Progress,
     lease_key,
     with_error,
     without_secrets,
 )
-from docstow.ingest.jobs.store import KEPT, MOST_RESUMED, Jobs
 from docstow.store.objects import DirectoryStore, ObjectStore, Stored, open_store
 from schedules import Memory
 from servers.s3 import Bucket
@@ -311,7 +313,7 @@ def test_what_has_ended_is_read_once_by_anybody() -> None:
     store.create(f"jobs/{jobs[1].id}.json", again)
     assert looked(waiting)[0] == sorted(job.id for job in (jobs[1], jobs[5]))
     for damaged in (b"", b"{", gzip.compress(b"[]"), gzip.compress(b'{"schema": 9, "ended": {}}')):
-        store.objects[finished.KEY] = (damaged, store.now)
+        store.objects[FINISHED] = (damaged, store.now)
         assert looked(Jobs.states) == ({SUCCESS: 2, FAILED: 1, QUEUED: 2}, 5)
         assert looked(waiting)[1] == 5
         assert looked(waiting)[1] == 2

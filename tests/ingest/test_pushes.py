@@ -17,7 +17,7 @@ from docstow.core.errors import DocumentNotFound, InvalidParameter, SourceNotFou
 from docstow.core.model import CRATE, document_id
 from docstow.core.settings import load
 from docstow.ingest.collections import DEFAULT, Pushed
-from docstow.ingest.jobs.model import QUEUED, SUCCESS
+from docstow.ingest.jobs import QUEUED, SUCCESS
 from docstow.runtime import Runtime
 from docstow.sources import collection as pushed
 from servers.s3 import Bucket

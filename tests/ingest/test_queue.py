@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import UnreadableInput
-from docstow.ingest.jobs.queue import Busy, EndOfQueue, LocalQueue, Message, decode, find_job_id
+from docstow.ingest.queue import Busy, EndOfQueue, LocalQueue, Message, decode, find_job_id
 
 
 @pytest.fixture

@@ -20,13 +20,11 @@ from docstow.index import profiles
 from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
 from docstow.ingest.crates import CrateTask
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, lease_key
-from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.store import Jobs
-from docstow.ingest.jobs.worker import Worker
+from docstow.ingest.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, Jobs, lease_key
 from docstow.ingest.publish import Publisher
+from docstow.ingest.queue import Busy, Enqueuer, Message
 from docstow.ingest.sync import SyncTask
+from docstow.ingest.worker import Worker
 from docstow.library.prose import Prose
 from docstow.library.requests import SyncRequests
 from docstow.runtime import Runtime
@@ -550,7 +548,7 @@ def test_a_crate_is_stowed_as_crates_are(bench: Bench) -> None:
 # is called, or returns, for the n-th time.
 PROGRAM = """
 import os, signal, sys
-from docstow.ingest.jobs.queue import Message
+from docstow.ingest.queue import Message
 from docstow.runtime import Runtime
 from docstow.core.settings import load
 

@@ -27,8 +27,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import Source
 from docstow.core.settings import Settings, load
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import (
+from docstow.ingest.jobs import (
     ABANDONED,
     FAILED,
     FULL,
@@ -39,12 +38,11 @@ from docstow.ingest.jobs.model import (
     SUCCESS,
     SYNC,
     Job,
+    Jobs,
     subject,
 )
-from docstow.ingest.jobs.queue import Busy, Message
-from docstow.ingest.jobs.sqs import LEAST_S, SqsEvents, SqsQueue
-from docstow.ingest.jobs.store import Jobs
-from docstow.ingest.jobs.worker import OUT_OF_TIME, Worker
+from docstow.ingest.queue import Busy, Enqueuer, Message, SqsQueue
+from docstow.ingest.worker import LEAST_S, OUT_OF_TIME, SqsEvents, Worker
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
 from docstow.store.objects import DirectoryStore
@@ -216,7 +214,7 @@ def test_a_killed_workers_message_is_done_when_it_comes_again(
 
 
 def _abandoned() -> Any:
-    from docstow.ingest.jobs.model import JobError
+    from docstow.ingest.jobs import JobError
 
     return JobError(ABANDONED, "", "Whoever ran this job stopped.")
 

@@ -21,10 +21,8 @@ from docstow.cli import main
 from docstow.core.errors import InvalidParameter, SnapshotGone, StoreError
 from docstow.core.model import Recipe, Revision, Snapshot, Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import FAILED, SUCCESS
-from docstow.ingest.jobs.queue import Message
-from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.jobs import FAILED, SUCCESS, Jobs
+from docstow.ingest.queue import Enqueuer, Message
 from docstow.ops.audit import verify
 from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up, drop_cards

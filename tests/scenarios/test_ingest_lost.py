@@ -17,8 +17,8 @@ from docstow.core import concurrency
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.model import STOW, SUCCESS, SYNC, subject
-from docstow.ingest.jobs.queue import Busy, Message
+from docstow.ingest.jobs import STOW, SUCCESS, SYNC, subject
+from docstow.ingest.queue import Busy, Message
 from docstow.ops.audit import verify
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import DirectoryStore

@@ -16,7 +16,7 @@ import pytest
 
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.model import FAILED, QUEUED, RUNNING, STOW, SUCCESS, Job, subject
+from docstow.ingest.jobs import FAILED, QUEUED, RUNNING, STOW, SUCCESS, Job, subject
 from docstow.runtime import SAMPLE, Runtime
 from servers import loopback
 from servers.docs_rs import DocsRs
@@ -29,7 +29,7 @@ PROGRAM = """
 import json, sys, time
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.jobs.model import RUNNING, STOW, subject
+from docstow.ingest.jobs import RUNNING, STOW, subject
 from docstow.runtime import Runtime
 
 runtime = Runtime(load(json.loads(sys.argv[1]), {}))

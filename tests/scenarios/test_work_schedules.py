@@ -17,12 +17,9 @@ from hypothesis import strategies as st
 
 from docstow.core.errors import StoreError, UpstreamError
 from docstow.core.model import Source
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import STOW, SUCCESS, Job, subject
-from docstow.ingest.jobs.queue import Message
-from docstow.ingest.jobs.sqs import FIRST_PAUSE_S, LEAST_S, SqsEvents, SqsQueue
-from docstow.ingest.jobs.store import Jobs
-from docstow.ingest.jobs.worker import Worker
+from docstow.ingest.jobs import STOW, SUCCESS, Job, Jobs, subject
+from docstow.ingest.queue import Enqueuer, Message, SqsQueue
+from docstow.ingest.worker import FIRST_PAUSE_S, LEAST_S, SqsEvents, Worker
 from docstow.ops.upkeep import LOST_S
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, Stored, Unchanged

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.settings import MIB
-from docstow.ingest.jobs.model import INCREMENTAL, SUCCESS
+from docstow.ingest.jobs import INCREMENTAL, SUCCESS
 
 if TYPE_CHECKING:
     from docstow.runtime import Runtime

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError, InvalidParameter
-from docstow.ingest.jobs.model import FAILED, Job
+from docstow.ingest.jobs import FAILED, Job
 
 if TYPE_CHECKING:
     from docstow.core.model import Source

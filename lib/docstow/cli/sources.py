@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.ingest.jobs.model import FULL, INCREMENTAL, SUCCESS
+from docstow.ingest.jobs import FULL, INCREMENTAL, SUCCESS
 from docstow.sources import kinds
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     }
     created = runtime.toolbox.call("create_source", arguments).structured or {}
     # What goes wrong is printed here; the log of a server would tell it twice more.
-    for name in ("docstow.ingest.jobs.worker", "docstow.ingest.jobs.queue"):
+    for name in ("docstow.ingest.worker", "docstow.ingest.queue"):
         logging.getLogger(name).setLevel(logging.ERROR)
     begun = time.monotonic()
     job = runtime.sync.start(created["source_id"], FULL if options.full else INCREMENTAL)

@@ -11,7 +11,7 @@ from docstow import formats
 from docstow.core.errors import DocstowError, InternalError
 from docstow.core.model import Document, File, Known, Relation
 from docstow.core.urls import canonical_url
-from docstow.ingest.jobs.model import ERRORS_KEPT, JobError
+from docstow.ingest.jobs import ERRORS_KEPT, JobError
 from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped, collection
 
 log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from docstow.sources.collection import KIND, Text, encode, file_of, key, prefix
 from docstow.store.update import RAW, update
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.model import Job
+    from docstow.ingest.jobs import Job
     from docstow.sources.registry import Registry
     from docstow.store.objects import ObjectStore
 

@@ -18,17 +18,17 @@ from docstow.core.errors import (
     VersionYanked,
 )
 from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source, pack_definitions
-from docstow.ingest.jobs.model import SUCCESS, Job
-from docstow.ingest.jobs.queue import Busy
+from docstow.ingest.jobs import SUCCESS, Job
 from docstow.ingest.publish import Publisher, Reading
+from docstow.ingest.queue import Busy
 from docstow.languages.rust import rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, merge_siblings, read_siblings
 from docstow.sources.crates.origin import read_file
 from docstow.text.chunking import first_sentence
 
 if TYPE_CHECKING:
-    from docstow.ingest.resolver import CrateResolver
     from docstow.net.decompress import Limits
+    from docstow.sources.crates import CrateResolver
     from docstow.store.leases import Leases
     from docstow.store.snapshots import Snapshots
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, DocstowError, InternalError
-from docstow.ingest.jobs.enqueue import Enqueuer
-from docstow.ingest.jobs.model import STOW, subject
+from docstow.ingest.jobs import STOW, subject
+from docstow.ingest.queue import Enqueuer
 from docstow.store.objects import tolerate_read_only
 from docstow.store.usage import PRE_INGESTED, Pins
 
 if TYPE_CHECKING:
     from docstow.ingest.crates import CrateTask
-    from docstow.ingest.resolver import CrateResolver
+    from docstow.sources.crates import CrateResolver
 
 log = logging.getLogger(__name__)
 

@@ -21,16 +21,16 @@ from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
 from docstow.ingest.crates import CrateTask, succeeded
-from docstow.ingest.jobs.model import (
+from docstow.ingest.jobs import (
     COUNTS,
     FULL,
     SUCCESS,
     Job,
     JobError,
+    Jobs,
     Progress,
     without_secrets,
 )
-from docstow.ingest.jobs.store import Jobs
 from docstow.ingest.publish import Publisher, Reading
 from docstow.sources import kind_of
 from docstow.store.objects import Conflict

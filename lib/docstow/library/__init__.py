@@ -16,8 +16,8 @@ from docstow.core.errors import (
 )
 from docstow.core.model import CRATE, LOCAL, Snapshot
 from docstow.core.versions import Version, choose
-from docstow.ingest.resolver import CrateResolver, library_name
 from docstow.library.indexes import IndexCache
+from docstow.sources.crates import CrateResolver, library_name
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from docstow.core import auth
 from docstow.core.errors import Ingesting
 from docstow.core.model import Snapshot, Source
-from docstow.ingest.jobs.model import (
+from docstow.ingest.jobs import (
     FAILED,
     INCREMENTAL,
     RENEW,
     STOW,
     SUCCESS,
     Job,
+    Jobs,
     subject,
 )
-from docstow.ingest.jobs.queue import Busy, EndOfQueue
-from docstow.ingest.jobs.store import Jobs
+from docstow.ingest.queue import Busy, EndOfQueue
 from docstow.store.objects import ReadOnlyStore
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.enqueue import Enqueuer
+    from docstow.ingest.queue import Enqueuer
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 

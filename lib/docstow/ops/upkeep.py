@@ -28,8 +28,8 @@ from docstow.store.update import Codec, update
 from docstow.store.usage import TOUCHED_PREFIX, Pins
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.enqueue import Enqueuer
-    from docstow.ingest.jobs.store import Jobs
+    from docstow.ingest.jobs import Jobs
+    from docstow.ingest.queue import Enqueuer
     from docstow.sources.registry import Registry
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
-from docstow.ingest.jobs.model import FAILED, QUEUED, RUNNING, SUCCESS
+from docstow.ingest.jobs import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, Parameter

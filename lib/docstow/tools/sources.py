@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter, JobNotFound
-from docstow.ingest.jobs.model import INCREMENTAL, MODES
+from docstow.ingest.jobs import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
@@ -17,8 +17,7 @@ from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
-    from docstow.ingest.jobs.model import Job
-    from docstow.ingest.jobs.store import Jobs
+    from docstow.ingest.jobs import Job, Jobs
     from docstow.library.prose import Prose
     from docstow.library.requests import SyncRequests
     from docstow.sources.presets import Preset

@@ -1,11 +1,18 @@
-"""The kinds of Rust crates: those of docs.rs, and those that were read from a file."""
+"""Rust crates: their kinds, of docs.rs and of files, and which version answers a request."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from docstow.core.errors import InvalidParameter
-from docstow.core.model import CRATE, LOCAL, Registration, Source
-from docstow.core.versions import Version
+from docstow.core.model import CRATE, LOCAL, Head, Registration, Revision, Snapshot, Source
+from docstow.core.versions import Version, choose
 from docstow.sources import SourceKind
+
+if TYPE_CHECKING:
+    from docstow.sources.crates.origin import CrateOrigin
+    from docstow.store.snapshots import Snapshots
 
 
 def canonical(uri: str) -> str:
@@ -40,3 +47,71 @@ KIND = SourceKind(
     evictable=True,
 )
 LOCAL_KIND = SourceKind(LOCAL, profile="items", catalogued=True)
+
+
+class CrateResolver:
+    """Finds the version that answers a request for a crate.
+
+    A crate that was stored from a file answers for its name: neither docs.rs nor the index is
+    asked about it, unless a version is wanted that no file holds. So the name of a private
+    crate never leaves the machine.
+
+    Args:
+        snapshots: the published snapshots.
+        open_origin: opens docs.rs and the index of crates.
+        target: compilation target of the docs; empty for each crate's default.
+    """
+
+    def __init__(
+        self, snapshots: Snapshots, open_origin: Callable[[], CrateOrigin], target: str
+    ) -> None:
+        self._snapshots = snapshots
+        self._open_origin = open_origin
+        self.target = target
+
+    @property
+    def origin(self) -> CrateOrigin:
+        """docs.rs and the index of crates."""
+        return self._open_origin()
+
+    def resolve(self, name: str, requirement: str = "") -> tuple[Revision, Snapshot | None]:
+        """Return what answers a request, and its snapshot if it is stored already.
+
+        Args:
+            name: the crate; ``-`` and ``_`` may be mixed up.
+            requirement: an exact version, a Cargo requirement, or empty for the latest.
+
+        Raises:
+            CrateNotFound, VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
+        """
+        if (local := self.stored(LOCAL, library_name(name), requirement)) is not None:
+            return local.revision, local
+        revision = self.resolve_upstream(name, requirement)
+        return revision, self._snapshots.answering(revision.source)
+
+    def resolve_upstream(self, name: str, requirement: str = "", *, target: str = "") -> Revision:
+        """Return what the index has for a request, whatever is stored.
+
+        Raises:
+            as :meth:`resolve` does.
+        """
+        return self.origin.resolve(name, requirement, target=target or self.target)
+
+    def stored(self, kind: str, name: str, requirement: str) -> Snapshot | None:
+        """Return the best stored version that matches."""
+        heads = self.stored_heads(kind, name)
+        best = choose(requirement, heads)
+        return self._snapshots.load(heads[best]) if best is not None else None
+
+    def stored_heads(self, kind: str, name: str) -> dict[str, Head]:
+        """Return the heads of a name's stored versions, by version."""
+        return {
+            head.source.version: head
+            for head in self._snapshots.heads(kind, name)
+            if head.snapshot_id and (kind == LOCAL or head.source.target == self.target)
+        }
+
+
+def library_name(name: str) -> str:
+    """Return a crate's name as files have it: they name the library, which has no ``-``."""
+    return name.replace("-", "_")

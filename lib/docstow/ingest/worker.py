@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,18 +17,26 @@ from docstow.core.errors import (
     TooManyRequests,
     UnreadableInput,
 )
-from docstow.ingest.jobs.model import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, with_error
-from docstow.ingest.jobs.queue import Busy, Message
+from docstow.ingest.jobs import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, Jobs, with_error
+from docstow.ingest.queue import Busy, Message, decode, find_job_id
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
-    from docstow.ingest.jobs.store import Jobs
+    from docstow.ingest.queue import SqsQueue
     from docstow.store.leases import Leases
 
 log = logging.getLogger(__name__)
 
 #: The kind of error of a job that was cut off by the platform's limit of time.
 OUT_OF_TIME = "out_of_time"
+
+#: Pauses before the second try of SQS and before any, in seconds; each is twice the one before.
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 30, 900
+#: Pause of a message of SQS whose job another worker does, in seconds.
+BUSY_PAUSE_S = 10
+#: No message is begun with less time left than this, in seconds; and so long before the end what
+#: is under way is written down as cut off.
+LEAST_S, RESERVE_S = 15.0, 5.0
 
 
 class Task(Protocol):
@@ -141,6 +150,116 @@ class Worker:
         log.warning("the job %s %s: %s", job.id, "failed" if last else "is tried again", message)
         state = FAILED if last else QUEUED
         self._jobs.change(job, state=state, **with_error(job, kind, "", message, details))
+
+
+class SqsEvents:
+    """Handles the events by which SQS delivers messages to a function.
+
+    Args:
+        worker: does what a message says.
+        queue: where they come from.
+        most: how often a message comes before it goes to the dead letters.
+        reserve_s: so long before the platform's limit a job counts as cut off.
+    """
+
+    def __init__(
+        self, worker: Worker, queue: SqsQueue, most: int, *, reserve_s: float = RESERVE_S
+    ) -> None:
+        self._worker = worker
+        self._queue = queue
+        self._most = most
+        self._reserve_s = reserve_s
+
+    def handle(
+        self, event: Mapping[str, Any], left_s: Callable[[], float]
+    ) -> dict[str, list[dict[str, str]]]:
+        """Handle the records of an event; return which of them have to come again.
+
+        Args:
+            event: as the platform gives it.
+            left_s: how much time the function has left, in seconds.
+        """
+        again = [
+            {"itemIdentifier": record["messageId"]}
+            for record in event["Records"]
+            if not self._handle(record, left_s())
+        ]
+        return {"batchItemFailures": again}
+
+    def _handle(self, record: Mapping[str, Any], left_s: float) -> bool:
+        """Handle a record; return whether it is done."""
+        attempt = int(record["attributes"]["ApproximateReceiveCount"])
+        last = attempt >= self._most
+        pause_s = min(FIRST_PAUSE_S << min(attempt - 1, 10), LONGEST_PAUSE_S)
+        try:
+            message = decode(record["body"])
+        except UnreadableInput as error:
+            return self._reject(record, error)
+        if left_s < LEAST_S:
+            return self._send_later(record, message, 0)  # what came with it has used up the time
+        try:
+            with self._watch_time(record, message, left_s, last=last):
+                self._worker.handle(message, last=last)
+        except Busy:
+            return self._send_later(record, message, BUSY_PAUSE_S)
+        except UnreadableInput as error:
+            return self._reject(record, error)
+        except DocstowError as error:
+            log.warning("try %d of the job %s: %s", attempt, message.job_id, error.message)
+        except Exception:
+            log.exception("try %d of the job %s", attempt, message.job_id)
+        else:
+            return True
+        # A message of the last try that comes once more goes to the dead letters instead.
+        self._postpone(record, 0 if last else pause_s)
+        return False
+
+    def _send_later(self, record: Mapping[str, Any], message: Message, seconds: int) -> bool:
+        """Send a new message for what was not begun; return whether the old one is done.
+
+        The queue counts how often a message was received, and to wait is no try: else what had
+        waited would rest for longer after its first failure, and soon end with the dead letters.
+        """
+        try:
+            self._queue.send(message, delay_s=seconds)
+        except StoreError:
+            self._postpone(record, seconds)
+            return False
+        return True
+
+    def _reject(self, record: Mapping[str, Any], error: UnreadableInput) -> bool:
+        """Send back at once what no try can read, until it is with the dead letters."""
+        log.error("the message %s cannot be read: %s", record["messageId"], error.message)
+        with contextlib.suppress(StoreError):  # the others of its batch are done all the same
+            self._worker.fail(find_job_id(record["body"]), error.code, error.message)
+        self._postpone(record, 0)
+        return False
+
+    def _postpone(self, record: Mapping[str, Any], seconds: int) -> None:
+        with contextlib.suppress(StoreError):  # it comes when its time is up
+            self._queue.postpone(record["receiptHandle"], seconds)
+
+    @contextlib.contextmanager
+    def _watch_time(
+        self, record: Mapping[str, Any], message: Message, left_s: float, *, last: bool
+    ) -> Iterator[None]:
+        """Have a job tried again that the platform is about to cut off, and write that down."""
+
+        def cut_off() -> None:
+            # Else it would come when the longest of jobs had ended; its lease ends sooner.
+            self._postpone(record, 0 if last else FIRST_PAUSE_S)
+            try:
+                self._worker.out_of_time(message, last=last)
+            except StoreError as error:
+                log.warning("the job %s is cut off untold: %s", message.job_id, error.message)
+
+        timer = threading.Timer(left_s - self._reserve_s, cut_off)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 def _is_permanent(error: Exception) -> bool:

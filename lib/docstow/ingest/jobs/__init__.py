@@ -1,1 +1,0 @@
-"""Jobs: their records, the queue, the worker and SQS events."""

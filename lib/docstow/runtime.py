@@ -405,15 +405,16 @@ class Runtime:
     @lazy
     def protocol(self) -> Protocol:
         """MCP over this server's tools."""
-        from docstow.server.mcp import Protocol
-        from docstow.server.mcp.instructions import INSTRUCTIONS
+        from docstow.server.mcp import INSTRUCTIONS, Protocol
 
         return Protocol("docstow", __version__, INSTRUCTIONS, self.toolbox)
 
     @lazy
     def app(self) -> FastAPI:
         """The HTTP server's application."""
-        from docstow.server import LOOPBACK_HOSTS, commands, create_app
+        from docstow.server import commands
+        from docstow.server.http import create_app
+        from docstow.server.middleware import LOOPBACK_HOSTS
 
         settings = self.settings
         return create_app(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from docstow.core.errors import Ingesting
 from docstow.server.mcp import DEFAULT, Pending, Protocol, Reply, Selection
-from docstow.server.mcp.versions import HANDSHAKE, decode_header
+from docstow.server.mcp.messages import HANDSHAKE, decode_header
 from docstow.tools import Toolbox
 from servers.mcp_fixture_server import RESOURCE, fixture_protocol
 

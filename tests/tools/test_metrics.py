@@ -6,7 +6,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from docstow.server.prometheus import prometheus
+from docstow.server.rest import prometheus
 from docstow.tools import Metrics
 from prose_server import harbour
 

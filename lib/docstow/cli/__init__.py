@@ -97,7 +97,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
             runtime.preload_crates(crates)
         run_stdio(runtime.protocol)
         return 0
-    from docstow.server import listen, run
+    from docstow.server.http import listen, run
 
     settings = runtime.settings
     listener = listen(settings.host, settings.port)

@@ -1,27 +1,35 @@
-"""The routes of the HTTP server: parse a request, call a tool, render its answer or error."""
+"""The HTTP server and its routes: parse a request, call a tool, render its answer or error.
+
+Everything that the app needs comes as an argument; no setting is read here.
+"""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
+import uvicorn
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from docstow.core.auth import Policy
-from docstow.core.errors import DocstowError, InvalidParameter, TooLarge
-from docstow.server.mcp import Pending, Protocol, Reply, Selection
-from docstow.server.mcp.jsonrpc import RpcError, parse
-from docstow.server.mcp.protocol import describe
-from docstow.server.mcp.versions import HANDSHAKE, STATELESS
+from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter, TooLarge
+from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
+from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
-from docstow.server.openapi import document
-from docstow.server.prometheus import PROMETHEUS, prometheus
-from docstow.server.rest import ROUTES, ToolRoute, collect_arguments
+from docstow.server.rest import (
+    PROMETHEUS,
+    ROUTES,
+    ToolRoute,
+    collect_arguments,
+    openapi,
+    prometheus,
+)
 from docstow.tools import Answer
 
 T = TypeVar("T")
@@ -76,6 +84,32 @@ def create_app(
         policy=policy,
     )
     return app
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind an address and listen.
+
+    Args:
+        host: a name or an address, IPv4 or IPv6.
+        port: 0 lets the system choose.
+
+    Raises:
+        ConfigurationError: the address is taken or is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigurationError(
+            f"cannot listen on {host} port {port}: {reason}; choose another with --host and --port"
+        ) from error
+
+
+def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
+    """Serve an app on a listening socket until the process is told to stop."""
+    config = uvicorn.Config(app, log_level=log_level, access_log=False, lifespan="off")
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 class _Routes:
@@ -187,7 +221,7 @@ class _Routes:
             [(tool, self._toolbox.schema(tool, plain=plain)) for tool in some]
             for some in (tools, routed)
         )
-        return JSONResponse(document(info["name"], info["version"], pairs, further))
+        return JSONResponse(openapi(info["name"], info["version"], pairs, further))
 
     async def health(self, request: Request) -> Response:
         """Answer ``GET /health``."""

@@ -1,10 +1,26 @@
-"""Plain HTTP beside MCP: which method and path stands for which tool."""
+"""Plain HTTP beside MCP: the routes that stand for tools, OpenAPI and Prometheus' text format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
+
+from docstow.core.errors import DocstowError
+from docstow.tools import Tool
+
+#: Media type of the format.
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_ERROR_BODY = {
+    "type": "object",
+    "properties": {
+        "error": {"type": "string", "description": "A stable code"},
+        "message": {"type": "string", "description": "What happened and what to do next"},
+        "suggestions": {"type": "array", "items": {"type": "object"}},
+    },
+    "required": ["error", "message"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +95,86 @@ def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def operations(
-    routes: Iterable[ToolRoute],
-    schemas: Mapping[str, Mapping[str, Any]],
-    calls: Mapping[str, Mapping[str, Any]],
-) -> dict[str, dict[str, Any]]:
-    """Describe the routes as OpenAPI's paths.
+def openapi(
+    name: str,
+    version: str,
+    tools: Iterable[tuple[Tool, Mapping[str, Any]]],
+    routed: Iterable[tuple[Tool, Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """Build the OpenAPI 3.1 document: an operation for each tool, and one for each of its routes.
 
     Args:
-        routes: the routes.
-        schemas: by tool, the JSON Schema of its arguments.
-        calls: by tool, the operation of ``POST /mcp/tools/…``, which these resemble.
+        name: the server's name.
+        version: the server's version.
+        tools: each with the JSON Schema of its arguments.
+        routed: tools whose own routes are listed too.
     """
-    paths: dict[str, dict[str, Any]] = {}
-    for route in routes:
-        alike = {**calls[route.tool], "operationId": route.operation}
+    errors = _error_responses()
+    paths: dict[str, dict[str, Any]] = {
+        f"/mcp/tools/{tool.name}": {"post": _operation(tool, schema, errors)}
+        for tool, schema in tools
+    }
+    offered = {tool.name: (tool, schema) for tool, schema in routed}
+    for route in ROUTES:
+        if route.tool not in offered:
+            continue
+        tool, schema = offered[route.tool]
+        operation = _operation(tool, schema, errors) | {"operationId": route.operation}
         if route.method != "POST":
-            del alike["requestBody"]
-            alike["parameters"] = list(_parameters(route, schemas[route.tool]))
-        paths.setdefault(route.template, {})[route.method.lower()] = alike
-    return paths
+            del operation["requestBody"]
+            operation["parameters"] = list(_parameters(route, schema))
+        paths.setdefault(route.template, {})[route.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": name, "version": version},
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": _ERROR_BODY},
+            "responses": {_phrase(status): response for status, response in errors.items()},
+        },
+    }
+
+
+def _operation(tool: Tool, schema: Mapping[str, Any], errors: Iterable[int]) -> dict[str, Any]:
+    if tool.output_schema is None:
+        content: dict[str, Any] = {"text/markdown": {"schema": {"type": "string"}}}
+    else:
+        content = {"application/json": {"schema": tool.output_schema}}
+    return {
+        "operationId": tool.name,
+        "summary": tool.title,
+        "description": tool.description,
+        "tags": [tool.toolset],
+        "requestBody": {
+            "required": bool(schema.get("required")),
+            "content": {"application/json": {"schema": schema}},
+        },
+        "responses": {
+            "200": {"description": "The answer", "content": content},
+            **{
+                str(status): {"$ref": f"#/components/responses/{_phrase(status)}"}
+                for status in errors
+            },
+        },
+    }
+
+
+def _error_responses() -> dict[int, dict[str, Any]]:
+    """Describe a response for each status, with the codes that have it."""
+    codes: dict[int, list[str]] = {}
+    for error in DocstowError.__subclasses__():
+        codes.setdefault(error.status, []).append(error.code)
+    return {
+        status: {
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(sorted(codes[status]))}",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        }
+        for status in sorted(codes)
+    }
+
+
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase.replace(" ", "")
 
 
 def _parameters(route: ToolRoute, schema: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
@@ -111,3 +187,60 @@ def _parameters(route: ToolRoute, schema: Mapping[str, Any]) -> Iterable[dict[st
             "required": in_path or name in schema.get("required", ()),
             "schema": each,
         }
+
+
+def prometheus(metrics: Mapping[str, Any]) -> str:
+    """Return the answer of the tool ``get_metrics`` as Prometheus' text format.
+
+    Args:
+        metrics: with ``tools`` as :meth:`docstow.tools.Metrics.tools` gives them,
+            ``jobs`` by state, and the counts of what the store has.
+    """
+    tools: Mapping[str, Any] = metrics["tools"]
+    blocks = [
+        _block(
+            "docstow_tool_calls_total",
+            "counter",
+            "Calls of a tool.",
+            (({"tool": tool}, each["calls"]) for tool, each in tools.items()),
+        ),
+        _block(
+            "docstow_tool_errors_total",
+            "counter",
+            "Calls of a tool that ended in an error.",
+            (
+                ({"tool": tool, "error": code}, count)
+                for tool, each in tools.items()
+                for code, count in each["errors"].items()
+            ),
+        ),
+        _block(
+            "docstow_tool_seconds_total",
+            "counter",
+            "Seconds that the calls of a tool took.",
+            (({"tool": tool}, each["seconds"]) for tool, each in tools.items()),
+        ),
+        _block(
+            "docstow_jobs",
+            "gauge",
+            "Jobs in a state.",
+            (({"state": state}, count) for state, count in metrics["jobs"].items()),
+        ),
+    ]
+    for name in ("sources", "documents", "chunks", "snapshots"):
+        text = f"What the store has of {name} of prose."
+        blocks.append(_block(f"docstow_{name}", "gauge", text, [({}, metrics[name])]))
+    return "".join(line for block in blocks for line in block)
+
+
+def _block(
+    name: str, kind: str, text: str, samples: Iterable[tuple[Mapping[str, str], float]]
+) -> Iterator[str]:
+    yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
+    for labels, value in samples:
+        shown = ",".join(f'{label}="{_escaped(each)}"' for label, each in labels.items())
+        yield f"{name}{{{shown}}} {value}\n" if shown else f"{name} {value}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -15,7 +15,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from docstow.core.errors import CrateNotFound, Ingesting, TooManyRequests
-from docstow.server import create_app, stdio
+from docstow.server import stdio
+from docstow.server.http import create_app
 from docstow.server.mcp import Protocol
 from docstow.tools import Answer, Tool, Toolbox
 from docstow.tools.parameters import Parameter

@@ -1,4 +1,4 @@
-"""MCP's protocol versions: those with a handshake, and the stateless ones with an envelope.
+"""JSON-RPC 2.0 as MCP uses it, and MCP's versions: with a handshake, or stateless with an envelope.
 
 Sources: the protocol's revisions 2024-11-05 to 2026-07-28, "Base protocol", "Versioning" and
 "Transports: Streamable HTTP".
@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from docstow.server.mcp.jsonrpc import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    RpcError,
-)
+# Error codes: of JSON-RPC, then of MCP.
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
 
 # A client opens with ``initialize`` and both sides keep to the version agreed on.
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -26,10 +28,6 @@ HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
 # The only revision with arrays of messages; its clients send no version header.
 BATCHES = "2025-03-26"
-
-HEADER_MISMATCH = -32020
-MISSING_CAPABILITY = -32021
-UNSUPPORTED_VERSION = -32022
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -43,6 +41,74 @@ NAME_HEADER = "mcp-name"
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
+
+
+class RpcError(Exception):
+    """A JSON-RPC error: the message was understood to be wrong, so no tool has run."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def body(self) -> dict[str, Any]:
+        """The ``error`` member of a response."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        return error if self.data is None else {**error, "data": self.data}
+
+
+def parse(body: bytes) -> Any:
+    """Parse the JSON value of a body.
+
+    Raises:
+        RpcError: it is not JSON, not UTF-8, or nested too deep to be meant.
+    """
+    try:
+        return json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise RpcError(PARSE_ERROR, "The body is not JSON in UTF-8") from error
+
+
+def request_id(message: Any) -> str | int | None:
+    """Return the id of a message; None where it has none that is allowed."""
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def wants_answer(message: Any) -> bool:
+    """Return whether a message is a request; notifications and responses get no answer.
+
+    Raises:
+        RpcError: it is none of the three.
+    """
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'A message is an object with "jsonrpc": "2.0"')
+    if not isinstance(message.get("method"), str):
+        if "result" in message or "error" in message:
+            return False
+        raise RpcError(INVALID_REQUEST, "A request needs a method")
+    if "id" in message and request_id(message) is None:
+        raise RpcError(INVALID_REQUEST, "An id is a string or an integer")
+    return "id" in message
+
+
+def parameters(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a request, by name.
+
+    Raises:
+        RpcError: they are not an object.
+    """
+    params = message.get("params")
+    if params is None:
+        return {}
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "params must be an object")
+    return params
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 def http_status(error: RpcError, *, stateless: bool) -> int:
@@ -90,7 +156,7 @@ def is_stateless(message: Mapping[str, Any], headers: Mapping[str, str] | None) 
         return False
     if version in STATELESS:
         return True
-    raise unsupported(version)
+    raise _unsupported(version)
 
 
 def check_envelope(message: Mapping[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
@@ -115,11 +181,11 @@ def check_envelope(message: Mapping[str, Any], headers: Mapping[str, str] | None
     if not isinstance(version, str) or not isinstance(capabilities, dict):
         raise RpcError(INVALID_PARAMS, f"{VERSION_KEY} is a string, {CAPABILITIES_KEY} an object")
     if version not in STATELESS:
-        raise unsupported(version)
+        raise _unsupported(version)
     return capabilities
 
 
-def unsupported(version: str) -> RpcError:
+def _unsupported(version: str) -> RpcError:
     """Return the error for a version that is not served; it names those that are."""
     return RpcError(
         UNSUPPORTED_VERSION,

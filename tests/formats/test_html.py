@@ -94,9 +94,9 @@ def test_links_are_absolute_without_fragment_and_once() -> None:
     )
     assert "[q](https://docs.example/docs/v2/q?a=1&b=2)" in page.text
     nofollow = "<meta name=robots content='noindex, nofollow'><a href=/x>x</a>"
-    assert html.links(nofollow.encode(), "https://docs.example/") == ()
+    assert html.read(nofollow.encode(), "https://docs.example/").links == ()
     frames = "<frameset><frame src='left.html'></frameset>"
-    assert html.links(frames.encode(), "https://docs.example/") == (
+    assert html.read(frames.encode(), "https://docs.example/").links == (
         "https://docs.example/left.html",
     )
 

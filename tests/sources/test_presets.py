@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import ConfigurationError, SourceNotFound
-from docstow.sources import canonical, options
+from docstow.sources import find
 from docstow.sources.presets import Preset, Presets
 from paths import LIB
 
@@ -17,9 +17,9 @@ BUNDLED = Presets()
 @pytest.mark.parametrize("name", BUNDLED.names())
 def test_each_preset_is_a_source_that_could_be_created(name: str) -> None:
     preset = BUNDLED.find(name)
-    uri = canonical(preset.kind, preset.uri)
-    assert canonical(preset.kind, uri) == uri
-    checked = options(preset.kind, preset.options, preset.uri)
+    uri = find(preset.kind).canonical_uri(preset.uri)
+    assert find(preset.kind).canonical_uri(uri) == uri
+    checked = find(preset.kind).checked_options(preset.options, preset.uri)
     assert {key: checked[key] for key in preset.options} == dict(preset.options)
     if preset.kind == "site":
         assert preset.uri.startswith("https://")
@@ -28,7 +28,7 @@ def test_each_preset_is_a_source_that_could_be_created(name: str) -> None:
 
 def test_there_are_many_and_no_two_are_the_same_source() -> None:
     sources = [
-        (canonical(each.kind, each.uri), str(each.options))
+        (find(each.kind).canonical_uri(each.uri), str(each.options))
         for each in map(BUNDLED.find, BUNDLED.names())
     ]
     assert len(sources) >= 40

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, markdown
-from docstow.formats.markdown.blocks import Line, fence, label, quote
+from docstow.formats.markdown.blocks import Line, fence, label, quote, table
 
 _DEEPEST = 8
 #: A short name may be replaced by a long value many times.
@@ -226,15 +226,8 @@ class _Blocks:
         if not cells or not columns:
             return end + 1
         grid = [cells[n : n + columns] for n in range(0, len(cells), columns)]
-        grid[-1] += [""] * (columns - len(grid[-1]))
-        if not headed:
-            grid.insert(0, [""] * columns)
-        grid.insert(1, ["---"] * columns)
-        self._out += [
-            ("", False),
-            *((f"| {' | '.join(row)} |", False) for row in grid),
-            ("", False),
-        ]
+        grid[0] += [""] * (columns - len(grid[0]))
+        self._out += [("", False), *table(grid, headed=headed), ("", False)]
         return end + 1
 
     def _inline(self, text: str) -> str:

@@ -14,7 +14,7 @@ from docutils.parsers.rst import Directive, directives
 
 from docstow.core.model import File
 from docstow.formats import Page, markdown
-from docstow.formats.markdown.blocks import Line, fence, label, quote
+from docstow.formats.markdown.blocks import Line, fence, label, quote, table
 
 _LONGEST = 1024 * 1024
 #: The time of docutils is quadratic in the length of a paragraph and the depth of nesting.
@@ -352,16 +352,8 @@ class Writer:
         ]
         if not rows:
             return title
-        width = max(map(len, rows))
-        rows = [row + [""] * (width - len(row)) for row in rows]
-        if not next(iter(node.findall(nodes.thead)), None):
-            rows.insert(0, [""] * width)
-        rows.insert(1, ["---"] * width)
-        return [
-            *title,
-            *([("", False)] if title else []),
-            *((f"| {' | '.join(r)} |", False) for r in rows),
-        ]
+        headed = next(iter(node.findall(nodes.thead)), None) is not None
+        return [*title, *([("", False)] if title else []), *table(rows, headed=headed)]
 
     def _footnote(self, node: nodes.Element, level: int) -> list[Line]:
         named = [self._line(child) for child in node.children if isinstance(child, nodes.label)]

@@ -278,26 +278,12 @@ def find(name: str) -> SourceKind:
     return kinds()[name]
 
 
-def canonical(kind: str, uri: str) -> str:
-    """Return the one spelling of a URI by which a source is identified.
-
-    Raises:
-        InvalidParameter: there is no such kind, or the URI is not of that kind.
-    """
-    return find(kind).canonical_uri(uri)
-
-
 def spelling(kind: str, uri: str) -> str:
     """Return the canonical spelling; empty where the text is no URI of that kind."""
     try:
-        return canonical(kind, uri)
+        return find(kind).canonical_uri(uri)
     except InvalidParameter:
         return ""
-
-
-def options(kind: str, raw: Mapping[str, Any], uri: str = "") -> dict[str, Any]:
-    """Return the checked options of a source; see :meth:`SourceKind.checked_options`."""
-    return find(kind).checked_options(raw, uri)
 
 
 class Upstreams:

@@ -124,8 +124,9 @@ def _preset(name: str, table: object) -> Preset:
         raise ValueError("uri and title: must be texts, and not empty")
     if not isinstance(chosen, dict):
         raise ValueError("options: must be a table")
-    sources.canonical(kind, uri)
-    sources.options(kind, chosen, uri)
+    of_kind = sources.find(kind)
+    of_kind.canonical_uri(uri)
+    of_kind.checked_options(chosen, uri)
     return Preset(kind, uri, title, chosen)
 
 

@@ -55,17 +55,6 @@ def read(body: bytes, url: str, charset: str = "") -> Page:
     return Page(title, text, head.canonical, found, indexable, head.attributes)
 
 
-def links(body: bytes, url: str, charset: str = "") -> tuple[str, ...]:
-    """Return the URLs that a page links to: absolute, without fragments, unique, in order.
-
-    Raises:
-        UnreadableInput: the page is empty or not text.
-    """
-    root = parse(page_text(body, charset))
-    base = _base(root, url)
-    return () if _Head(root, base).nofollow else tuple(dict.fromkeys(_links(root, base)))
-
-
 class _Head:
     """The metadata of a page."""
 

@@ -66,6 +66,21 @@ def quote(heading: str, body: Sequence[Line]) -> list[Line]:
     return [*lines, ("", False)]
 
 
+def table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> list[Line]:
+    """Return the lines of a table of one row or more; short rows are filled up.
+
+    Args:
+        rows: their cells.
+        headed: whether the first row is the header; else the header is empty.
+    """
+    width = max(map(len, rows))
+    grid = [[*row, *[""] * (width - len(row))] for row in rows]
+    if not headed:
+        grid.insert(0, [""] * width)
+    grid.insert(1, ["---"] * width)
+    return [(f"| {' | '.join(row)} |", False) for row in grid]
+
+
 def fence(code: str, language: str) -> str:
     """Return code in a fence that is longer than any fence in it."""
     runs = [len(run) for run in re.findall(r"`{3,}", code)]
@@ -96,7 +111,7 @@ def _html_block(lines: Sequence[str], at: int) -> tuple[list[Line], int]:
     if name == "pre":
         return [*_preformatted(body), *rest], end + 1
     if name == "table":
-        return [*_table(body), *rest], end + 1
+        return [*_html_table(body), *rest], end + 1
     title = " ".join(body.split())
     return [("", False), (f"{'#' * int(name[1])} {title}", False), ("", False), *rest], end + 1
 
@@ -108,7 +123,7 @@ def _preformatted(body: str) -> list[Line]:
     return [(line, True) for line in (fence + (named[1] if named else ""), *code, fence)]
 
 
-def _table(body: str) -> list[Line]:
+def _html_table(body: str) -> list[Line]:
     """Return rows as a Markdown table; cells keep their inline tags."""
     rows = []
     for row in _ROW.split(body)[1:]:
@@ -117,12 +132,9 @@ def _table(body: str) -> list[Line]:
     rows = [row for row in rows if any(row)]
     if not rows:
         return []
-    width = max(map(len, rows))
-    if width == 1:
+    if max(map(len, rows)) == 1:
         return [line for row in rows for line in ((row[0], False), ("", False))]
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    rows.insert(1, ["---"] * width)
-    return [("", False), *((f"| {' | '.join(row)} |", False) for row in rows), ("", False)]
+    return [("", False), *table(rows), ("", False)]
 
 
 _DEEPEST = 8

@@ -134,9 +134,9 @@ def _check_name(entry: Entry, name: str) -> None:
     try:
         check_key(head_key(entry.source))
         if own is not None:
-            sources.options(kind, own.options, own.uri)
-            local = sources.find(kind).local_only
-            canonical = local or sources.canonical(kind, own.uri) == own.uri
+            of_kind = sources.find(kind)
+            of_kind.checked_options(own.options, own.uri)
+            canonical = of_kind.local_only or of_kind.canonical_uri(own.uri) == own.uri
     except (InvalidParameter, TypeError, ValueError, AttributeError) as error:
         raise UnreadableInput(f"{name} has {entry.title}, which nobody can add: {error}") from error
     if not canonical:

@@ -80,9 +80,8 @@ FIRST_UPKEEP_S = 60.0
 #: What the first search imports, and no call before it.
 _SEARCHING = (
     "duckdb",
-    "docstow.index.cross_crate",
-    "docstow.index.tables",
     "docstow.index.search",
+    "docstow.index.tables",
 )
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import minilm
-from docstow.index.filters import ItemFilters
 from docstow.index.ranking import reciprocal_rank_fusion
-from docstow.index.search import find_candidates, search_items
+from docstow.index.search import ItemFilters, find_candidates, search_items
 from evaluation.crates import Crates
 from evaluation.fit import CACHE, HERE, REPOSITORY
 from evaluation.measures import Score, score, table

@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from docstow.core.model import Hit
-from docstow.index.cross_crate import SearchedCrate, search_crates
-from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import search_items
+from docstow.index.search import ItemFilters, SearchedCrate, search_crates, search_items
 from evaluation.crates import Crates
 from evaluation.fit import CACHE
 from evaluation.measures import Score, score, table

@@ -25,9 +25,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.index.filters import ItemFilters
 from docstow.index.ranking import ITEM_FEATURES, WEIGHTS
-from docstow.index.search import find_candidates
+from docstow.index.search import ItemFilters, find_candidates
 from docstow_training.questions import is_held_out
 from evaluation.crates import Crates
 from evaluation.measures import Score, score, table

@@ -21,10 +21,9 @@ import numpy as np
 
 from docstow.core.errors import PackageNotFound
 from docstow.core.settings import load
-from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
 from docstow.index.ranking import WEIGHTS
-from docstow.index.search import find_candidates
+from docstow.index.search import ItemFilters, find_candidates
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.runtime import Runtime
 from evaluation.fit import AGAINST, Case, fit, judge

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from docstow.core.model import CRATE, LOCAL, Source
-from docstow.index.cards import (
+from docstow.index.catalog import (
     CENTRES,
-    ITEMS,
+    MOST_ITEMS,
     Card,
     Deck,
     card_key,
-    decode,
-    encode,
+    decode_card,
+    encode_card,
     find_centres,
     make_card,
     outranks,
@@ -66,7 +66,7 @@ def test_a_card_says_what_a_crate_is_and_has() -> None:
 
 
 def test_only_the_items_mentioned_most_are_on_a_card() -> None:
-    count = ITEMS + 50
+    count = MOST_ITEMS + 50
     made = make_card(
         Source(CRATE, "big", "1.0.0"),
         "abc",
@@ -85,16 +85,16 @@ def test_only_the_items_mentioned_most_are_on_a_card() -> None:
 
 def test_a_card_survives_being_written_down() -> None:
     made = card("oak", "a tree", AXES)
-    read = decode(json.loads(json.dumps(encode(made))))
+    read = decode_card(json.loads(json.dumps(encode_card(made))))
     assert np.array_equal(read.centres, made.centres)
-    assert encode(read) == encode(made)
+    assert encode_card(read) == encode_card(made)
     assert (read.source, read.texts, read.kinds) == (made.source, made.texts, made.kinds)
 
 
 @pytest.mark.parametrize("damage", [{"centres": "?"}, {"texts": {}}, {"dimensions": 3}])
 def test_what_is_no_card_is_refused(damage: dict[str, object]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
-        decode({**encode(card("oak", "a tree", AXES)), **damage})
+        decode_card({**encode_card(card("oak", "a tree", AXES)), **damage})
 
 
 @pytest.mark.parametrize(

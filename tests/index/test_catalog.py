@@ -17,8 +17,7 @@ import zstandard
 from docstow.core.errors import StoreError
 from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
-from docstow.index.cards import Card, card_key, make_card
-from docstow.index.catalog import SHARDS, Catalog
+from docstow.index.catalog import SHARDS, Card, Catalog, card_key, make_card
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.heads import encode_head, head_key

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from docstow.core.model import LOCAL, Hit, Source
 from docstow.core.settings import load
-from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
-from docstow.index.search import MEMBERS_TOGETHER, search_items
+from docstow.index.search import MEMBERS_TOGETHER, ItemFilters, search_items
 from docstow.runtime import Runtime
 
 

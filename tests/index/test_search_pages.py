@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document
 from docstow.embedding import bundled
-from docstow.index.filters import PageFilters
 from docstow.index.loaded import Index
-from docstow.index.search import ChunkHit, Mode, search_examples, search_pages
+from docstow.index.search_pages import ChunkHit, Mode, PageFilters, search_examples, search_pages
 from fictional_docs import PAGES, QUESTIONS
 from prose_store import ProseStore, indexed, page
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
-from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
+from docstow.index.search import ItemFilters
 from docstow.index.signatures import BadSignature, query
 from docstow.index.signatures.search import search_by_signature
 from docstow.runtime import Runtime

@@ -115,8 +115,7 @@ class Index:
         return read_table(self._file(table.name), names)
 
     def _read_vectors(self, table: TextTable) -> NDArray[np.float32]:
-        blobs = read_table(self._file(table.name), ("embedding",))["embedding"]
-        return unpack_vectors(blobs, len(blobs[0]) // 2 if len(blobs) else 0)
+        return unpack_vectors(read_table(self._file(table.name), ("embedding",))["embedding"])
 
     def _read_postings(self, table: TextTable) -> Mapping[str, tuple[bytes, bytes]]:
         columns = read_table(self._file(table.postings))

@@ -1,38 +1,40 @@
-"""Search in loaded snapshots: for items, for chunks of pages, and for code examples.
+"""Search for items: in a loaded snapshot, and over several crates.
 
-Items are ranked by a linear model over features of each candidate, all else by fused ranks of
-words and vectors.
+Items are ranked by a linear model over features of each candidate.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.concurrency import in_parallel
+from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
-from docstow.index.filters import ItemFilters, PageFilters
-from docstow.index.loaded import Index, Posting, fold_title
+from docstow.index.catalog import card_key
+from docstow.index.loaded import Index, fold_title
 from docstow.index.ranking import (
     Item,
     Match,
     describe_candidate,
     feature_weights,
-    reciprocal_rank_fusion,
     score_candidate,
     top_allowed,
 )
 from docstow.text import bm25
-from docstow.text.chunking import plain, snippet
+from docstow.text.chunking import snippet
 
 if TYPE_CHECKING:
+    from docstow.core.model import Snapshot
     from docstow.embedding import Embedder
-
-Mode = Literal["hybrid", "vector", "keyword"]
+    from docstow.index.catalog import Card, Catalog
+    from docstow.store.snapshots import Snapshots
 
 #: How many of each list become candidates.
 ITEM_DEPTH = 60
@@ -45,16 +47,48 @@ _MEMBER_KINDS = frozenset({"method", "variant", "field", "assoc_const", "attribu
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
 #: similarity on: 0 to 100, by rapidfuzz's Damerau-Levenshtein ratio.
-LEAST_SIMILARITY = 80.0
+_LEAST_SIMILARITY = 80.0
 
 #: A name of more words than this and one is rare; a question that short is not.
-MOST_SPACES = 2
-
-#: How many of each list are fused, whatever the limit: a longer answer begins as a shorter one.
-FUSION_DEPTH = 100
+_MOST_SPACES = 2
 
 
-# Items
+@dataclass(frozen=True, slots=True)
+class ItemFilters:
+    """Which items may be in the list; a filter that is empty or None lets everything pass.
+
+    Attributes:
+        kinds: kinds of documents.
+        module: paths must lie in it.
+        feature: a feature that the item requires.
+        has_examples: whether the item's docs have a code block.
+        deprecated: whether the item is deprecated.
+    """
+
+    kinds: Collection[str] = ()
+    module: str = ""
+    feature: str = ""
+    has_examples: bool | None = None
+    deprecated: bool | None = None
+
+    def match(self, index: Index) -> NDArray[np.bool_]:
+        """Return for each document whether it may be in the list."""
+        columns = index.columns
+        passing = np.ones(len(index), np.bool_)
+        if self.kinds:
+            passing &= np.isin(columns["kind"].astype(str), list(self.kinds))
+        if self.module:
+            prefix = self.module.removesuffix(index.language.separator)
+            inside = [index.language.contains(prefix, path) for path in columns["path"]]
+            passing &= np.array(inside, np.bool_)
+        if self.has_examples is not None:
+            passing &= (columns["examples"] > 0) == self.has_examples
+        if self.deprecated is not None:
+            passing &= columns["deprecated"].astype(np.bool_) == self.deprecated
+        if self.feature:
+            required = [self.feature in index.features(row) for row in range(len(index))]
+            passing &= np.array(required, np.bool_)
+        return passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +200,7 @@ def _nearest_word(index: Index, word: str) -> str:
             word,
             vocabulary,
             scorer=DamerauLevenshtein.normalized_similarity,
-            score_cutoff=LEAST_SIMILARITY / 100,
+            score_cutoff=_LEAST_SIMILARITY / 100,
         )
         if found is not None:
             return str(found[0])
@@ -181,7 +215,7 @@ def _find_named(index: Index, query: str) -> dict[int, float]:
     language = index.language
     path = language.normalise(query)
     *owner, title = path.split(language.separator)
-    if " " in title and (owner or title.count(" ") > MOST_SPACES):
+    if " " in title and (owner or title.count(" ") > _MOST_SPACES):
         return {}
     found = dict.fromkeys(index.find(path) or _find_ending(index, path), 2.0)
     folded = fold_title(title)
@@ -295,256 +329,194 @@ def _explain(index: Index, row: int, found: Candidates) -> dict[str, object]:
     }
 
 
-# Chunks of pages, and code examples
+# Several crates
+
+#: How many crates are chosen at most.
+_MOST_CRATES = 5
+
+#: A crate whose score is so far below the best one's is not searched.
+_MARGIN = 4.0
+
+#: So many hits each crate gives; they also set the scale.
+CRATE_DEPTH = 20
+
+#: What a hit's cosine and its crate's score count beside its own score within the crate.
+_COSINE_WEIGHT = 0.5
+_CRATE_WEIGHT = 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkHit:
-    """One chunk that answers.
-
-    Attributes:
-        chunk_id: its name; stays while its page says this under the same headings.
-        document_id: the page's name.
-        source_id: the registration's id.
-        score: fused score; larger is better; comparable within one answer only.
-        title: the page's title.
-        url: where a person reads it.
-        path: the page's path.
-        heading_path: the headings above the chunk and its own.
-        snippet: the part of the chunk that has most of the query's words; plain text.
-    """
-
-    chunk_id: str
-    document_id: str
-    source_id: str
-    score: float
-    title: str
-    url: str
-    path: str
-    heading_path: str
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleHit:
-    """One whole code block that answers.
-
-    Attributes:
-        row: of the document that it stands in.
-        document_id: the page's name; empty for an item.
-        source_id: the registration's id; of an item the package's name.
-        score: fused score; larger is better; comparable within one answer only.
-        title: the document's title.
-        url: where a person reads it.
-        path: the document's path.
-        language: in lower case.
-        context: the sentence or heading before it.
-        code: the whole block.
-    """
-
-    row: int
-    document_id: str
-    source_id: str
-    score: float
-    title: str
-    url: str
-    path: str
-    language: str
-    context: str
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Rows of one index that are ranked: passages or examples."""
-
-    index: Index
-    documents: NDArray[np.int32]
-    allowed: NDArray[np.bool_]
-    postings: Callable[[str], Posting | None]
-    matrix: Callable[[], NDArray[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    index: Index
-    row: int
-    document: int
-    score: float
-
-
-def search_pages(
-    indexes: Sequence[Index],
-    embedder: Embedder | None,
-    query: str,
-    *,
-    limit: int,
-    mode: Mode = "hybrid",
-    filters: PageFilters | None = None,
-) -> list[ChunkHit]:
-    """Return the best chunks for a query, best first, by reciprocal rank fusion (k = 60).
-
-    A word weighs what it weighs among all sources searched, so that no source is favoured for
-    being small. Case makes no difference to what is found.
+class Shortlist:
+    """The stowed crates in the order in which they suit one query.
 
     Args:
-        indexes: the loaded snapshots.
-        embedder: the model; without it, and in snapshots of another model, words alone count.
+        catalog: the cards of crates.
+        snapshots: published snapshots; their heads are right where a card differs.
+        embedder: embeds the query.
+        target: only crates that were stowed for this compilation target.
         query: what is looked for.
-        limit: the largest number of chunks; there are at most :data:`FUSION_DEPTH` of each list.
-        mode: BM25F over words, cosine of vectors, or both.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        snapshots: Snapshots,
+        embedder: Embedder,
+        target: str,
+        query: str,
+    ) -> None:
+        self._catalog = catalog
+        self._snapshots = snapshots
+        self._embedder = embedder
+        self._target = target
+        self._query = query
+
+    def choose(self, filters: ItemFilters) -> list[tuple[Snapshot, float]]:
+        """Return the best :data:`_MOST_CRATES` crates that can pass the filters, with their scores.
+
+        Raises:
+            CrateNotFound: nothing is stowed yet.
+        """
+        if not self._ranked:
+            raise CrateNotFound(
+                'No crate is stowed yet. Name some, as in "crates": ["tokio"], and they are stowed'
+                " now; or stow them with `docstow ingest crate NAME...`."
+            )
+        left = [pair for pair in self._ranked if _can_pass(pair[0], filters)]
+        left = [pair for pair in left if pair[1] >= left[0][1] - _MARGIN]
+        chosen: list[tuple[Snapshot, float]] = []
+        while left and len(chosen) < _MOST_CRATES:
+            count = _MOST_CRATES - len(chosen)
+            loaded = in_parallel(lambda pair: self._load(pair[0]), left[:count])
+            scores = [score for _, score in left[:count]]
+            pairs = zip(loaded, scores, strict=True)
+            chosen += [(snapshot, score) for snapshot, score in pairs if snapshot is not None]
+            left = left[count:]
+        return chosen
+
+    def score(self, snapshot: Snapshot) -> float:
+        """Return how well a crate suits the query: as the worst card if it has none."""
+        source = snapshot.revision.source
+        key = card_key(source.name, source.target)
+        scores = {card.key: score for card, score in self._ranked}
+        return scores.get(key, min(scores.values(), default=0.0))
+
+    @cached_property
+    def _ranked(self) -> list[tuple[Card, float]]:
+        vector = self._embedder.embed_query(self._query)
+        ranked = self._catalog.deck().rank(self._query, self._embedder.id, vector)
+        return [pair for pair in ranked if pair[0].source.target == self._target]
+
+    def _load(self, card: Card) -> Snapshot | None:
+        """Return the snapshot that answers for a card; a card that is out of date is corrected."""
+        head = self._snapshots.head(card.source)
+        if head is None or head.snapshot_id != card.snapshot:
+            corrected = self._catalog.correct(card)
+            if corrected is None:
+                return None
+            card = corrected
+            head = self._snapshots.head(card.source, fresh=True)
+        return self._snapshots.load(head, card.snapshot) if head is not None else None
+
+
+def _can_pass(card: Card, filters: ItemFilters) -> bool:
+    """Return whether the crate has items of those kinds, and the name of the module's root."""
+    root = filters.module.split("::")[0]
+    named = not root or root == card_key(card.source.name)
+    return named and (not filters.kinds or bool(set(filters.kinds) & set(card.kinds)))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedCrate:
+    """One crate to search.
+
+    Attributes:
+        index: its loaded tables.
+        embedder: the model of its vectors; None where they cannot be compared with.
+        score: how well the crate suits the query.
+    """
+
+    index: Index
+    embedder: Embedder | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class CrateHit:
+    """A hit, the cosine of its best passage, and the number of the crate that it is from."""
+
+    hit: Hit
+    cosine: float
+    crate: int
+
+
+def search_crates(
+    crates: Sequence[SearchedCrate], query: str, *, limit: int, filters: ItemFilters
+) -> list[CrateHit]:
+    """Return the best hits of several crates, best first.
+
+    Args:
+        crates: to search.
+        query: what is looked for.
+        limit: the largest number of hits.
         filters: what may be in the list.
     """
-    filters = filters or PageFilters()
-    tables = [
-        _Table(
-            index=index,
-            documents=index.passages["document"],
-            allowed=filters.match(index)[index.passages["document"]],
-            postings=index.postings,
-            matrix=lambda index=index: index.matrix,  # type: ignore[misc]
-        )
-        for index in indexes
-        if len(index)
-    ]
-    beginnings = _stem_beginnings(query)
-    return [
-        _chunk_hit(found, beginnings) for found in _rank_fused(tables, embedder, query, limit, mode)
-    ]
+    lists = []
+    for number, crate in enumerate(crates):
+        # The same depth for every page: a deeper list would change the order of the first pages.
+        hits = search_items(crate.index, crate.embedder, query, limit=CRATE_DEPTH, filters=filters)
+        cosines = _cosines(crate, query, hits)
+        lists.append([CrateHit(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
+    return fuse_crates(lists, [crate.score for crate in crates])[:limit]
 
 
-def search_examples(
-    indexes: Sequence[Index],
-    embedder: Embedder | None,
-    query: str,
-    *,
-    limit: int,
-    languages: Collection[str] = (),
-    mode: Mode = "hybrid",
-    filters: PageFilters | None = None,
-) -> list[ExampleHit]:
-    """Return the best whole code blocks for a query, best first.
+def fuse_crates(lists: Sequence[Sequence[CrateHit]], scores: Sequence[float]) -> list[CrateHit]:
+    """Merge ranked lists into one, best first.
+
+    A hit's score becomes the weighted sum of three: its score within its list and its cosine,
+    both as standard scores over the first :data:`CRATE_DEPTH` hits of all lists, and the score of
+    its list. So the scale on which lists were scored makes no difference, and asking for longer
+    lists leaves the order of those hits as it was.
 
     Args:
-        indexes: the loaded snapshots, all of items or all of pages.
-        embedder: as for :func:`search_pages`.
-        query: what the code should do, or words in it.
-        limit: the largest number of blocks.
-        languages: only blocks in these; empty for all.
-        mode: as for :func:`search_pages`.
-        filters: which pages they may be from.
+        lists: hits, best first, scored by one rule.
+        scores: one for each list; larger is better.
     """
-    tables = []
-    for index in indexes:
-        documents = index.examples["document"]
-        if not len(documents):
-            continue
-        passing = np.ones(len(documents), np.bool_)
-        if filters is not None:
-            passing &= filters.match(index)[documents]
-        if languages:
-            passing &= np.isin(index.examples["language"].astype(str), list(languages))
-        tables.append(
-            _Table(
-                index=index,
-                documents=documents,
-                allowed=passing,
-                postings=index.example_postings,
-                matrix=lambda index=index: index.example_matrix,  # type: ignore[misc]
+    first = [found for each in lists for found in each[:CRATE_DEPTH]]
+    relevance = _Scale([found.hit.score for found in first])
+    cosine = _Scale([found.cosine for found in first])
+    merged = []
+    for each, score in zip(lists, scores, strict=True):
+        for place, found in enumerate(each, 1):
+            fused = (
+                relevance(found.hit.score)
+                + _COSINE_WEIGHT * cosine(found.cosine)
+                + _CRATE_WEIGHT * score
             )
-        )
-    return [
-        ExampleHit(
-            **_describe_document(found),
-            row=found.document,
-            score=found.score,
-            language=str(found.index.examples["language"][found.row]),
-            context=str(found.index.examples["context"][found.row]),
-            code=str(found.index.examples["code"][found.row]),
-        )
-        for found in _rank_fused(tables, embedder, query, limit, mode)
-    ]
+            details = {
+                **found.hit.details,
+                "crate": {"score": round(score, 4), "place": place, "cosine": found.cosine},
+            }
+            merged.append(replace(found, hit=replace(found.hit, score=fused, details=details)))
+    # Sorting keeps the order of equals: that of the lists and within them.
+    return sorted(merged, key=lambda found: -found.hit.score)
 
 
-def _rank_fused(
-    tables: Sequence[_Table], embedder: Embedder | None, query: str, limit: int, mode: Mode
-) -> list[_Ranked]:
-    """Return the best rows of all tables, best first."""
-    if not tables or limit < 1:
-        return []
-    fusion = tables[0].index.profile.fusion
-    model = embedder.id if embedder else ""
-    comparable = [table.index.snapshot.recipe.model == model for table in tables]
-    if not any(comparable):
-        mode = "keyword"
-    allowed = np.concatenate([table.allowed for table in tables])
-    lists = []
-    if mode != "vector":
-        keyword = _score_words(tables, fusion.query_terms(query))
-        lists.append(top_allowed(keyword, allowed & (keyword > 0), FUSION_DEPTH))
-    if mode != "keyword" and embedder is not None:
-        vector = embedder.embed_query(fusion.fold_query(query))
-        cosine = np.concatenate(
-            [
-                table.matrix() @ vector if same else np.zeros(len(table.documents), np.float32)
-                for table, same in zip(tables, comparable, strict=True)
-            ]
-        )
-        similar = allowed if fusion.lists_dissimilar else allowed & (cosine != 0)
-        lists.append(top_allowed(cosine, similar, FUSION_DEPTH))
-    ranked = []
-    starts = np.cumsum([0, *(len(table.documents) for table in tables)])
-    seen: dict[tuple[int, int], int] = {}
-    for place, score in reciprocal_rank_fusion(lists):
-        number = int(np.searchsorted(starts, place, side="right")) - 1
-        table, row = tables[number], place - int(starts[number])
-        document = int(table.documents[row])
-        before = seen.get((number, document), 0)
-        seen[number, document] = before + 1
-        if before < fusion.most_of_document:
-            ranked.append(_Ranked(table.index, row, document, score * fusion.repeated**before))
-    return sorted(ranked, key=lambda each: -each.score)[:limit]
+class _Scale:
+    """Standard scores by the mean and deviation of some values; all 0 where these are equal."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._mean = float(np.mean(values)) if values else 0.0
+        self._spread = float(np.std(values)) if values else 0.0
+
+    def __call__(self, value: float) -> float:
+        return (value - self._mean) / self._spread if self._spread > 1e-9 else 0.0
 
 
-def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float32]:
-    """Score every row by words, each term weighed by how rare it is in all tables together."""
-    scores = [np.zeros(len(table.documents), np.float32) for table in tables]
-    total = sum(map(len, scores))
-    for term in dict.fromkeys(terms):
-        postings = [table.postings(term) for table in tables]
-        idf = bm25.idf(total, sum(len(posting[0]) for posting in postings if posting))
-        for score, posting in zip(scores, postings, strict=True):
-            if posting is not None:
-                rows, weights = posting
-                score[rows] += weights * (idf / bm25.idf(len(score), len(rows)))
-    return np.concatenate(scores)
-
-
-def _stem_beginnings(query: str) -> list[str]:
-    """Return what the words begin with that a query finds: its stems, without changed endings."""
-    terms = bm25.query_tokens(query) + query.lower().split()
-    return [term[:-1] if len(term) > 3 and term[-1] in "ey" else term for term in terms]
-
-
-def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
-    chunks = found.index.passages
-    text = plain(str(chunks["text"][found.row]), code=True)
-    return ChunkHit(
-        **_describe_document(found),
-        chunk_id=str(chunks["id"][found.row]),
-        score=found.score,
-        heading_path=str(chunks["heading_path"][found.row]),
-        snippet=snippet(text, beginnings),
-    )
-
-
-def _describe_document(found: _Ranked) -> dict[str, str]:
-    """Return what a hit says of its document."""
-    columns = found.index.columns
-    return {
-        "document_id": str(columns["id"][found.document]) if "id" in columns else "",
-        "source_id": found.index.snapshot.revision.source.name,
-        "title": str(columns["title"][found.document]),
-        "url": str(columns["url"][found.document]),
-        "path": str(columns["path"][found.document]),
-    }
+def _cosines(crate: SearchedCrate, query: str, hits: Sequence[Hit]) -> list[float]:
+    """Return the cosine of each hit's best passage; 0 where words alone were searched."""
+    if crate.embedder is None:
+        return [0.0] * len(hits)
+    index, vector = crate.index, crate.embedder.embed_query(query)
+    passages = [index.passage_rows(index.row(hit.path, hit.kind)) for hit in hits]
+    matrices = [index.matrix[rows.start : rows.stop] for rows in passages]
+    return [round(float((each @ vector).max()), 4) for each in matrices]

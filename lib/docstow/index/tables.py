@@ -236,12 +236,13 @@ def pack_vectors(matrix: NDArray[Any]) -> NDArray[np.object_]:
     return packed
 
 
-def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_], dimensions: int) -> NDArray[Any]:
-    """Return packed vectors as a float32 matrix of shape ``(n, dimensions)``.
+def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_]) -> NDArray[Any]:
+    """Return packed vectors as a float32 matrix of shape ``(n, dimensions)``; (0, 0) of none.
 
     Raises:
-        StoreError: the vectors are of another width.
+        StoreError: the vectors are not of one width.
     """
+    dimensions = len(blobs[0]) // _VECTOR_TYPE.itemsize if len(blobs) else 0
     values = np.frombuffer(b"".join(blobs), dtype=_VECTOR_TYPE)
     if values.size != len(blobs) * dimensions:
         raise StoreError(

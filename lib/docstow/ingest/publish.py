@@ -27,8 +27,7 @@ from docstow.core.model import (
     Snapshot,
     Source,
 )
-from docstow.index.cards import Card, make_card
-from docstow.index.catalog import Catalog
+from docstow.index.catalog import Card, Catalog, make_card
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS, profile_of
 from docstow.index.tables import (
@@ -295,8 +294,12 @@ def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Ca
         for ordinal, blob in zip(passages["ordinal"], passages["embedding"], strict=True)
         if ordinal == 0
     ]
-    vectors = unpack_vectors(blobs, len(blobs[0]) // 2 if blobs else 0)
     documents = tables.columns["documents"]
     return make_card(
-        reading.revision.source, identity, recipe.model, reading.facts, documents, vectors
+        reading.revision.source,
+        identity,
+        recipe.model,
+        reading.facts,
+        documents,
+        unpack_vectors(blobs),
     )

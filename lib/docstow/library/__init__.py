@@ -22,9 +22,8 @@ from docstow.sources.crates import CrateResolver, library_name
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
-    from docstow.index.cross_crate import Shortlist
-    from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
+    from docstow.index.search import ItemFilters, Shortlist
     from docstow.languages.shared.language import Language
     from docstow.library.packages import Packages
     from docstow.library.requests import CrateRequests, RenewalRequests
@@ -176,7 +175,7 @@ class Library:
         return [(each, score(each.snapshot)) for each in stowed]
 
     def _shortlist(self, query: str) -> Shortlist:
-        from docstow.index.cross_crate import Shortlist
+        from docstow.index.search import Shortlist
 
         embedder, target = self.open_embedder(), self._resolver.target
         return Shortlist(self._open_catalog(), self._snapshots, embedder, target, query)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from docstow.core.model import Passage
     from docstow.embedding import Embedder
-    from docstow.index.filters import PageFilters
     from docstow.index.loaded import Index
-    from docstow.index.search import ChunkHit, ExampleHit, Mode
+    from docstow.index.search_pages import ChunkHit, ExampleHit, Mode, PageFilters
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
@@ -109,7 +108,7 @@ class Prose:
             SourceNotFound: a named source is unknown.
             SnapshotNotFound: the snapshot is not kept, or a named source was never synced.
         """
-        from docstow.index.search import search_pages
+        from docstow.index.search_pages import search_pages
 
         answered, indexes = self._open(source_ids, snapshot_id, filters)
         embedder = None if mode == "keyword" else self._open_embedder()
@@ -127,7 +126,7 @@ class Prose:
         filters: PageFilters | None = None,
     ) -> tuple[list[ExampleHit], list[Answered]]:
         """Return the best whole code blocks for a query; otherwise as :meth:`search`."""
-        from docstow.index.search import search_examples
+        from docstow.index.search_pages import search_examples
 
         answered, indexes = self._open(source_ids, snapshot_id, filters)
         found = search_examples(

@@ -26,8 +26,7 @@ from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
-    from docstow.index.filters import PageFilters
-    from docstow.index.search import ChunkHit
+    from docstow.index.search_pages import ChunkHit, PageFilters
     from docstow.library.prose import Answered, Prose
 
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
@@ -220,7 +219,7 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _filters(given: Mapping[str, Any]) -> PageFilters:
-    from docstow.index.filters import PageFilters
+    from docstow.index.search_pages import PageFilters
 
     checked = {key: value for key, value in given.items() if value is not None}
     for name, value in checked.items():

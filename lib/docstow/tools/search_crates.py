@@ -44,9 +44,9 @@ from docstow.tools.parameters import (
 
 if TYPE_CHECKING:
     from docstow.core.model import Hit
-    from docstow.index.filters import ItemFilters
     from docstow.index.loaded import Index
-    from docstow.index.search import ExampleHit
+    from docstow.index.search import ItemFilters
+    from docstow.index.search_pages import ExampleHit
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
 
@@ -117,8 +117,7 @@ def search_items(library: Library) -> Tool:
 
 
 def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.filters import ItemFilters
-    from docstow.index.search import search_items
+    from docstow.index.search import ItemFilters, search_items
     from docstow.index.signatures.search import search_by_signature
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
@@ -218,7 +217,7 @@ def _search_several(
         result: shows a hit.
         signature: the shape of the functions that are looked for; the query may be empty then.
     """
-    from docstow.index.cross_crate import SearchedCrate, search_crates
+    from docstow.index.search import SearchedCrate, search_crates
     from docstow.index.signatures.search import search_crates_by_signature
 
     chosen = _chosen(library, arguments, query or signature, filters)
@@ -343,7 +342,7 @@ def search_examples(library: Library) -> Tool:
 
 
 def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.search import search_examples
+    from docstow.index.search_pages import search_examples
 
     query = arguments["query"].strip()
     if not query:

@@ -12,11 +12,9 @@ import numpy as np
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Hit
-from docstow.index.cross_crate import CrateHit, SearchedCrate
-from docstow.index.filters import ItemFilters
 from docstow.index.loaded import Index
 from docstow.index.ranking import reciprocal_rank_fusion
-from docstow.index.search import make_hit, search_items
+from docstow.index.search import CrateHit, ItemFilters, SearchedCrate, make_hit, search_items
 from docstow.index.signatures.crate_signatures import MOST_ARGUMENTS
 from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.functions import query

@@ -90,6 +90,12 @@ class Package:
 #: Characters that a token of English and code takes on average, for bounding a page.
 CHARACTERS_PER_TOKEN = 4
 
+#: How many other items a page names under "See also".
+_MOST_SEE_ALSO = 6
+
+#: Least cosine of an item that is named there for its likeness.
+_LEAST_COSINE = 0.5
+
 #: Members are listed in this order, under these headings.
 HEADINGS = {
     "re-export": "Re-exports",
@@ -156,16 +162,14 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
         row: the item's.
         provenance: gives the line that says which version answers and where it comes from.
     """
-    from docstow.index.see_also import find_links, see_also
-
     document = index.document(row)
     return page(
         document,
         provenance(document),
         [_member(index, child) for child in index.members(row)],
         _traits(index, document.path),
-        find_links(index, document.path),
-        [_member(index, other) for other in see_also(index, row)],
+        _find_links(index, document.path),
+        [_member(index, other) for other in _see_also(index, row)],
         Package.of(index.snapshot),
     )
 
@@ -187,6 +191,45 @@ def _traits(index: Index, path: str) -> Traits:
         elif predicate in PACKED:
             further += name.count(" ") + 1
     return Traits(tuple(sorted(own)), further, tuple(sorted(derefs)))
+
+
+def _see_also(index: Index, row: int) -> list[int]:
+    """Return the rows of other items worth reading: links first, then the most similar.
+
+    Of similar ones, items of the same module come first; the item's own members and owner are on
+    its page already and are left out.
+    """
+    columns = index.columns
+    path, parent = str(columns["path"][row]), str(columns["parent"][row])
+    linked = [other for link in _find_links(index, path) for other in index.find(link)]
+    similar = _find_similar(index, row)
+    siblings = [other for other in similar if columns["parent"][other] == parent]
+    found: list[int] = []
+    for other in [*linked, *siblings, *similar]:
+        name, owner = str(columns["path"][other]), str(columns["parent"][other])
+        if other not in found and path not in {name, owner} and name != parent:
+            found.append(other)
+    return found[:_MOST_SEE_ALSO]
+
+
+def _find_links(index: Index, path: str) -> list[str]:
+    """Return paths and addresses that the docs of an item link to, in alphabetical order."""
+    table = index.relations
+    chosen = (table["subject"] == path) & (table["predicate"] == "links-to")
+    return sorted(set(table["object"][chosen].tolist()))
+
+
+def _find_similar(index: Index, row: int) -> list[int]:
+    """Return the rows whose best passage is most like the row's first one, best first."""
+    import numpy as np
+
+    begin = int(index.first_passage[row])
+    lengths = np.linalg.norm(index.matrix, axis=1)
+    own = index.matrix[begin] / (lengths[begin] or 1.0)
+    cosine = (index.matrix @ own) / np.where(lengths > 0, lengths, 1.0)
+    best = np.maximum.reduceat(cosine, index.first_passage)
+    order = np.argsort(-best, kind="stable")[: 4 * _MOST_SEE_ALSO]
+    return [int(other) for other in order if best[other] >= _LEAST_COSINE and other != row]
 
 
 def page(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import Document, Registration, Snapshot
-from docstow.library.indexes import IndexCache
+from docstow.library import IndexCache
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:

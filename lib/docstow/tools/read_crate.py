@@ -89,7 +89,7 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
         own, modules = _package_modules(index, arguments["module"], arguments["depth"])
         facts |= own
     elif arguments["module"] or arguments["depth"] > 1:
-        from docstow.index.modules import list_modules
+        from docstow.index.lookup import list_modules
 
         index = library.index(stowed.snapshot)
         own, modules = list_modules(index, arguments["module"], arguments["depth"])
@@ -118,7 +118,7 @@ def _package_modules(
         module: where to start; all entry modules if empty.
         depth: how many levels are listed.
     """
-    from docstow.index.modules import list_modules
+    from docstow.index.lookup import list_modules
     from docstow.text.chunking import first_sentence
 
     kinds, paths = index.columns["kind"], index.columns["path"]
@@ -169,7 +169,7 @@ def get_module_tree(library: Library) -> Tool:
 
 
 def _tree(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.modules import module_tree
+    from docstow.index.lookup import module_tree
 
     found = find_stowed(library, arguments["crate"], arguments)
     index = library.index(found.snapshot)

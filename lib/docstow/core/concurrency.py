@@ -1,32 +1,13 @@
-"""Concurrent waits, and whether the current call needs consistent reads."""
+"""Concurrent waits, and properties that several threads may need first."""
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
-
-_consistent: ContextVar[bool] = ContextVar("consistent", default=False)
-
-
-@contextlib.contextmanager
-def consistently() -> Iterator[None]:
-    """Make all reads within see what any process published before they began."""
-    token = _consistent.set(True)
-    try:
-        yield
-    finally:
-        _consistent.reset(token)
-
-
-def is_consistent() -> bool:
-    """Return whether reads must ask the store now instead of a cache."""
-    return _consistent.get()
-
 
 #: The default number of concurrent waits.
 PARALLEL = 8

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core import concurrency
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
 from docstow.core.versions import choose
 from docstow.index.ranking import top
 from docstow.index.tables import read_table, unpack_vectors
 from docstow.net.decompress import Limits, decompress
+from docstow.store.heads import is_consistent
 from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update
@@ -367,7 +367,7 @@ class Catalog:
     def _is_fresh(self, shard: int) -> bool:
         known = self._known.get(shard)
         recent = known is not None and self._clock() - known.asked_at < self._freshness_s
-        return recent and not concurrency.is_consistent()
+        return recent and not is_consistent()
 
     def _refresh(self, shard: int) -> _Shard:
         known, asked_at = self._known.get(shard), self._clock()

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from docstow import sources
-from docstow.core import concurrency
+from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, source_id
 from docstow.sources import SourceKind, collection
-from docstow.store.heads import Heads, point_to
+from docstow.store.heads import Heads, is_consistent, point_to
 from docstow.store.objects import ObjectStore
 from docstow.store.update import Codec, update
 from docstow.store.usage import Pins
@@ -203,11 +203,11 @@ class Registry:
 
     def _records(self, *, fresh: bool = False) -> list[Record]:
         listed, asked_at, changes = self._listed, self._clock(), self._changes
-        fresh = fresh or concurrency.is_consistent()
+        fresh = fresh or is_consistent()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
         ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]
-        read = concurrency.in_parallel(self._read, ids)
+        read = in_parallel(self._read, ids)
         found = [record for record in read if record is not None]
         with self._guard:
             if changes == self._changes:

@@ -5,17 +5,19 @@ A head is never deleted, and its generation and epoch never fall.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
-from docstow.core import concurrency
+from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.store.objects import Conflict, ObjectStore, Unchanged, escape
@@ -28,6 +30,7 @@ SCHEMA = 1
 PLACED = 2
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
 NAMES_KEPT = 1024
+_consistent: ContextVar[bool] = ContextVar("consistent", default=False)
 
 
 class Fenced(Conflict):
@@ -78,10 +81,7 @@ class Heads:
         asked_at = self._clock()
         if seen is None:
             stored = self._store.get(head_key(source))
-        elif (
-            not (fresh or concurrency.is_consistent())
-            and asked_at - seen.asked_at < self._freshness_s
-        ):
+        elif not (fresh or is_consistent()) and asked_at - seen.asked_at < self._freshness_s:
             return seen.head
         else:
             changed = self._store.get_changed(head_key(source), seen.etag)
@@ -108,13 +108,13 @@ class Heads:
         """
         asked_at = self._clock()
         listed_at, listed = self._listed.get((kind, name), (-math.inf, ()))
-        if asked_at - listed_at < self._freshness_s and not concurrency.is_consistent():
+        if asked_at - listed_at < self._freshness_s and not is_consistent():
             return list(listed)
         if len(escape(name)) > LONGEST_SEGMENT:
             return []  # callers ask for whatever they were given; no head can have this name
         changes = self._changes
         keys = [entry.key for entry in self._store.list(heads_prefix(kind, name))]
-        found = zip(keys, concurrency.in_parallel(self._store.get, keys), strict=True)
+        found = zip(keys, in_parallel(self._store.get, keys), strict=True)
         heads = [decode_head(stored.body, key) for key, stored in found if stored is not None]
         with self._guard:
             if changes != self._changes:
@@ -166,6 +166,21 @@ class Heads:
                 self._seen[seen.head.source] = seen
                 return seen.head
             return newest.head
+
+
+@contextlib.contextmanager
+def consistently() -> Iterator[None]:
+    """Make all reads within see what any process published before they began."""
+    token = _consistent.set(True)
+    try:
+        yield
+    finally:
+        _consistent.reset(token)
+
+
+def is_consistent() -> bool:
+    """Return whether reads must ask the store now instead of a cache."""
+    return _consistent.get()
 
 
 def point_to(head: Head, snapshot_id: str, keep: int) -> Head:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from docstow.core import auth, concurrency
+from docstow.core import auth
 from docstow.core.errors import (
     DocstowError,
     Forbidden,
@@ -27,6 +27,7 @@ from docstow.core.errors import (
     ToolNotFound,
     internal_error,
 )
+from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
 from docstow.tools.parameters import Parameter, schema, validate
 
@@ -240,7 +241,7 @@ def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
             # What it read was given up long ago: it begins again with what answers by now.
             if not tool.read_only:
                 raise
-    with concurrency.consistently():
+    with consistently():
         return tool.run(checked)
 
 

@@ -55,8 +55,7 @@ from docstow.store.usage import UsageMarks
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from docstow.embedding import Embedder
-    from docstow.embedding.select import Choice
+    from docstow.embedding import Choice, Embedder
     from docstow.index.catalog import Catalog
     from docstow.ingest.collections import Collections
     from docstow.ingest.crates import CrateTask, RustdocFiles

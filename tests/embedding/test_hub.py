@@ -10,10 +10,9 @@ import pytest
 from bert import tiny_model, write_json
 from docstow.cli import main
 from docstow.core.errors import ConfigurationError, UpstreamError
-from docstow.embedding import hub as hub_module
-from docstow.embedding.hub import Hub
+from docstow.embedding import models, parse_choice
 from docstow.embedding.model_folder import MANIFEST, open_folder
-from docstow.embedding.select import parse
+from docstow.embedding.models import Hub
 from docstow.embedding.transformer import TransformerEmbedder
 from docstow.net import Fetcher
 from embedding.conftest import WORDS
@@ -39,7 +38,7 @@ def hub(server: Server, fetcher: Fetcher, tmp_path: Path) -> Hub:
 def test_a_model_is_fetched_once_and_its_digests_are_kept(
     server: Server, hub: Hub, tmp_path: Path
 ) -> None:
-    choice = parse("some/tiny")
+    choice = parse_choice("some/tiny")
     folder = hub.fetch(choice)
     manifest = json.loads((folder / MANIFEST).read_bytes())
     source = tmp_path / "served" / "some" / "tiny"
@@ -62,7 +61,7 @@ def test_a_model_is_fetched_once_and_its_digests_are_kept(
 
 
 def test_all_files_are_of_the_commit_that_answered_first(server: Server, hub: Hub) -> None:
-    hub.fetch(parse("some/tiny"))
+    hub.fetch(parse_choice("some/tiny"))
     first, *rest = server.paths()
     assert first == "/some/tiny/resolve/main/config.json"
     assert all(path.startswith(f"/some/tiny/resolve/{COMMIT}/") for path in rest)
@@ -70,8 +69,8 @@ def test_all_files_are_of_the_commit_that_answered_first(server: Server, hub: Hu
 
 def test_a_fetched_folder_is_a_model_of_its_own(server: Server, hub: Hub, tmp_path: Path) -> None:
     into = tmp_path / "baked"
-    assert hub.fetch(parse("some/tiny"), into) == into
-    direct = hub.fetch(parse("some/tiny"))
+    assert hub.fetch(parse_choice("some/tiny"), into) == into
+    direct = hub.fetch(parse_choice("some/tiny"))
     ids = {TransformerEmbedder(open_folder(folder)).id for folder in (into, direct)}
     assert len(ids) == 1
     (into / "onnx" / "model.onnx").write_bytes(b"another")
@@ -85,7 +84,7 @@ def test_a_broken_download_goes_on_where_it_stopped(
     file = tmp_path / "served" / "some" / "tiny" / "onnx" / "model.onnx"
     body = file.read_bytes()
     server.plan("model.onnx", cut(body, 3000, {"ETag": f'"{len(body)}"'}))
-    folder = hub.fetch(parse("some/tiny"))
+    folder = hub.fetch(parse_choice("some/tiny"))
     assert (folder / "onnx" / "model.onnx").read_bytes() == body
     asked = [each.headers for each in server.requests if each.path.endswith("model.onnx")]
     ranges = [(headers.get("range"), headers.get("if-range")) for headers in asked]
@@ -97,7 +96,7 @@ def test_the_next_run_goes_on_too_where_the_commit_is_known(
 ) -> None:
     file = tmp_path / "served" / "some" / "tiny" / "onnx" / "model.onnx"
     body = file.read_bytes()
-    choice = parse(f"some/tiny@{COMMIT}")
+    choice = parse_choice(f"some/tiny@{COMMIT}")
     server.plan("model.onnx", cut(body, 3000))
     with pytest.raises(UpstreamError, match="broke off"):
         Hub(lambda: impatient, server.url, tmp_path / "models").fetch(choice)
@@ -114,11 +113,11 @@ def test_the_next_run_begins_again_on_a_branch(
     with Server(tmp_path / "served", commits=False) as server:
         server.plan("model.onnx", cut(body, 3000))
         with pytest.raises(UpstreamError, match="broke off"):
-            Hub(lambda: impatient, server.url, tmp_path / "models").fetch(parse("some/tiny"))
+            Hub(lambda: impatient, server.url, tmp_path / "models").fetch(parse_choice("some/tiny"))
         # The branch has moved on meanwhile.
         tiny_model(source, words=WORDS, seed=1)
         hub = Hub(lambda: fetcher, server.url, tmp_path / "models")
-        folder = hub.fetch(parse("some/tiny"))
+        folder = hub.fetch(parse_choice("some/tiny"))
     moved = (source / "onnx" / "model.onnx").read_bytes()
     assert moved != body
     assert (folder / "onnx" / "model.onnx").read_bytes() == moved
@@ -135,14 +134,14 @@ def known_model(
     pin = {"repository": "some/tiny", "revision": COMMIT, "model": files[0], "sha256": digests}
     facts = {"pooling": "cls", "query_prefix": "query : ", "max_tokens": 8, "dimensions": 16}
     write_json(folder / "known_models.json", **{BGE: {**facts, "fp32": pin}})
-    monkeypatch.setattr(hub_module, "_KNOWN", folder / "known_models.json")
+    monkeypatch.setattr(models, "_KNOWN", folder / "known_models.json")
 
 
 def test_a_known_model_needs_only_its_pinned_files(
     server: Server, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known_model(tmp_path, monkeypatch, tmp_path / "served" / "some" / "tiny")
-    folder = open_folder(hub.fetch(parse(BGE)))
+    folder = open_folder(hub.fetch(parse_choice(BGE)))
     assert [path.rpartition("/")[2] for path in server.paths()] == ["tokenizer.json", "model.onnx"]
     assert (folder.name, folder.query_prefix, folder.max_tokens) == (BGE, "query : ", 8)
 
@@ -152,13 +151,13 @@ def test_a_wrong_digest_is_refused(
 ) -> None:
     known_model(tmp_path, monkeypatch, tmp_path / "served" / "some" / "tiny", digest="0" * 64)
     with pytest.raises(UpstreamError, match=r"tokenizer\.json of some/tiny has the SHA-256"):
-        hub.fetch(parse(BGE))
+        hub.fetch(parse_choice(BGE))
     assert not list(tmp_path.glob("models/**/tokenizer.json*"))
     assert not list(tmp_path.glob(f"models/**/{MANIFEST}"))
 
 
 def test_what_the_table_knows_is_whole() -> None:
-    known = json.loads((Path(hub_module.__file__).parent / "known_models.json").read_bytes())
+    known = json.loads((Path(models.__file__).parent / "known_models.json").read_bytes())
     assert set(known) == {BGE, "sentence-transformers/all-MiniLM-L6-v2"}
     for said in known.values():
         assert said["pooling"] in {"cls", "mean"}
@@ -179,14 +178,14 @@ def test_what_the_table_knows_is_whole() -> None:
 )
 def test_what_is_not_there_is_named(hub: Hub, model: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        hub.fetch(parse(model))
+        hub.fetch(parse_choice(model))
     assert message in caught.value.message
 
 
 def test_a_hub_that_fails_is_an_upstream_error(server: Server, hub: Hub) -> None:
     server.always("config.json", status(503))
     with pytest.raises(UpstreamError, match="answered 503"):
-        hub.fetch(parse("some/tiny"))
+        hub.fetch(parse_choice("some/tiny"))
 
 
 def test_the_command_makes_a_folder_that_is_a_model(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import ConfigurationError
-from docstow.embedding.select import Choice, parse
+from docstow.embedding import Choice, parse_choice
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from docstow.embedding.select import Choice, parse
     ],
 )
 def test_what_a_setting_means(model: str, precision: str, expected: Choice) -> None:
-    assert parse(model, precision) == expected
+    assert parse_choice(model, precision) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_what_a_setting_means(model: str, precision: str, expected: Choice) -> N
 )
 def test_mistakes_are_named(model: str, precision: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse(model, precision)
+        parse_choice(model, precision)
     assert message in caught.value.message

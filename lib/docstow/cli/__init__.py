@@ -20,7 +20,7 @@ from docstow.cli import bundle, jobs, sources, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
-from docstow.embedding import select
+from docstow.embedding import parse_choice
 from docstow.ingest import preload
 from docstow.server import commands
 from docstow.sources import kind_of
@@ -213,7 +213,7 @@ def _exported(runtime: Runtime, word: str, form: str) -> Export:
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
-    chosen = select.parse(options.id, runtime.settings.model_precision)
+    chosen = parse_choice(options.id, runtime.settings.model_precision)
     if chosen.kind != "hub":
         raise InvalidParameter("ID", f"{options.id} is no model of the hub; give OWNER/NAME")
     print(runtime.fetch_model(chosen, options.into))

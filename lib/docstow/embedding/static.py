@@ -88,8 +88,6 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see :meth:`docstow.embedding.Embedder.embed`."""
-        import numpy as np
-
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return vectors
@@ -191,8 +189,6 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def _padded(ids: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     """Return token lists as one matrix, 0 after the end of each."""
-    import numpy as np
-
     matrix = np.zeros((len(ids), max(map(len, ids))), dtype=np.int64)
     for row, each in enumerate(ids):
         matrix[row, : len(each)] = each

@@ -19,7 +19,7 @@ from docstow.languages.rust.scanning import read_cargo_lock
 from docstow.languages.shared.project import Locked, Scan
 from docstow.languages.shared.scanning import UNREADABLE, ScanCache
 from docstow.languages.typescript import lockfiles as locked_node
-from docstow.languages.typescript.scanning import package_json
+from docstow.languages.typescript.scanning import read_dependencies
 
 UV = """version = 1
 [[package]]
@@ -433,7 +433,7 @@ def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> 
             "name: x\ndependencies:\n  - python=3.12\n  - c::alpha=1\n  - pip:\n    - beta>2\n",
             {"alpha", "beta"},
         ),
-        (package_json, '\ufeff{"devDependencies": {"@s/beta": "1"}}', {"@s/beta"}),
+        (read_dependencies, '\ufeff{"devDependencies": {"@s/beta": "1"}}', {"@s/beta"}),
         (
             manifests.pyproject,
             '[tool.pdm.dev-dependencies]\nx = ["alpha"]\n[tool.uv]\ndev-dependencies = ["beta"]\n',
@@ -466,7 +466,7 @@ FORMS: list[tuple[Callable[[str], object], str]] = [
     (manifests.pyproject, UV),
     (manifests.setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
     (manifests.pipfile, '[packages]\nalpha = "*"\n'),
-    (package_json, NPM_3),
+    (read_dependencies, NPM_3),
 ]
 
 

@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docstow.languages.typescript.source.comments import Comment, parse_comment
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
 from docstow.languages.typescript.source.grammar import parse, patched
-from docstow.languages.typescript.source.model import DEFAULT, Reference, Scope, Source
+from docstow.languages.typescript.source.model import (
+    DEFAULT,
+    ObjectType,
+    Parameter,
+    Reference,
+    Scope,
+    Source,
+)
 from docstow.languages.typescript.source.statements import read_file
-from docstow.languages.typescript.source.types import ObjectType, Parameter
+from docstow.languages.typescript.symbols import Comment, parse_comment
 
 
 def read(text: str, path: str = "index.d.ts") -> Source:

@@ -9,6 +9,6 @@ GO = Language(
     spelling=Spelling(name="go", ecosystem="go", import_separator="/"),
     fences={".go": "go"},
     scanning=deferred("docstow.languages.go.scanning:SCANNING"),
-    texts=deferred("docstow.languages.go.texts:TEXTS"),
+    texts=deferred("docstow.languages.go.scanning:TEXTS"),
     documented=False,
 )

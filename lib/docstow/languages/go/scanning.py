@@ -1,4 +1,4 @@
-"""How projects are scanned for Go modules: ``go.mod``, and the sources that Go keeps."""
+"""How projects are scanned for Go modules, where Go keeps sources, and what code imports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from docstow.languages.shared.language import Texts
 from docstow.languages.shared.project import Locked
 from docstow.languages.shared.sandbox import first_folder
 from docstow.languages.shared.scanning import KeptSources, LockFile, Scanning
@@ -56,4 +57,11 @@ SCANNING = Scanning(
     # Older ``go.mod`` leave what others bring to the ``go.sum`` beside them.
     lock_files={"go.mod": LockFile("go", read_go_mod, beside=("go.sum", read_go_sum))},
     kept=KeptSources("go.mod", find_cache, find_module),
+)
+
+
+TEXTS = Texts(
+    imports=re.compile(
+        r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
+    )
 )

@@ -25,9 +25,9 @@ TYPESCRIPT = Language(
         ".jsx": "jsx",
     },
     scanning=deferred("docstow.languages.typescript.scanning:SCANNING"),
-    texts=deferred("docstow.languages.typescript.texts:TEXTS"),
+    texts=deferred("docstow.languages.typescript.scanning:TEXTS"),
     reading=deferred("docstow.languages.typescript.reading:READING"),
     checking=deferred("docstow.languages.typescript.checking:CHECKING"),
-    comparing=deferred("docstow.languages.typescript.comparing:COMPARING"),
+    comparing=deferred("docstow.languages.typescript.diff:COMPARING"),
     examples=("typescript", "ts", "tsx", "javascript", "js", "jsx"),
 )

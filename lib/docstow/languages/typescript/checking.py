@@ -9,19 +9,11 @@ from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
+from docstow.languages.typescript.package_json import BUILTIN
 from docstow.languages.typescript.surface import NodeProject, NodeSurface
 
-#: Modules that Node itself has; ``node:`` before them is the other spelling.
-NODE_MODULES = frozenset(
-    {
-        *("assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants"),
-        *("crypto", "dgram", "diagnostics_channel", "dns", "domain", "events", "fs", "http"),
-        *("http2", "https", "inspector", "module", "net", "os", "path", "perf_hooks", "process"),
-        *("punycode", "querystring", "readline", "repl", "stream", "string_decoder", "sys"),
-        *("timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi"),
-        *("worker_threads", "zlib", "test"),
-    }
-)
+#: Modules that Node itself has; two more are there only with ``node:`` before them.
+_NODE_MODULES = BUILTIN - {"sea", "sqlite"}
 #: For how many pieces of code a resolver is used, and how much it may have read.
 _MOST_USES = 100
 _MOST_BYTES = 32 * 1024 * 1024
@@ -119,7 +111,7 @@ class BuiltinModules:
 
 
 def _is_builtin(imported: str) -> bool:
-    return imported.startswith("node:") or imported.partition("/")[0] in NODE_MODULES
+    return imported.startswith("node:") or imported.partition("/")[0] in _NODE_MODULES
 
 
 @contextmanager

@@ -11,14 +11,13 @@ from functools import reduce
 from itertools import product
 from math import prod
 
-from docstow.languages.typescript.globals import Globals
 from docstow.languages.typescript.names import Entity, NameResolver, Namespace
 from docstow.languages.typescript.shapes import UNKNOWN, Context, Deferred, Shape, Shapes
-from docstow.languages.typescript.source.model import Declaration
-from docstow.languages.typescript.source.types import (
+from docstow.languages.typescript.source.model import (
     EMPTY_TYPES,
     ArrayType,
     Conditional,
+    Declaration,
     IndexedAccess,
     Intersection,
     LiteralType,
@@ -32,6 +31,7 @@ from docstow.languages.typescript.source.types import (
     Union,
 )
 from docstow.languages.typescript.type_names import (
+    Globals,
     TypeNameResolver,
     is_global_entity,
     is_global_namespace,

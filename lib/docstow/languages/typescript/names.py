@@ -9,8 +9,7 @@ from pathlib import Path
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.files import Folder, PackageFiles, SourceFile, split_specifier
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
-from docstow.languages.typescript.source.model import Declaration, Reference, Scope
-from docstow.languages.typescript.source.types import Member
+from docstow.languages.typescript.source.model import Declaration, Member, Reference, Scope
 
 _TYPES = ("class", "interface", "type", "enum")
 _VALUES = ("class", "function", "constant", "value", "enum", "namespace")

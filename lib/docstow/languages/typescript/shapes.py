@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from docstow.languages.typescript.names import Namespace
-from docstow.languages.typescript.source.types import Member, Signature, Type
+from docstow.languages.typescript.source.model import Member, Signature, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,11 +14,11 @@ from docstow.languages.shared.surface import Everything, Home, Openness, Symbol,
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.evaluation import TypeEvaluator
 from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
-from docstow.languages.typescript.globals import Globals
+from docstow.languages.typescript.members import PathResolver
 from docstow.languages.typescript.names import Entity, Namespace
-from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.shapes import UNKNOWN, Deferred, is_unknown
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
+from docstow.languages.typescript.type_names import Globals
 from docstow.languages.typescript.values import NodeValue, as_value
 
 #: Modules, and exports of the entry, whose names are suggested.

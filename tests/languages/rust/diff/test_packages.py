@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from docstow.core.model import Document
 from docstow.languages.projects.diff import compare
 from docstow.languages.python.comparing import COMPARING as PYTHON
-from docstow.languages.typescript.comparing import COMPARING as TYPESCRIPT
+from docstow.languages.typescript.diff import COMPARING as TYPESCRIPT
 
 
 def function(signature: str, **attributes: object) -> Document:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.model import Document
-from docstow.languages.typescript.documents import documents
+from docstow.languages.typescript.reading import documents
 from docstow.languages.typescript.surface import NodeSurface
 from languages.typescript.node.test_node_written import written
 from node_environment import surfaces

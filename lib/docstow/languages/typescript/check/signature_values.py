@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.shared.surface import Outcome
 from docstow.languages.typescript.check.syntax import child, parse, text_of
-from docstow.languages.typescript.source.model import Span
+from docstow.languages.typescript.source.model import Span, ThisType, Type, TypeReference
 from docstow.languages.typescript.source.type_reader import TypeReader
-from docstow.languages.typescript.source.types import ThisType, Type, TypeReference
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse, text
-from docstow.languages.typescript.source.model import DEFAULT, Declaration, Source
-from docstow.languages.typescript.source.type_reader import TypeReader
-from docstow.languages.typescript.source.types import (
+from docstow.languages.typescript.source.model import (
+    DEFAULT,
     OPAQUE,
+    Declaration,
     MemberKind,
     ObjectType,
     Opaque,
     Signature,
+    Source,
     Type,
     TypeParameter,
     TypeReference,
 )
+from docstow.languages.typescript.source.type_reader import TypeReader
 
 if TYPE_CHECKING:
     from tree_sitter import Node

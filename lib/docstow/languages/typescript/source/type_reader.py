@@ -12,8 +12,7 @@ from docstow.languages.typescript.source.grammar import (
     imported,
     text,
 )
-from docstow.languages.typescript.source.model import Span
-from docstow.languages.typescript.source.types import (
+from docstow.languages.typescript.source.model import (
     OPAQUE,
     ArrayType,
     Conditional,
@@ -29,6 +28,7 @@ from docstow.languages.typescript.source.types import (
     Parameter,
     Primitive,
     Signature,
+    Span,
     ThisType,
     Type,
     TypeParameter,

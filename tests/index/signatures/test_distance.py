@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.index.signatures import Function, Type, Variable, query
 from docstow.index.signatures.crate_signatures import CrateSignatures, SignatureIndex
-from docstow.index.signatures.crate_signatures import Declaration as Row
-from docstow.index.signatures.tree import Tree, nodes, replaced
+from docstow.index.signatures.crate_signatures import DeclaredItem as Row
+from docstow.index.signatures.functions import (
+    Function,
+    Tree,
+    Type,
+    Variable,
+    nodes,
+    read_query,
+    substitute,
+)
 
 FUNCTIONS = [
     "fn a(s: &str) -> String",
@@ -34,8 +41,8 @@ NAMES = "abcdefghijklm"
 
 def far(asked: str, function: str) -> float | None:
     return (
-        SignatureIndex([(0, query(function))], ["File", "Path", "Iterator"])
-        .distances(query(asked))
+        SignatureIndex([(0, read_query(function))], ["File", "Path", "Iterator"])
+        .distances(read_query(asked))
         .get(0)
     )
 
@@ -150,11 +157,11 @@ def test_aliases_are_replaced_by_what_they_mean() -> None:
     shapes = CrateSignatures(rows)
 
     def found(text: str) -> dict[int, float]:
-        return shapes.index.distances(shapes.expand_aliases(query(text), "own::"))
+        return shapes.index.distances(shapes.expand_aliases(read_query(text), "own::"))
 
     assert found("u8 -> Result<u16, Fault>") == found("u8 -> Result<u16>") == {3: 0}
     assert found("&mut Pile<X> -> Option<X>") == {5: 0}
-    assert shapes.index.unknown_names(query("Nothing -> Fault")) == ["Nothing"]
+    assert shapes.index.unknown_names(read_query("Nothing -> Fault")) == ["Nothing"]
 
 
 def test_what_a_future_yields_may_be_asked_for() -> None:
@@ -165,21 +172,21 @@ def test_what_a_future_yields_may_be_asked_for() -> None:
         Row("own::nap", "function", "nap", "pub fn nap<F: IntoFuture>(f: F) -> Nap<F>", "own"),
         Row("own::late", "function", "late", "pub fn late(n: u8) -> Late", "own"),
     ]
-    asked = query("Future -> Result<u8, Late>")
+    asked = read_query("Future -> Result<u8, Late>")
     assert CrateSignatures(rows, {"own::Nap"}).index.distances(asked).keys() == {3}
     assert CrateSignatures(rows).index.distances(asked) == {}
-    assert CrateSignatures(rows, {"own::Nap"}).index.distances(query("u8 -> Late"))[4] == 0
+    assert CrateSignatures(rows, {"own::Nap"}).index.distances(read_query("u8 -> Late"))[4] == 0
 
 
 CATALOGUE = SignatureIndex(
-    [(row, query(text)) for row, text in enumerate(FUNCTIONS)], ["Iterator", "Error"]
+    [(row, read_query(text)) for row, text in enumerate(FUNCTIONS)], ["Iterator", "Error"]
 )
 
 
 @st.composite
 def asked(draw: st.DrawFn) -> Function:
     """A function of the list, some of whose types are variables or wildcards now."""
-    shape = query(draw(st.sampled_from(FUNCTIONS)))
+    shape = read_query(draw(st.sampled_from(FUNCTIONS)))
     trees: list[Tree] = [node for each in shape.inputs for node in nodes(each)]
     loosened = draw(st.sets(st.sampled_from(trees), max_size=2)) if trees else set()
     by = {
@@ -213,11 +220,11 @@ def test_the_names_of_variables_change_nothing(shape: Function, names: list[str]
         old: Variable(new) for old, new in zip(sorted(used - {"_"}), names, strict=False)
     }
     renamed = Function(
-        tuple(replaced(each, by) for each in shape.inputs),
-        None if shape.output is None else replaced(shape.output, by),
+        tuple(substitute(each, by) for each in shape.inputs),
+        None if shape.output is None else substitute(shape.output, by),
         {
             (by[name].name if name in by else name): tuple(
-                each for b in of if isinstance(each := replaced(b, by), Type)
+                each for b in of if isinstance(each := substitute(b, by), Type)
             )
             for name, of in shape.bounds.items()
         },
@@ -227,4 +234,4 @@ def test_the_names_of_variables_change_nothing(shape: Function, names: list[str]
 
 @pytest.mark.parametrize("row", range(len(FUNCTIONS)), ids=list(NAMES))
 def test_every_function_is_nearest_to_itself(row: int) -> None:
-    assert CATALOGUE.distances(query(FUNCTIONS[row]))[row] == 0
+    assert CATALOGUE.distances(read_query(FUNCTIONS[row]))[row] == 0

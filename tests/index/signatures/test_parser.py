@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.index.signatures import (
-    BadSignature,
+from docstow.index.signatures.functions import (
+    UNIT,
+    WILDCARD,
     Function,
     Type,
     Variable,
-    declarations,
-    owner_type,
-    query,
+    read_functions,
+    read_owner_type,
+    read_query,
 )
 from docstow.index.signatures.parser import parse_declaration
-from docstow.index.signatures.syntax import Kind, Node, walk
-from docstow.index.signatures.tree import UNIT, WILDCARD
+from docstow.index.signatures.syntax import BadSignature, Kind, Node, walk
 
 T, U = Variable("T"), Variable("U")
 SELF = Variable("Self")
@@ -67,17 +67,17 @@ def vec(of: Type | Variable) -> Type:
 def test_a_query_becomes_a_tree(
     text: str, inputs: tuple[Type | Variable, ...], output: Type | Variable | None
 ) -> None:
-    found = query(text)
+    found = read_query(text)
     assert (found.inputs, found.output) == (inputs, output)
 
 
 def test_bounds_are_kept_wherever_they_stand() -> None:
     call = Type("FnOnce", (Type("()", (T,)), Type("bool")))
-    inline = query("fn f<F: FnOnce(T) -> bool>(F)")
-    where = query("fn f<F>(F) where F: FnOnce(T) -> bool + Send + 'static, F: ?Sized")
+    inline = read_query("fn f<F: FnOnce(T) -> bool>(F)")
+    where = read_query("fn f<F>(F) where F: FnOnce(T) -> bool + Send + 'static, F: ?Sized")
     assert inline == Function((Variable("F"),), UNIT, {"F": (call,)}, "f")
     assert where.bounds == {"F": (call, Type("Send"))}
-    assert query("impl FnOnce(T) -> bool").bounds == {"impl 1": (call,)}
+    assert read_query("impl FnOnce(T) -> bool").bounds == {"impl 1": (call,)}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_bounds_are_kept_wherever_they_stand() -> None:
 )
 def test_a_bad_query_says_what_is_wrong_and_where(text: str, message: str) -> None:
     with pytest.raises(BadSignature) as caught:
-        query(text)
+        read_query(text)
     assert str(caught.value) == message
 
 
@@ -110,7 +110,7 @@ where
 }"""
     nested = Type("Option", (Type("Option", (T,)),))
     borrowed = Type("Option", (Type("&mut", (T,)),))
-    assert declarations(text) == [
+    assert read_functions(text) == [
         Function((nested,), Type("Option", (T,)), {}, "flatten"),
         Function(
             (Type("&", (borrowed,)),),
@@ -123,8 +123,8 @@ where
 
 def test_an_owner_is_known_by_the_parameters_that_people_write() -> None:
     text = "pub struct Vec<T, A = Global> where A: Allocator { /* private fields */ }"
-    assert owner_type(text) == (vec(T), ("T", "A"))
-    assert owner_type("pub unsafe trait Store<Key: Ord>: Sized {}") == (
+    assert read_owner_type(text) == (vec(T), ("T", "A"))
+    assert read_owner_type("pub unsafe trait Store<Key: Ord>: Sized {}") == (
         Type("Store", (Variable("Key"),)),
         ("Key",),
     )
@@ -133,7 +133,7 @@ def test_an_owner_is_known_by_the_parameters_that_people_write() -> None:
 @given(st.text(alphabet="ATstr_&<>()[],:;-!'*+=| fnimpldyuw1", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        query(text)
+        read_query(text)
     except BadSignature as error:
         assert 0 <= error.offset <= len(text)
 

@@ -4,17 +4,3 @@ The idea is that of Hoogle (Mitchell, "Hoogle Overview", The Monad.Reader 12, 20
 functions by unifying types and counts what had to be bent; rustdoc's search by type has the same
 habits for Rust: arguments in any order, a receiver is an argument, a lone capital is a variable.
 """
-
-from docstow.index.signatures.cursor import BadSignature
-from docstow.index.signatures.functions import declarations, owner_type, query
-from docstow.index.signatures.tree import Function, Type, Variable
-
-__all__ = [
-    "BadSignature",
-    "Function",
-    "Type",
-    "Variable",
-    "declarations",
-    "owner_type",
-    "query",
-]

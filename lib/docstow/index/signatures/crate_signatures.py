@@ -12,27 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import DERIVED, WRITTEN
-from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.distance import (
+    CALLED,
     LIMIT,
     MISSING,
     MOST_EXTRA,
     OUTPUT,
+    OWNERS,
+    POINTERS,
+    WRAPPERS,
     BoundedType,
     Measure,
+    peeled,
 )
-from docstow.index.signatures.functions import alias, declarations, owner_type
-from docstow.index.signatures.tree import (
+from docstow.index.signatures.functions import (
     UNIT,
     Function,
     Tree,
     Type,
     Variable,
-    canonical,
     nodes,
-    replaced,
+    number_variables,
+    read_alias,
+    read_functions,
+    read_owner_type,
+    substitute,
 )
-from docstow.index.signatures.unify import CALLED, OWNERS, POINTERS, WRAPPERS, peeled
+from docstow.index.signatures.syntax import BadSignature
 
 #: A query has no more arguments: assignments grow with their factorial.
 MOST_ARGUMENTS = 10
@@ -67,7 +73,7 @@ class SignatureIndex:
         distinct: list[Function] = []
         self._rows: list[list[int]] = []
         for row, function in functions:
-            found = canonical(function)
+            found = number_variables(function)
             key = found.inputs, found.output, tuple(found.bounds.items())
             number = numbers.setdefault(key, len(distinct))
             if number == len(distinct):
@@ -174,12 +180,7 @@ def with_variables(function: Function, names: Sequence[str]) -> Function:
             return Variable(tree.name)
         return Type(tree.name, tuple(read(each) for each in tree.args))
 
-    bounds = {
-        name: tuple(each for bound in found if isinstance(each := read(bound), Type))
-        for name, found in function.bounds.items()
-    }
-    output = None if function.output is None else read(function.output)
-    return Function(tuple(map(read, function.inputs)), output, bounds, function.name)
+    return function.map(read)
 
 
 def _postings(keys: Sequence[frozenset[str]]) -> Mapping[str, NDArray[np.int32]]:
@@ -264,7 +265,7 @@ _PRIMITIVES: Mapping[str, Tree] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class DeclaredItem:
     """A row of the documents table; ``signature`` as a user would write it."""
 
     path: str
@@ -299,7 +300,7 @@ class CrateSignatures:
         index: finds the rows whose signatures match.
     """
 
-    def __init__(self, rows: Sequence[Declaration], futures: Collection[str] = ()) -> None:
+    def __init__(self, rows: Sequence[DeclaredItem], futures: Collection[str] = ()) -> None:
         # A box of a future is one, but most boxes hold none.
         self._futures = {row.title for row in rows if row.path in futures} - POINTERS
         self._aliases = _read_aliases(rows)
@@ -315,7 +316,7 @@ class CrateSignatures:
         """Make them from the columns of the documents and relations tables."""
         names = ("path", "kind", "title", "signature", "parent")
         rows = [
-            Declaration(*each)
+            DeclaredItem(*each)
             for each in zip(*(columns[name].tolist() for name in names), strict=True)
         ]
         for number, text in enumerate(columns["attributes"]):
@@ -346,7 +347,7 @@ class CrateSignatures:
             alias = self._resolve_alias(tree.name, len(args), path)
             if alias is None:
                 return Type(tree.name, args)
-            return replaced(alias.target, dict(zip(alias.parameters, args, strict=True)))
+            return substitute(alias.target, dict(zip(alias.parameters, args, strict=True)))
 
         output = None if function.output is None else expand(function.output)
         bounds = {
@@ -364,7 +365,7 @@ class CrateSignatures:
         return found[0] if len(found) == 1 and name not in WRAPPERS else None
 
     def _functions(
-        self, rows: Sequence[Declaration], owners: Mapping[str, _Owner]
+        self, rows: Sequence[DeclaredItem], owners: Mapping[str, _Owner]
     ) -> Iterator[tuple[int, Function]]:
         for number, row in enumerate(rows):
             if row.kind not in _FUNCTIONS:
@@ -382,13 +383,13 @@ class CrateSignatures:
                 continue
 
 
-def _read_owner(row: Declaration) -> _Owner | None:
+def _read_owner(row: DeclaredItem) -> _Owner | None:
     if row.kind == "primitive":
         return _Owner(_PRIMITIVES.get(row.title, Type(row.title)))
     if row.kind not in _OWNERS:
         return None
     try:
-        found, parameters = owner_type(row.signature)
+        found, parameters = read_owner_type(row.signature)
     except BadSignature:
         found, parameters = Type(row.title), ()
     if row.kind == "trait":
@@ -398,25 +399,25 @@ def _read_owner(row: Declaration) -> _Owner | None:
 
 def _read_functions(signature: str, owner: _Owner | None) -> list[Function]:
     if owner is None:
-        return declarations(signature)
-    found = declarations(signature, owner.parameters, owner.type)
+        return read_functions(signature)
+    found = read_functions(signature, owner.parameters, owner.type)
     return [_bind_self(each, owner.trait) for each in found] if owner.trait is not None else found
 
 
 def _bind_self(function: Function, trait: Type) -> Function:
     """Return a trait's method with ``Self`` bound to the trait."""
     bounds = {**function.bounds, "Self": (*function.bounds.get("Self", ()), trait)}
-    return Function(function.inputs, function.output, bounds, function.name)
+    return replace(function, bounds=bounds)
 
 
-def _read_aliases(rows: Sequence[Declaration]) -> dict[tuple[str, int], list[_Alias]]:
+def _read_aliases(rows: Sequence[DeclaredItem]) -> dict[tuple[str, int], list[_Alias]]:
     """Return the type aliases by name and number of arguments."""
     found: defaultdict[tuple[str, int], list[_Alias]] = defaultdict(list)
     for row in rows:
         if row.kind != "type_alias":
             continue
         try:
-            name, parameters, target = alias(row.signature)
+            name, parameters, target = read_alias(row.signature)
         except BadSignature:
             # Rustdoc prints aliases made by macros with the macro's own ``$names``.
             continue
@@ -424,5 +425,5 @@ def _read_aliases(rows: Sequence[Declaration]) -> dict[tuple[str, int], list[_Al
         for count in range(len(parameters) - len(defaults), len(parameters) + 1):
             names = tuple(parameters)[:count]
             left = {each: tree for each, tree in defaults.items() if each not in names}
-            found[name, count].append(_Alias(row.parent, names, replaced(target, left)))
+            found[name, count].append(_Alias(row.parent, names, substitute(target, left)))
     return found

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from docstow.index.signatures.tree import Function, Tree, Type, Variable
-from docstow.index.signatures.unify import COMMON, REFERENCES, Unification
+from docstow.index.signatures.functions import WILDCARD, Function, Tree, Type, Variable
 
 #: Distances beyond this are no match.
 LIMIT = 1.7
@@ -36,6 +35,75 @@ UNDETERMINED = 0.8
 MOST_EXTRA = 2
 
 _SELF = "Self"
+
+REFERENCE = 0.4
+"""``T`` for ``&T``, ``&T`` for ``&mut T``."""
+OWNED = 0.5
+"""``String`` for ``str``, ``Vec<T>`` for ``[T]``."""
+POINTER = 0.6
+"""``Box<T>`` for ``T``."""
+WRAPPED = 1.0
+"""``Option<T>`` for ``T``."""
+CONVERTED = 0.15
+"""``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``."""
+GENERIC = 0.3
+"""A bound that was asked for and is not there."""
+INSTANCE = 0.15
+"""``T`` of the function for a type, in another type even if bounded: ``Vec<T>`` for ``Vec<u8>``."""
+PROJECTED = 0.6
+"""``T::Output`` of the function for a type."""
+BOUNDED = 0.8
+"""``T: Trait`` of the function for a type that the bound does not mention."""
+FOREIGN = 1.2
+"""``T: AsRef<Path>`` of the function for a type that is known for no such conversion."""
+SLIGHT = 0.05
+"""Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``."""
+
+
+CALLED = frozenset(("fn", "Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"))
+REFERENCES = frozenset(("&", "&mut"))
+POINTERS = frozenset(("Box", "Rc", "Arc", "Cow", "Pin"))
+WRAPPERS = frozenset(("Option", "Result", "Poll"))
+#: Types of one kind: what owns and what is borrowed of it.
+OWNERS = {
+    "String": "str",
+    "PathBuf": "Path",
+    "OsString": "OsStr",
+    "CString": "CStr",
+    "Vec": "[]",
+    "[;]": "[]",
+}
+#: Traits of the standard library that stand for types which their bounds do not mention.
+TAKES: Mapping[str, frozenset[str]] = {
+    "SliceIndex": frozenset(("usize", "Range", "RangeFrom", "RangeTo", "RangeFull")),
+    "Pattern": frozenset(("str", "String", "char")),
+    "RangeBounds": frozenset(("Range", "RangeFrom", "RangeTo", "RangeFull", "RangeInclusive")),
+    "ToSocketAddrs": frozenset(("SocketAddr", "str", "String")),
+    "FromIterator": frozenset(
+        (
+            *("Vec", "VecDeque", "LinkedList", "BinaryHeap", "String", "[]"),
+            *("HashMap", "HashSet", "BTreeMap", "BTreeSet"),
+        )
+    ),
+}
+#: Traits that nearly all types have: a bound by these says nothing.
+COMMON = frozenset(
+    (
+        *("Sized", "Send", "Sync", "Unpin", "Copy", "Clone", "Debug", "Default"),
+        *("PartialEq", "Eq", "PartialOrd", "Ord", "Hash"),
+    )
+)
+#: Traits whose argument says what is meant; a type is handed over for its sake.
+CONVERSIONS = frozenset(("AsRef", "AsMut", "Into", "TryInto"))
+#: What converts into types of the standard library, both as they are borrowed.
+CONVERTS: Mapping[str, frozenset[str]] = {
+    "Path": frozenset(("str", "OsStr", "Path", "Component", "Components")),
+    "OsStr": frozenset(("str", "OsStr", "Path", "Component", "Components")),
+    "str": frozenset(("str", "char")),
+    "[]": frozenset(("str", "CStr")),
+}
+#: Traits that whatever has the other trait has as well.
+FROM_OTHERS: Mapping[str, str] = {"IntoIterator": "Iterator", "IntoFuture": "Future"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +295,198 @@ def _price(bound: Sequence[_Binding]) -> float | None:
         if of_query and name != _SELF and (of_query, name) in types:
             cost += CONCRETE
     return cost
+
+
+class Unification:
+    """Two types side by side. ``pairs`` are the bindings of variables that were met."""
+
+    def __init__(
+        self, asked: Mapping[str, tuple[Type, ...]], given: Mapping[str, tuple[Type, ...]]
+    ) -> None:
+        self.asked, self.given = asked, given
+        self.pairs: list[tuple[Tree, Tree]] = []
+        self._met: set[tuple[str, str]] = set()
+        self._inside = 0
+
+    def unify(self, q: Tree, i: Tree) -> float | None:
+        """What must be bent between a type of the query and one of the function."""
+        if q == WILDCARD or i == WILDCARD:
+            return 0.0
+        if isinstance(q, Variable):
+            self.pairs.append((q, i))
+            return self._variables(q, i) if isinstance(i, Variable) else self._concrete(q, i)
+        if isinstance(i, Variable):
+            self.pairs.append((q, i))
+            return self._generic(q, i)
+        if q.name in REFERENCES or q.name != i.name:
+            return self._arguments(q, i) if q.name == i.name else self._bent(q, i)
+        self._inside += 1
+        bent = self._arguments(q, i)
+        self._inside -= 1
+        return bent
+
+    def _arguments(self, q: Type, i: Type) -> float | None:
+        """The arguments of one constructor; trailing ones may be left out on either side."""
+        if q.name == "()" and len(q.args) != len(i.args):
+            return None
+        cost = 0.0
+        named = {each.name: each for each in i.args if _named(each)}
+        places = [each for each in i.args if not _named(each)]
+        used = 0
+        for each in q.args:
+            other: Tree | None
+            if isinstance(each, Type) and _named(each):
+                other = named.pop(each.name, None)
+            else:
+                other = places[used] if used < len(places) else None
+                used += 1
+            bent = SLIGHT if other is None else self.unify(each, other)
+            if bent is None:
+                return None
+            cost += bent
+        return cost + SLIGHT * (len(named) + max(0, len(places) - used))
+
+    def _bent(self, q: Type, i: Type) -> float | None:
+        """Constructors that differ: the first rule that applies."""
+        if q.name in REFERENCES and i.name in REFERENCES:
+            return self._plus(REFERENCE, q.args[0], i.args[0])
+        if q.name in REFERENCES:
+            return self._plus(REFERENCE, q.args[0], i)
+        if i.name in REFERENCES:
+            return self._plus(REFERENCE, q, i.args[0])
+        if OWNERS.get(q.name, q.name) == OWNERS.get(i.name, i.name):
+            if not q.args or not i.args:
+                return OWNED
+            return self._plus(OWNED, q.args[0], i.args[0])
+        if q.name in CALLED and i.name in CALLED:
+            bent = self._arguments(q, i)
+            return None if bent is None else bent + SLIGHT
+        if "dyn" in {q.name, i.name}:
+            return self._dyn(q, i)
+        for names, price in ((POINTERS, POINTER), (WRAPPERS, WRAPPED)):
+            if q.name in names and q.args:
+                return self._plus(price, q.args[0], i)
+            if i.name in names and i.args:
+                return self._plus(price, q, i.args[0])
+        return None
+
+    def _plus(self, price: float, q: Tree, i: Tree) -> float | None:
+        bent = self.unify(q, i)
+        return None if bent is None else price + bent
+
+    def _dyn(self, q: Type, i: Type) -> float | None:
+        inner, other = (q, i) if q.name == "dyn" else (i, q)
+        named = any(isinstance(each, Type) and each.name == other.name for each in inner.args)
+        return CONVERTED if named else None
+
+    def _variables(self, q: Variable, i: Variable) -> float | None:
+        """Bounds that were asked for should be there; a closure stands for nothing else."""
+        if (q.name, i.name) in self._met:  # bounds may name their own variable: T: Ord<T>
+            return 0.0
+        self._met.add((q.name, i.name))
+        asked, given = self.asked.get(q.name, ()), self.given.get(i.name, ())
+        cost = 0.0
+        for bound in asked:
+            bent = self._best_bound(bound, given)
+            if bent is None and bound.name in CALLED:
+                return None
+            cost += GENERIC if bent is None else bent
+        if _called(given) is not None and _called(asked) is None:
+            cost += BOUNDED
+        if not asked and any(isinstance(peeled(each), Type) for each in _converted(given)):
+            cost += BOUNDED
+        return cost
+
+    def _concrete(self, q: Variable, i: Type) -> float | None:
+        """A type for a variable of the query; its price is that of the binding."""
+        asked = self.asked.get(q.name, ())
+        call = _called(asked)
+        if call is not None:
+            return self.unify(call, i) if i.name in CALLED else None
+        return GENERIC * len(asked)
+
+    def _generic(self, q: Type, i: Variable) -> float | None:
+        """A variable of the function for a type: its bounds may say that this type is meant."""
+        bounds = self.given.get(i.name, ())
+        bent = self._best_bound(q, bounds)
+        if bent is not None:
+            return bent + CONVERTED
+        if _called(bounds) is not None or q.name in CALLED:
+            return None
+        if not bounds and "::" in i.name:
+            return PROJECTED
+        if self._inside or all(bound.name in COMMON for bound in bounds):
+            return INSTANCE
+        head = peeled(q)
+        if not isinstance(head, Type):
+            return BOUNDED
+        targets = [each for each in map(peeled, _converted(bounds)) if isinstance(each, Type)]
+        if targets:
+            return min(self._conversion(head, each) for each in targets)
+        mentioned = [each for bound in bounds for each in bound.args]
+        if any(_like(head, peeled(each)) for each in mentioned):
+            return CONVERTED
+        if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
+            return CONVERTED
+        return BOUNDED
+
+    def _conversion(self, head: Type, target: Type) -> float:
+        """A type for what may be anything that converts into the target."""
+        one, other = (OWNERS.get(each.name, each.name) for each in (head, target))
+        if one == other:
+            mark = len(self.pairs)
+            bent = self._arguments(head, target) if head.args and target.args else 0.0
+            if bent is not None:
+                return CONVERTED + bent
+            del self.pairs[mark:]
+        elif one in CONVERTS.get(other, ()):
+            return CONVERTED
+        elif other not in CONVERTS:
+            return BOUNDED
+        return FOREIGN
+
+    def _best_bound(self, wanted: Type, bounds: Sequence[Type]) -> float | None:
+        """The price of the bound that is most like a trait; None if there is none."""
+        best: float | None = None
+        kept: list[tuple[Tree, Tree]] = []
+        mark = len(self.pairs)
+        for bound in bounds:
+            alike = wanted.name in {bound.name, FROM_OTHERS.get(bound.name)}
+            if alike or (bound.name in CALLED and wanted.name in CALLED):
+                bent = self._arguments(wanted, bound)
+                if bent is not None:
+                    bent += 0.0 if bound.name == wanted.name else SLIGHT
+                if bent is not None and (best is None or bent < best):
+                    best, kept = bent, self.pairs[mark:]
+                del self.pairs[mark:]
+        self.pairs += kept
+        return best
+
+
+def peeled(tree: Tree) -> Tree:
+    """A type without references, pointers and wrappers around it."""
+    while (
+        isinstance(tree, Type)
+        and tree.args
+        and (tree.name in REFERENCES or tree.name in POINTERS or tree.name in WRAPPERS)
+    ):
+        tree = tree.args[0]
+    return tree
+
+
+def _like(one: Type, other: Tree) -> bool:
+    name = OWNERS.get(one.name, one.name)
+    return isinstance(other, Type) and name == OWNERS.get(other.name, other.name)
+
+
+def _converted(bounds: Sequence[Type]) -> list[Tree]:
+    """What the bounds say that a type is converted into."""
+    return [each for bound in bounds if bound.name in CONVERSIONS for each in bound.args]
+
+
+def _named(tree: Tree) -> bool:
+    return isinstance(tree, Type) and tree.name[0] == "=" and len(tree.name) > 1
+
+
+def _called(bounds: Sequence[Type]) -> Type | None:
+    return next((bound for bound in bounds if bound.name in CALLED), None)

@@ -1,25 +1,46 @@
-"""Reduce the syntax of functions to the trees that search compares.
+"""The types of functions as small trees, which search compares ten thousand times a query.
 
 Lifetimes, modules, qualifiers and bounds of anything but variables are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
 
-from docstow.index.signatures.cursor import END, BadSignature
 from docstow.index.signatures.parser import Parser, parse_functions, parse_query
-from docstow.index.signatures.syntax import Declaration, Kind, Node, Param
-from docstow.index.signatures.tree import (
-    UNIT,
-    WILDCARD,
-    Function,
-    Tree,
-    Type,
-    Variable,
-    replaced,
-)
+from docstow.index.signatures.syntax import END, BadSignature, Declaration, Kind, Node, Param
 
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A constructor with its arguments.
+
+    Attributes:
+        name: a path's last segment; ``&``, ``&mut``, ``*const``, ``*mut``, ``[]`` (slice), ``[;]``
+            (array: element, length), ``()`` (tuple; unit has no arguments), ``!``, ``dyn``;
+            ``=Item`` for ``Item = T`` among a trait's arguments. ``fn(A) -> B`` and ``Fn(A) -> B``
+            have two arguments, the tuple of inputs and the output.
+        args: arguments in order; lifetimes are left out.
+    """
+
+    name: str
+    args: tuple[Tree, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What may stand for any type: ``T``, ``T::Item``, ``impl Trait``; ``_`` is never bound."""
+
+    name: str
+
+
+Tree: TypeAlias = Type | Variable
+WILDCARD = Variable("_")
+UNIT = Type("()")
+NO_BOUNDS: Mapping[str, tuple[Type, ...]] = MappingProxyType({})
 _SELF = Variable("Self")
 #: Kinds that become a type with the same arguments; its name where it is not the node's.
 _PLAIN = {
@@ -29,7 +50,69 @@ _PLAIN = {
 }
 
 
-def query(text: str) -> Function:
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The types of a function.
+
+    Attributes:
+        inputs: argument types, the receiver among them.
+        output: None if a query leaves it open.
+        bounds: variable to the traits that it is bound by.
+        name: the function's name; empty if none was given.
+    """
+
+    inputs: tuple[Tree, ...]
+    output: Tree | None
+    bounds: Mapping[str, tuple[Type, ...]] = field(default_factory=lambda: NO_BOUNDS)
+    name: str = ""
+
+    def map(self, change: Callable[[Tree], Tree]) -> Function:
+        """Return the function with every type and bound changed; bounds stay types."""
+        bounds = {
+            name: tuple(each for bound in found if isinstance(each := change(bound), Type))
+            for name, found in self.bounds.items()
+        }
+        output = None if self.output is None else change(self.output)
+        return Function(tuple(map(change, self.inputs)), output, bounds, self.name)
+
+
+def nodes(tree: Tree) -> Iterator[Tree]:
+    """Yield the tree and everything in it, outermost first."""
+    yield tree
+    if isinstance(tree, Type):
+        for each in tree.args:
+            yield from nodes(each)
+
+
+def substitute(tree: Tree, by: Mapping[str, Tree]) -> Tree:
+    """Return the tree with variables replaced by name."""
+    if isinstance(tree, Variable):
+        return by.get(tree.name, tree)
+    if not tree.args:
+        return tree
+    return Type(tree.name, tuple(substitute(each, by) for each in tree.args))
+
+
+def number_variables(function: Function) -> Function:
+    """Return the function with variables numbered as they occur, and without its name.
+
+    The numbers of projections (``T::Item``) end in ``::``.
+    """
+    names: dict[str, Tree] = {"_": WILDCARD}
+    kept: dict[str, tuple[Type, ...]] = {}
+    # The output first: functions with one output then share its numbered form.
+    trees = [*([function.output] if function.output is not None else []), *function.inputs]
+    for tree in trees:
+        _number(tree, function.bounds, names)
+    for name, number in list(names.items()):
+        if function.bounds.get(name) and isinstance(number, Variable):
+            bounds = (substitute(each, names) for each in function.bounds[name])
+            kept[number.name] = tuple(each for each in bounds if isinstance(each, Type))
+    output = None if function.output is None else substitute(function.output, names)
+    return Function(tuple(substitute(each, names) for each in function.inputs), output, kept)
+
+
+def read_query(text: str) -> Function:
     """Parse what a user asks for.
 
     Raises:
@@ -38,7 +121,7 @@ def query(text: str) -> Function:
     return _Reduction(("Self",)).function(parse_query(text))
 
 
-def declarations(
+def read_functions(
     text: str, variables: Collection[str] = (), self_type: Tree | None = None
 ) -> list[Function]:
     """Parse the functions that a document declares, ``Self`` replaced by what it stands for.
@@ -62,7 +145,7 @@ def declarations(
     return found
 
 
-def owner_type(text: str) -> tuple[Type, tuple[str, ...]]:
+def read_owner_type(text: str) -> tuple[Type, tuple[str, ...]]:
     """Return the type that ``pub struct Vec<T, A = Global> …`` declares, and all its parameters.
 
     Parameters with defaults are left out of the type, as in what people write.
@@ -80,7 +163,7 @@ def owner_type(text: str) -> tuple[Type, tuple[str, ...]]:
     return Type(name, args), tuple(each.name for each in given)
 
 
-def alias(text: str) -> tuple[str, dict[str, Tree | None], Tree]:
+def read_alias(text: str) -> tuple[str, dict[str, Tree | None], Tree]:
     """Parse ``pub type Name<T, E = Error> = Type;``.
 
     Returns:
@@ -101,14 +184,7 @@ def with_self(function: Function, owner: Tree) -> Function:
     """Return the function with ``Self`` replaced, in bounds as well."""
     if owner == _SELF:
         return function
-    by = {"Self": owner}
-    bounds = {
-        name: tuple(each for b in found if isinstance(each := replaced(b, by), Type))
-        for name, found in function.bounds.items()
-    }
-    output = None if function.output is None else replaced(function.output, by)
-    inputs = tuple(replaced(each, by) for each in function.inputs)
-    return Function(inputs, output, bounds, function.name)
+    return function.map(lambda tree: substitute(tree, {"Self": owner}))
 
 
 def _type_params(params: Iterable[Param]) -> list[Param]:
@@ -261,3 +337,12 @@ def _segments(node: Node) -> list[str]:
     if node.kind == Kind.MEMBER:
         return [*_segments(node.args[0]), node.name]
     return node.name.split("::")
+
+
+def _number(tree: Tree, bounds: Mapping[str, tuple[Type, ...]], names: dict[str, Tree]) -> None:
+    for node in nodes(tree):
+        if isinstance(node, Variable) and node.name not in names:
+            mark = "::" if "::" in node.name else ""
+            names[node.name] = Variable(f"${len(names)}{mark}")
+            for bound in bounds.get(node.name, ()):
+                _number(bound, bounds, names)

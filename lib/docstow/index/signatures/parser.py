@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from docstow.index.signatures.cursor import END, BadSignature, Cursor, is_name
-from docstow.index.signatures.syntax import UNIT, Declaration, Kind, Node, Param, Predicate
+from docstow.index.signatures.syntax import (
+    END,
+    UNIT,
+    BadSignature,
+    Cursor,
+    Declaration,
+    Kind,
+    Node,
+    Param,
+    Predicate,
+    is_name,
+)
 
 #: Deeper nesting is refused; the parser and all who walk its trees are recursive.
 DEEPEST = 80

@@ -16,9 +16,8 @@ from docstow.index.loaded import Index
 from docstow.index.ranking import reciprocal_rank_fusion
 from docstow.index.search import CrateHit, ItemFilters, SearchedCrate, make_hit, search_items
 from docstow.index.signatures.crate_signatures import MOST_ARGUMENTS
-from docstow.index.signatures.cursor import BadSignature
-from docstow.index.signatures.functions import query
-from docstow.index.signatures.tree import Function, Type, Variable, nodes
+from docstow.index.signatures.functions import Function, Type, Variable, nodes, read_query
+from docstow.index.signatures.syntax import BadSignature
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
@@ -55,7 +54,7 @@ def parse_query(text: str) -> Function:
         InvalidParameter: the text cannot be read, or asks for nothing in particular.
     """
     try:
-        wanted = query(text)
+        wanted = read_query(text)
     except BadSignature as error:
         raise InvalidParameter("signature", f"{error}: {text!r}") from error
     trees = [*wanted.inputs, *([wanted.output] if wanted.output is not None else [])]

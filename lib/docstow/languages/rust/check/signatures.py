@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.parser import parse_declaration
-from docstow.index.signatures.syntax import UNIT, Declaration, Kind, Node, walk
+from docstow.index.signatures.syntax import UNIT, BadSignature, Declaration, Kind, Node, walk
 from docstow.languages.rust.check.std import (
     ARRAY,
     PLAIN_TYPES,

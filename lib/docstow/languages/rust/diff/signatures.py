@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from docstow.index.signatures.cursor import BadSignature
 from docstow.index.signatures.parser import parse_declaration
-from docstow.index.signatures.syntax import UNIT, Declaration, Kind, Node, Param, walk
+from docstow.index.signatures.syntax import UNIT, BadSignature, Declaration, Kind, Node, Param, walk
 from docstow.languages.rust.diff.writer import CONVERSIONS, Writer
 
 _OPEN, _CLOSE = "<([{", ">)]}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from docstow.index.signatures.cursor import END, BadSignature
 from docstow.index.signatures.parser import Parser
-from docstow.index.signatures.syntax import UNIT, Kind, Node, Param
+from docstow.index.signatures.syntax import END, UNIT, BadSignature, Kind, Node, Param
 
 #: Last arguments that may be left out; ``Result<T>`` has the ``Error`` of most crates.
 _DEFAULTS = ("Global", "RandomState", "Error")

@@ -1,4 +1,4 @@
-"""Makes a bucket on the S3 server that the settings name, unless it is there already.
+"""Make a bucket on the S3 server that the settings name, unless it is there already.
 
 python bucket.py NAME
 """
@@ -11,7 +11,7 @@ import sys
 from botocore.exceptions import ClientError
 
 from docstow.core.settings import load
-from docstow.store.objects import s3 as s3
+from docstow.store.objects import s3
 
 
 def main(name: str) -> int:
@@ -21,10 +21,8 @@ def main(name: str) -> int:
     try:
         client.create_bucket(Bucket=name)
     except ClientError as fault:
-        if fault.response["Error"]["Code"] not in {
-            "BucketAlreadyOwnedByYou",
-            "BucketAlreadyExists",
-        }:
+        code = fault.response["Error"]["Code"]
+        if code not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
             raise
     print(f"Bucket: {name}")
     return 0

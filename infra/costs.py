@@ -27,7 +27,7 @@ Figures = Mapping[str, float]
 
 
 class Costs:
-    """Dollars.
+    """Costs in dollars.
 
     Args:
         inputs: prices, the functions' memory, assumptions and what was measured.
@@ -40,18 +40,18 @@ class Costs:
         self._measured: Mapping[str, Figures] = inputs["measured"]
 
     def requests(self, figures: Figures) -> float:
-        """What S3 asks for the requests; deletions are free."""
+        """Return what S3 charges for requests; deletions are free."""
         reads = figures["GET"] + figures["HEAD"]
         writes = figures["PUT"] + figures["LIST"]
         return reads * self._prices["s3_get_each"] + writes * self._prices["s3_put_list_each"]
 
     def function(self, name: str, seconds: float) -> float:
-        """What Lambda asks for one call."""
+        """Return what Lambda charges for one call."""
         held = seconds * self._memory[name] / 1024
         return held * self._prices["lambda_gib_second"] + self._prices["lambda_request"]
 
     def query(self, what: str) -> float:
-        """One call through the HTTP API."""
+        """Return the cost of one call through the HTTP API."""
         figures = self._measured[what]
         way = self._prices["http_api_request"] + self._logs()
         way += self._assumed["answer_bytes"] / GIB * self._prices["transfer_out_gib"]
@@ -59,19 +59,19 @@ class Costs:
         return way + call + self.requests(figures)
 
     def ingest(self) -> float:
-        """One crate."""
+        """Return the cost of ingesting one crate."""
         figures = self._measured["ingest"]
         queue = self._assumed["queue_requests_an_ingest"] * self._prices["sqs_request"]
         call = self.function("ingest", figures["seconds"] + self._assumed["docs_rs_s"])
         return queue + call + self.requests(figures) + self._logs()
 
     def storage(self, crates: float) -> float:
-        """A month of so many crates."""
+        """Return the cost of storing so many crates for a month."""
         stored = self._measured["ingest"]["stored bytes"] * crates
         return stored / GIB * self._prices["s3_gib_month"]
 
     def upkeep_s(self, sources: float) -> float:
-        """How long a round over so many sources takes."""
+        """Return the seconds that a round of upkeep over so many sources takes."""
         figures = self._measured["upkeep, a round"]
         reads = figures["GET"] / figures["sources"] * sources
         return (
@@ -79,7 +79,7 @@ class Costs:
         )
 
     def upkeep_day(self, sources: float) -> float:
-        """A day's rounds over so many sources."""
+        """Return the cost of a day's rounds over so many sources."""
         figures = self._measured["upkeep, a round"]
         pages = sources * self._assumed["objects_a_source"] / 1000
         reads = figures["GET"] / figures["sources"] * sources
@@ -91,7 +91,7 @@ class Costs:
         return self._assumed["log_bytes"] / GIB * self._prices["logs_gib"]
 
     def tables(self) -> str:
-        """Everything, as Markdown."""
+        """Format all tables as Markdown."""
         asked = [name for name in self._measured if "cold" in name or "warm" in name]
         queries = [[name, dollars(self.query(name) * MILLION)] for name in asked]
         mixed = self.query("search, cold") * self._assumed["cold_share"]
@@ -121,7 +121,7 @@ class Costs:
 
 
 def dollars(amount: float) -> str:
-    """An amount with about three digits."""
+    """Format an amount with about three digits."""
     return (
         f"{amount:,.0f}" if amount >= 100 else f"{amount:.2f}" if amount >= 1 else f"{amount:.2g}"
     )
@@ -133,7 +133,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def page(text: str, tables: str) -> str:
-    """The page with these tables in their place."""
+    """Return the page with these tables in their place."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{tables}\n{END}{after}"

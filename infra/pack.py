@@ -141,7 +141,7 @@ def _host() -> str:
 
 
 def install(kind: str, into: Path, architecture: str) -> None:
-    """All pinned libraries and our own code."""
+    """Install all pinned libraries and docstow's own code."""
     pins = _pins(REPOSITORY / "requirements.txt")
     if kind == "image":
         pins += _pins(REPOSITORY / "requirements-dev.txt", RUNTIME_CLIENT)
@@ -166,7 +166,7 @@ def install(kind: str, into: Path, architecture: str) -> None:
 
 
 def _pins(file: Path, only: set[str] | None = None) -> list[str]:
-    """The requirements of a lock file with their hashes, one a text; ``only`` these if given."""
+    """Return the requirements of a lock file with their hashes; ``only`` these if given."""
     pins = re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip())
     return [pin for pin in pins if only is None or pin.partition("==")[0] in only]
 

@@ -75,7 +75,7 @@ class Library:
         return found
 
     def _resolve(self, crate: str, number: int | None) -> Key | None:
-        """An item in the crate that defines it."""
+        """Return the key of an item in the crate that defines it; None if none does."""
         if number is None:
             return None
         if str(number) in self.crates[crate]["index"]:
@@ -89,7 +89,7 @@ class Library:
     # -- modules -----------------------------------------------------------------------------
 
     def walk(self) -> None:
-        """All public paths, the shortest first: the first of an item is its own."""
+        """Collect all public paths, the shortest first: the first of an item is its own."""
         for crate in CRATES:
             pending = deque([((crate, self.crates[crate]["root"]), crate)])
             while pending:
@@ -100,7 +100,7 @@ class Library:
                     pending += self._module(key, path)
 
     def _module(self, key: Key, path: str) -> Iterator[tuple[Key, str]]:
-        """What stands in a module; gives the modules in it."""
+        """Record what stands in a module, and yield the modules in it."""
         for child, name in self._children(key):
             here = f"{path}::{name}"
             kind = next(iter(self._item(child)["inner"])) if child is not None else ""
@@ -135,7 +135,7 @@ class Library:
             self.aliases.setdefault(path, self.paths[key])
 
     def items(self) -> None:
-        """Rows of what stands in modules."""
+        """Add rows for what stands in modules."""
         for key, path in self.paths.items():
             item = self._item(key)
             kind = next(iter(item["inner"]))
@@ -157,7 +157,7 @@ class Library:
     # -- members -----------------------------------------------------------------------------
 
     def members(self) -> None:
-        """Rows of what stands in types and traits, and of what types implement."""
+        """Add rows for members of types and traits, and for what types implement."""
         for key, path in list(self.paths.items()):
             inner = self._item(key)["inner"]
             kind = next(iter(inner))
@@ -225,7 +225,7 @@ class Library:
         return f"fn f({', '.join(names)}){given}"
 
     def _type(self, crate: str, kind: Json) -> str:
-        """A type as a full path; ``()`` for one that is not certain."""
+        """Return a type as a full path; ``()`` for one that is not certain."""
         match next(iter(kind)):
             case "borrowed_ref":
                 return self._type(crate, kind["borrowed_ref"]["type"])
@@ -252,7 +252,7 @@ class Library:
         return path
 
     def lines(self) -> Iterator[str]:
-        """The file."""
+        """Yield the lines of the file."""
         for owner, members in ADDED.items():
             self.rows |= {f"{owner}::{name}": [f"method\t{form}"] for name, form in members.items()}
         self.rows["[T; N]\t>"] = ["[T]"]  # not by Deref, but for methods it comes to the same

@@ -89,7 +89,7 @@ def run(folder: Path, library: Library, snapshots: Snapshots) -> None:
     """
     projects = Projects([PROJECT], folder / "cache", local=True)
     tools = [scan_packages.tool(projects), read_package.tool(projects)]
-    toolbox = Toolbox([*tools, verify_code.tool(library, snapshots, lambda: projects)])
+    toolbox = Toolbox([*tools, verify_code.tool(library, snapshots, projects)])
     opened = ProjectPackages(projects.scan()[1])
     largest = sorted(_python(opened), key=lambda each: -_files(opened, each))
     _scans(folder, projects, opened)

@@ -36,11 +36,11 @@ def parser() -> argparse.ArgumentParser:
         else:
             group.add_argument(flag, metavar="X", help=text)
 
-    words = argparse.ArgumentParser(
+    root = argparse.ArgumentParser(
         prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
     )
-    words.add_argument("--version", action="version", version=f"docstow {__version__}")
-    commands = words.add_subparsers(required=True, metavar="COMMAND")
+    root.add_argument("--version", action="version", version=f"docstow {__version__}")
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     _add_serve(commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP")))
     _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     _add_call(
         commands.add_parser("call", parents=[common], **_help("call a tool and print its answer"))
     )
-    return words
+    return root
 
 
 def _split_values(text: str) -> list[str]:
@@ -74,40 +74,40 @@ def _help(text: str) -> _Help:
     return _Help(help=text, description=f"{text[:1].upper()}{text[1:]}.")
 
 
-def _add_serve(words: argparse.ArgumentParser) -> None:
-    words.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
-    words.add_argument(
+def _add_serve(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
+    command.add_argument(
         "--pre-ingest",
         nargs="?",
         const="50",
         metavar="FILE|N",
         help="stow the most used crates in the background: so many, or those of a list",
     )
-    words.set_defaults(command="serve")
+    command.set_defaults(command="serve")
 
 
-def _add_model(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = words.add_subparsers(required=True, metavar="VERB")
+def _add_model(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(required=True, metavar="VERB")
     fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
     fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
     fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
     fetch.set_defaults(command="fetch_model")
 
 
-def _add_token(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = words.add_subparsers(required=True, metavar="VERB")
+def _add_token(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(required=True, metavar="VERB")
     made = verbs.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
     made.add_argument("name", metavar="NAME", help="whom it is for")
     made.add_argument("--scope", choices=auth.SCOPES, default=auth.READ)
     made.set_defaults(command="new_token")
 
 
-def _add_call(words: argparse.ArgumentParser) -> None:
-    words.add_argument("tool", metavar="TOOL")
-    words.add_argument(
+def _add_call(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tool", metavar="TOOL")
+    command.add_argument(
         "json", nargs="?", default="{}", metavar="JSON", help="arguments; - for stdin"
     )
-    words.set_defaults(command="call")
+    command.set_defaults(command="call")
 
 
 def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -135,14 +135,14 @@ def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser
     project.set_defaults(command="ingest_project")
     for kind in source_kinds().values():
         if spelling := kind.command:
-            words = kinds.add_parser(kind.name, parents=[common], **_help(spelling.help))
-            _add_source(words, kind.name, spelling)
+            command = kinds.add_parser(kind.name, parents=[common], **_help(spelling.help))
+            _add_source(command, kind.name, spelling)
 
 
-def _add_source(words: argparse.ArgumentParser, kind: str, spelling: Command) -> None:
-    words.add_argument("uri", metavar=spelling.metavar)
-    words.add_argument("--title", default="", help="what people call it")
-    words.add_argument(
+def _add_source(command: argparse.ArgumentParser, kind: str, spelling: Command) -> None:
+    command.add_argument("uri", metavar=spelling.metavar)
+    command.add_argument("--title", default="", help="what people call it")
+    command.add_argument(
         "--option",
         action="append",
         default=[],
@@ -150,23 +150,23 @@ def _add_source(words: argparse.ArgumentParser, kind: str, spelling: Command) ->
         help="one of the kind's options; repeat it for a list",
     )
     for name, text in spelling.flags.items():
-        words.add_argument(f"--{name.replace('_', '-')}", metavar="N", help=text)
-    words.add_argument(
+        command.add_argument(f"--{name.replace('_', '-')}", metavar="N", help=text)
+    command.add_argument(
         "--header",
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
         help="sent to the source's own hosts alone",
     )
-    words.add_argument(
+    command.add_argument(
         "--refresh-hours", metavar="N", help="have upkeep sync it again when it is so old; 0: never"
     )
-    words.add_argument("--full", action="store_true", help="take nothing for unchanged")
-    words.set_defaults(command="ingest_prose", kind=kind)
+    command.add_argument("--full", action="store_true", help="take nothing for unchanged")
+    command.set_defaults(command="ingest_prose", kind=kind)
 
 
-def _add_sources(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = words.add_subparsers(required=True, metavar="VERB")
+def _add_sources(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(required=True, metavar="VERB")
     listed = verbs.add_parser("list", parents=[common], **_help("one a line"))
     listed.set_defaults(command="list_sources")
     delete = verbs.add_parser("delete", parents=[common], **_help("forget a source and its pages"))
@@ -174,8 +174,8 @@ def _add_sources(words: argparse.ArgumentParser, common: argparse.ArgumentParser
     delete.set_defaults(command="delete_source")
 
 
-def _add_jobs(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = words.add_subparsers(required=True, metavar="VERB")
+def _add_jobs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(required=True, metavar="VERB")
     listed = verbs.add_parser("list", parents=[common], **_help("one a line, the newest first"))
     listed.add_argument("--state", choices=STATES, help="only these")
     listed.set_defaults(command="list_jobs")
@@ -191,31 +191,31 @@ def _add_jobs(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -
     redrive.set_defaults(command="redrive_jobs")
 
 
-def _add_search(words: argparse.ArgumentParser) -> None:
-    words.add_argument("query", metavar="QUERY")
-    words.add_argument(
+def _add_search(command: argparse.ArgumentParser) -> None:
+    command.add_argument("query", metavar="QUERY")
+    command.add_argument(
         "--source", action="append", default=[], metavar="ID|URI|TITLE", help="default: all"
     )
-    words.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
-    words.add_argument("--mode", default="hybrid", help="hybrid, vector or keyword")
-    words.set_defaults(command="search")
+    command.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
+    command.add_argument("--mode", default="hybrid", help="hybrid, vector or keyword")
+    command.set_defaults(command="search")
 
 
-def _add_export(words: argparse.ArgumentParser) -> None:
-    words.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
-    words.add_argument("--format", choices=EXPORTS, default="jsonl")
-    words.add_argument(
+def _add_export(command: argparse.ArgumentParser) -> None:
+    command.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    command.add_argument("--format", choices=EXPORTS, default="jsonl")
+    command.add_argument(
         "--into",
         type=Path,
         metavar="DIR|FILE",
         help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
     )
-    words.add_argument("--force", action="store_true", help="replace an earlier export")
-    words.set_defaults(command="export")
+    command.add_argument("--force", action="store_true", help="replace an earlier export")
+    command.set_defaults(command="export")
 
 
-def _add_store(words: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = words.add_subparsers(required=True, metavar="VERB")
+def _add_store(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(required=True, metavar="VERB")
     for verb, text in (
         ("list", "sources with sizes and days of use"),
         ("size", "what the sources weigh together"),
@@ -261,8 +261,8 @@ def list_commands() -> list[dict[str, Any]]:
     return list(_commands(parser(), ""))
 
 
-def _commands(words: argparse.ArgumentParser, above: str) -> Iterator[dict[str, Any]]:
-    for action in _actions(words):
+def _commands(command: argparse.ArgumentParser, above: str) -> Iterator[dict[str, Any]]:
+    for action in _actions(command):
         if not isinstance(action.choices, dict):
             continue
         for name, below in action.choices.items():
@@ -275,8 +275,8 @@ def _commands(words: argparse.ArgumentParser, above: str) -> Iterator[dict[str, 
             yield from _commands(below, f"{above}{name} ")
 
 
-def _arguments(words: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
-    for action in _actions(words):
+def _arguments(command: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
+    for action in _actions(command):
         if action.dest in FIELDS or action.dest in ("help", "config"):
             continue
         yield {
@@ -288,6 +288,6 @@ def _arguments(words: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
         }
 
 
-def _actions(words: argparse.ArgumentParser) -> list[argparse.Action]:
+def _actions(command: argparse.ArgumentParser) -> list[argparse.Action]:
     # There is no public way to ask a parser what it takes.
-    return words._actions  # noqa: SLF001
+    return command._actions  # noqa: SLF001

@@ -157,10 +157,10 @@ def _push(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
         uri=arguments["uri"].strip(),
         metadata=arguments["metadata"] or {},
     )
-    return Answer(_pushed(pushed))
+    return Answer(_describe_pushed(pushed))
 
 
-def _pushed(pushed: Pushed) -> dict[str, Any]:
+def _describe_pushed(pushed: Pushed) -> dict[str, Any]:
     members = asdict(pushed)
     return {"doc_id": members.pop("document_id"), **members}
 
@@ -169,7 +169,7 @@ def _delete(collections: Collections, arguments: Mapping[str, Any]) -> Answer:
     uri, identity = arguments["uri"].strip(), arguments["doc_id"].strip()
     if bool(uri) == bool(identity):
         raise InvalidParameter("uri", "give exactly one of uri and doc_id")
-    deleted = _pushed(collections.delete(arguments["collection"].strip(), uri or identity))
+    deleted = _describe_pushed(collections.delete(arguments["collection"].strip(), uri or identity))
     return Answer({**deleted, "deleted": True})
 
 

@@ -114,7 +114,7 @@ def _search_docs(prose: Prose) -> Tool:
             Parameter("filters", "object", ""),
             CURSOR,
         ),
-        run=partial(_search, prose),
+        run=partial(_search_pages, prose),
         output_schema=list_schema(
             hit,
             searched=COUNT,
@@ -141,7 +141,7 @@ def _get_doc(prose: Prose) -> Tool:
             Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
             CURSOR,
         ),
-        run=partial(_read, prose),
+        run=partial(_read_page, prose),
         open_world=False,
     )
 
@@ -161,7 +161,7 @@ def _get_chunk(prose: Prose) -> Tool:
             Parameter("neighbours", "integer", "", default=0, minimum=0, maximum=MOST_NEIGHBOURS),
             SNAPSHOT,
         ),
-        run=partial(_chunk, prose),
+        run=partial(_read_chunk, prose),
         output_schema={
             "type": "object",
             "properties": {
@@ -182,7 +182,7 @@ def _get_chunk(prose: Prose) -> Tool:
     )
 
 
-def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what is looked for, in 1 to 500 characters")
@@ -196,14 +196,14 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         snapshot_id=arguments["snapshot_id"],
         limit=offset(arguments["cursor"], scope) + arguments["top_k"] + 1,
         mode=arguments["mode"],
-        filters=_filters(arguments["filters"] or {}),
+        filters=_parse_filters(arguments["filters"] or {}),
     )
     titles = {registration.id: registration.title for registration, _ in parts}
     notices = [prose.notice(parts) if arguments["mode"] != "keyword" else ""]
     if not hits:
-        notices.append(_nothing(parts, filtered=bool(arguments["filters"])))
+        notices.append(_explain_nothing(parts, filtered=bool(arguments["filters"])))
     notice = "; ".join(filter(None, notices))
-    rows = [_result(hit, titles) for hit in hits]
+    rows = [_describe_hit(hit, titles) for hit in hits]
     page = paged(rows, arguments["cursor"], scope, arguments["top_k"])
     shown = {row["source_id"] for row in page["results"]}
     return Answer(
@@ -218,7 +218,7 @@ def _search(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     )
 
 
-def _filters(given: Mapping[str, Any]) -> PageFilters:
+def _parse_filters(given: Mapping[str, Any]) -> PageFilters:
     from docstow.index.search_pages import PageFilters
 
     checked = {key: value for key, value in given.items() if value is not None}
@@ -236,7 +236,7 @@ def _filters(given: Mapping[str, Any]) -> PageFilters:
     return PageFilters(**checked)
 
 
-def _result(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
+def _describe_hit(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
     return {
         "chunk_id": hit.chunk_id,
         "score": round(hit.score, 5),
@@ -250,7 +250,7 @@ def _result(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
+def _explain_nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
     if not parts and filtered:
         return "no synced source passes the filters; leave out kinds"
     if not parts:
@@ -262,7 +262,7 @@ def _nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
     return f"nothing is found in {searched}; {advice}"
 
 
-def _read(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     ref = arguments["doc"].strip()
     if not ref:
         raise InvalidParameter("doc", "must be the id, URL or path of a page")
@@ -283,7 +283,7 @@ def _read(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     return Answer(text=f"{line}{more}\n\n{part}")
 
 
-def _chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
+def _read_chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     opened = prose.chunk(
         arguments["chunk_id"].strip(),
         neighbours=arguments["neighbours"],
@@ -298,12 +298,12 @@ def _chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     if opened.notice:
         members["notice"] = opened.notice
     if arguments["neighbours"]:
-        members["before"] = [_shown(each) for each in opened.before]
-        members["after"] = [_shown(each) for each in opened.after]
-    return Answer(_shown(opened.chunk) | members)
+        members["before"] = [_describe_chunk(each) for each in opened.before]
+        members["after"] = [_describe_chunk(each) for each in opened.after]
+    return Answer(_describe_chunk(opened.chunk) | members)
 
 
-def _shown(chunk: Passage) -> dict[str, Any]:
+def _describe_chunk(chunk: Passage) -> dict[str, Any]:
     return {
         "chunk_id": chunk.id,
         "heading_path": chunk.heading_path,

@@ -64,11 +64,15 @@ def _export(
     form = arguments["format"]
     if bool(arguments["crate"]) == bool(arguments["source_id"].strip()):
         raise InvalidParameter("crate", "give exactly one of crate and source_id")
-    of = _crate(library, arguments) if arguments["crate"] else _source(prose, registry, arguments)
+    of = (
+        _find_crate(library, arguments)
+        if arguments["crate"]
+        else _find_source(prose, registry, arguments)
+    )
     scope = f"{of.snapshot} {form}"
-    begin = _place(arguments["cursor"], scope)
+    begin = _read_cursor(arguments["cursor"], scope)
     page = fill_page(of.texts(begin[0]), begin, arguments["max_tokens"] * CHARACTERS_PER_TOKEN)
-    cursor = _cursor(page.following, scope) if page.following else None
+    cursor = _make_cursor(page.following, scope) if page.following else None
     if form in ("jsonl", "openwebui"):
         first = json.dumps({"record": "page", **of.provenance, "cursor": cursor})
     else:
@@ -93,7 +97,7 @@ class _Whole:
     texts: Callable[[int], Iterator[str]]
 
 
-def _crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
+def _find_crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
     from docstow.ops.export import Export
 
     if arguments["format"] not in CRATE_FORMS:
@@ -109,7 +113,7 @@ def _crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
     )
 
 
-def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _Whole:
+def _find_source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _Whole:
     from docstow.ops.export import Export
 
     for name in ("version", "lockfile"):
@@ -136,11 +140,11 @@ def _source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _
     )
 
 
-def _cursor(place: tuple[int, int], scope: str) -> str:
+def _make_cursor(place: tuple[int, int], scope: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([*place, scope]).encode()).decode()
 
 
-def _place(cursor: str, scope: str) -> tuple[int, int]:
+def _read_cursor(cursor: str, scope: str) -> tuple[int, int]:
     """Return the number of the piece, and of the character in it, that a cursor points to."""
     if not cursor:
         return 0, 0

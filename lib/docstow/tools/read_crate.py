@@ -86,7 +86,7 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     facts = dict(stowed.snapshot.facts)
     if language_of(arguments).packaged:
         index = library.index(stowed.snapshot)
-        own, modules = _package_modules(index, arguments["module"], arguments["depth"])
+        own, modules = _list_package_modules(index, arguments["module"], arguments["depth"])
         facts |= own
     elif arguments["module"] or arguments["depth"] > 1:
         from docstow.index.lookup import list_modules
@@ -108,7 +108,7 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     )
 
 
-def _package_modules(
+def _list_package_modules(
     index: Index, module: str, depth: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what a package is for, and its modules; the entry modules are listed with the others.
@@ -163,12 +163,12 @@ def get_module_tree(library: Library) -> Tool:
             Parameter("depth", "integer", "", default=3, minimum=1, maximum=20),
             CURSOR,
         ),
-        run=partial(_tree, library),
+        run=partial(_read_modules, library),
         output_schema=list_schema(node, total=COUNT),
     )
 
 
-def _tree(library: Library, arguments: Mapping[str, Any]) -> Answer:
+def _read_modules(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.lookup import module_tree
 
     found = find_stowed(library, arguments["crate"], arguments)

@@ -87,26 +87,28 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("lines", "are those of a file: give its file_path too")
     project, scan = projects.scan(arguments["root"].strip())
     opened = ProjectPackages(scan)
-    package = _package(projects, project, opened, arguments["package_name"].strip())
+    package = _find_package(projects, project, opened, arguments["package_name"].strip())
     pieces: Iterable[str]
     if asked["file_path"]:
-        pieces = [_file(opened, package, asked["file_path"], arguments["lines"].strip())]
+        pieces = [_read_file(opened, package, asked["file_path"], arguments["lines"].strip())]
     elif asked["symbol"]:
-        pieces = _symbol(opened, package, asked["symbol"])
+        pieces = _read_symbol(opened, package, asked["symbol"])
     elif asked["graph"]:
-        pieces = [_graph(opened, package, asked["graph"])]
+        pieces = [_draw_graph(opened, package, asked["graph"])]
     else:
-        pieces = _overview(opened, package)
+        pieces = _describe_package(opened, package)
     whole = len(pieces[0]) if isinstance(pieces, list) else ""
     scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
     begin = offset(arguments["cursor"], scope)
     text = _join_until(pieces, begin + arguments["max_tokens"] * render.CHARACTERS_PER_TOKEN)
     part, following = render.part(text, begin, arguments["max_tokens"])
     more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
-    return Answer(text=f"{_provenance(opened, package)}{more}\n\n{part}")
+    return Answer(text=f"{_format_provenance(opened, package)}{more}\n\n{part}")
 
 
-def _package(projects: Projects, project: Project, opened: ProjectPackages, name: str) -> Package:
+def _find_package(
+    projects: Projects, project: Project, opened: ProjectPackages, name: str
+) -> Package:
     try:
         return opened.package(name)
     except PackageNotFound as error:
@@ -119,7 +121,7 @@ def _package(projects: Projects, project: Project, opened: ProjectPackages, name
         raise
 
 
-def _provenance(opened: ProjectPackages, package: Package) -> str:
+def _format_provenance(opened: ProjectPackages, package: Package) -> str:
     others = [each.version for each in opened.scan.named(package.name) if each != package]
     also = f"also installed: {', '.join(dict.fromkeys(others))}" if others else ""
     parts = [f"{package.name} {package.version}", package.ecosystem, package.location]
@@ -137,27 +139,27 @@ def _join_until(pieces: Iterable[str], end: int) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
+def _describe_package(opened: ProjectPackages, package: Package) -> Iterator[str]:
     """Yield the names of a package, then its files, then what the names are."""
     from docstow.languages.projects.packages import format_tree, list_files
 
     yield f"# {package.name} {package.version}\n\n"
     if package.summary:
         yield f"{package.summary}\n\n"
-    surface, reading = opened.surface(package), _reading(package)
+    surface, reading = opened.surface(package), _find_reading(package)
     shows_entries = reading is not None and reading.shows_entries
-    entries = _entries(surface, package) if surface is not None else []
+    entries = _find_entries(surface, package) if surface is not None else []
     for symbol, names in entries:
         yield f"## Entry module `{symbol.path}`\n\n"
         yield f"`{symbol.file}`\n\n" if symbol.file else ""
         if symbol.signature and shows_entries:
             # What is exported in place of a module may be called.
-            yield f"{_fenced(symbol.signature, symbol.file)}\n\n"
+            yield f"{_fence(symbol.signature, symbol.file)}\n\n"
         if symbol.docstring:
             docs, further = render.part(symbol.docstring, 0, _DOCS)
             yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
         if names:
-            yield f"{_short(', '.join(f'`{each}`' for each in names))}\n\n"
+            yield f"{_shorten(', '.join(f'`{each}`' for each in names))}\n\n"
     files = list_files(package, opened.boundary(package))
     tree = format_tree(files, package.files_root) if package.files_root else ""
     yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
@@ -165,31 +167,33 @@ def _overview(opened: ProjectPackages, package: Package) -> Iterator[str]:
         for symbol, names in entries:
             if names:
                 yield f"## Names of `{symbol.path}`\n\n"
-            yield from _members(surface, package, symbol.path, names)
+            yield from _format_members(surface, package, symbol.path, names)
 
 
-def _entries(surface: Surface, package: Package) -> list[tuple[Symbol, list[str]]]:
+def _find_entries(surface: Surface, package: Package) -> list[tuple[Symbol, list[str]]]:
     """Return what is imported of a package, with its names; else the first module that is seen."""
     found = [surface.symbol(name) for name in package.import_names[:_MOST_ENTRIES]]
     if not any(found):
         found = [surface.symbol(name) for name in surface.modules()[:1]]
-    return [(each, _listed(surface, each.path)) for each in found if each is not None]
+    return [(each, _list_names(surface, each.path)) for each in found if each is not None]
 
 
-def _short(names: str) -> str:
+def _shorten(names: str) -> str:
     return names if len(names) <= _NAMES else f"{names[:_NAMES].rpartition(', ')[0]} …"
 
 
-def _listed(surface: Surface, path: str) -> list[str]:
+def _list_names(surface: Surface, path: str) -> list[str]:
     return list(islice(surface.listed(path), _MOST_MEMBERS + 1))
 
 
-def _members(surface: Surface, package: Package, path: str, names: Sequence[str]) -> Iterator[str]:
+def _format_members(
+    surface: Surface, package: Package, path: str, names: Sequence[str]
+) -> Iterator[str]:
     """Yield a line for each member, looked into when it is its turn."""
     for name in names[:_MOST_MEMBERS]:
         symbol = surface.symbol(f"{path}.{name}")
         if symbol is not None:
-            yield f"{_line(name, symbol)}\n"
+            yield f"{_format_member(name, symbol)}\n"
     yield "\n"
     if len(names) > _MOST_MEMBERS:
         yield "There are more: give one as symbol, or read the module's file.\n\n"
@@ -198,18 +202,18 @@ def _members(surface: Surface, package: Package, path: str, names: Sequence[str]
         yield "*It may have more names than can be seen without running it.*\n\n"
 
 
-def _reading(package: Package) -> Reading | None:
+def _find_reading(package: Package) -> Reading | None:
     language = languages.of_ecosystem(package.ecosystem)
     return language.reading() if language is not None and language.reading is not None else None
 
 
 def _declares(package: Package) -> bool:
-    language, reading = languages.of_name(package.language), _reading(package)
+    language, reading = languages.of_name(package.language), _find_reading(package)
     written = language is not None and language.name == package.language
     return written and reading is not None and reading.declares
 
 
-def _line(name: str, symbol: Symbol) -> str:
+def _format_member(name: str, symbol: Symbol) -> str:
     last = symbol.signature.splitlines()[-1] if symbol.signature else ""
     short = last if len(last) <= 120 else f"{last[:119]}…"
     kind = f" ({symbol.kind})" if symbol.kind in _NAMED_KINDS else f": `{short}`" if short else ""
@@ -219,7 +223,7 @@ def _line(name: str, symbol: Symbol) -> str:
     return f"- **{name}**{kind}{' *deprecated*' if symbol.deprecated else ''}{docs}"
 
 
-def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
+def _read_file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
     from docstow.languages.projects.packages import format_tree, list_files
 
     boundary = opened.boundary(package)
@@ -235,13 +239,13 @@ def _file(opened: ProjectPackages, package: Package, path: str, lines: str) -> s
         near = _suggest(plain, list_files(package, boundary))
         raise DocumentNotFound(error.message, suggestions=near) from error
     rows = body.decode(errors="replace").splitlines()
-    begin, end = _range(lines, len(rows))
+    begin, end = _parse_lines(lines, len(rows))
     text = "\n".join(rows[begin - 1 : end])
     where = f"lines {begin}-{end} of {len(rows)}" if lines else f"{len(rows)} lines"
-    return f"# {shown}\n\n{where}\n\n{_fenced(text, shown)}\n"
+    return f"# {shown}\n\n{where}\n\n{_fence(text, shown)}\n"
 
 
-def _range(lines: str, count: int) -> tuple[int, int]:
+def _parse_lines(lines: str, count: int) -> tuple[int, int]:
     if not lines:
         return 1, count
     first, dash, last = lines.partition("-")
@@ -253,7 +257,7 @@ def _range(lines: str, count: int) -> tuple[int, int]:
     return begin, min(end, count)
 
 
-def _fenced(text: str, path: str) -> str:
+def _fence(text: str, path: str) -> str:
     """Format a text as a code block that nothing in it ends."""
     fence = "```"
     while fence in text:
@@ -264,7 +268,7 @@ def _fenced(text: str, path: str) -> str:
     return f"{fence}{mark}\n{text}\n{fence}"
 
 
-def _symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[str]:
+def _read_symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[str]:
     surface = opened.surface(package)
     if surface is None:
         raise InvalidParameter(
@@ -275,7 +279,7 @@ def _symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[st
     tried = [path, *(f"{each}.{path}" for each in modules)]
     found = next(((each, made) for each in tried if (made := surface.symbol(each))), None)
     if found is None:
-        raise _missing(package, surface, path, tried)
+        raise _symbol_not_found(package, surface, path, tried)
     name, symbol = found
     blocks = [f"# {symbol.kind} `{name}`"]
     if symbol.deprecated:
@@ -285,17 +289,17 @@ def _symbol(opened: ProjectPackages, package: Package, path: str) -> Iterator[st
     if symbol.file and symbol.line:
         blocks.append(f"`{symbol.file}` lines {symbol.line}-{symbol.end_line}")
     if symbol.signature:
-        blocks.append(_fenced(symbol.signature, symbol.file))
+        blocks.append(_fence(symbol.signature, symbol.file))
     blocks.append(symbol.docstring)
     yield "".join(f"{each}\n\n" for each in blocks if each)
-    if symbol.kind in _WITH_MEMBERS and (names := _listed(surface, name)):
+    if symbol.kind in _WITH_MEMBERS and (names := _list_names(surface, name)):
         yield "## Members\n\n"
-        yield from _members(surface, package, name, names)
-    if symbol.kind != "module" and (source := _source(opened, package, symbol)):
-        yield f"## Source\n\n{_fenced(source, symbol.file)}\n"
+        yield from _format_members(surface, package, name, names)
+    if symbol.kind != "module" and (source := _read_source(opened, package, symbol)):
+        yield f"## Source\n\n{_fence(source, symbol.file)}\n"
 
 
-def _source(opened: ProjectPackages, package: Package, symbol: Symbol) -> str:
+def _read_source(opened: ProjectPackages, package: Package, symbol: Symbol) -> str:
     """Return the lines of the definition, in whichever package it is."""
     if not symbol.file or not symbol.line:
         return ""
@@ -310,7 +314,9 @@ def _source(opened: ProjectPackages, package: Package, symbol: Symbol) -> str:
     return ""
 
 
-def _missing(package: Package, surface: Surface, path: str, tried: Iterable[str]) -> ItemNotFound:
+def _symbol_not_found(
+    package: Package, surface: Surface, path: str, tried: Iterable[str]
+) -> ItemNotFound:
     parents = dict.fromkeys(each.rpartition(".")[0] for each in tried)
     near: list[str] = []
     for parent in filter(None, parents):
@@ -339,10 +345,10 @@ def _suggest(wanted: str, names: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "score": round(at / 100, 3)} for name, at, _ in found]
 
 
-def _graph(opened: ProjectPackages, package: Package, form: str) -> str:
+def _draw_graph(opened: ProjectPackages, package: Package, form: str) -> str:
     from docstow.languages.projects.import_graph import import_graph
 
-    reading = _reading(package)
+    reading = _find_reading(package)
     graph = reading.graph if reading is not None else None
     made = import_graph(package, opened.boundary(package), graph)
     if form == "mermaid":

@@ -60,7 +60,7 @@ def make_toolbox(
         *docs.tools(services.prose),
         scan_packages.tool(projects),
         read_package.tool(projects),
-        verify_code.tool(library, snapshots, lambda: projects),
+        verify_code.tool(library, snapshots, projects),
         *sources.tools(services),
         export.tool(library, services.prose, services.registry),
         *collections.tools(pushed, services, metrics),

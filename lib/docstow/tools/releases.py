@@ -90,7 +90,7 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         if lockfile:
             raise InvalidParameter("lockfile", "is for crates; give the requirement")
         cursor = arguments["cursor"]
-        return _package_versions(library, language, arguments["crate"], requirement, cursor)
+        return _list_package_versions(library, language, arguments["crate"], requirement, cursor)
     if requirement and lockfile:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
     locked = find_locked(lockfile, arguments["crate"])
@@ -119,7 +119,7 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer | paged(rows, arguments["cursor"], listing.name))
 
 
-def _package_versions(
+def _list_package_versions(
     library: Library, language: Language, name: str, requirement: str, cursor: str
 ) -> Answer:
     """List the versions of a package that are at hand.
@@ -185,7 +185,7 @@ def get_dependencies(library: Library) -> Tool:
 def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.sources.crates.dependencies import MOST_NODES, Tree, mermaid
 
-    name, version, asked, lock, notices = _root(library, arguments)
+    name, version, asked, lock, notices = _resolve_release(library, arguments)
     kinds = arguments["kinds"] or ()
     tree = Tree(
         library.releases,
@@ -222,7 +222,7 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
     )
 
 
-def _root(
+def _resolve_release(
     library: Library, arguments: Mapping[str, Any]
 ) -> tuple[str, str, str, Lock | None, list[str]]:
     """Return name, version, what was asked for, the lock file, and notices."""
@@ -350,14 +350,14 @@ def _find_changes(
     from docstow.languages.rust.diff import compare
 
     if language.comparing is None:
-        return compare(_side(*old), _side(*new))
+        return compare(_load_side(*old), _load_side(*new))
     sides = [library.installed.locate(each.snapshot) for each, _ in (old, new)]
     roots = [each.package.files_root for each in sides if each is not None]
     known = [each for each in roots if each is not None]
-    return compare_packages(language.comparing(), _side(*old), _side(*new), known)
+    return compare_packages(language.comparing(), _load_side(*old), _load_side(*new), known)
 
 
-def _side(found: ResolvedVersion, index: Index) -> Side:
+def _load_side(found: ResolvedVersion, index: Index) -> Side:
     from docstow.core.model import Relation
     from docstow.languages.rust.diff import Side
 

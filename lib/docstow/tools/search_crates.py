@@ -220,7 +220,7 @@ def _search_several(
     from docstow.index.search import SearchedCrate, search_crates
     from docstow.index.signatures.search import search_crates_by_signature
 
-    chosen = _chosen(library, arguments, query or signature, filters)
+    chosen = _choose_crates(library, arguments, query or signature, filters)
     current = [library.current(stowed) for stowed, _ in chosen]
     stowed = [each for each, _ in current]
     indexes = library.indexes([each.snapshot for each in stowed])
@@ -256,13 +256,13 @@ def _search_several(
     return Answer(answer | paged(rows, arguments["cursor"], scope, arguments["k"]))
 
 
-def _chosen(
+def _choose_crates(
     library: Library, arguments: Mapping[str, Any], query: str, filters: ItemFilters
 ) -> list[tuple[ResolvedVersion, float]]:
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
     if (language := language_of(arguments)).packaged:
-        return _chosen_packages(library, language, arguments["crates"] or (), query)
+        return _choose_packages(library, language, arguments["crates"] or (), query)
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
     if names:
         once = {name.replace("-", "_"): name for name in names}.values()
@@ -278,7 +278,7 @@ def _chosen(
     return library.across(query, filters)
 
 
-def _chosen_packages(
+def _choose_packages(
     library: Library, language: Language, names: Sequence[str], query: str
 ) -> list[tuple[ResolvedVersion, float]]:
     """Return packages that are named, or those that are stowed; their hits are weighed alike."""
@@ -351,7 +351,7 @@ def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
     found, embedder = library.current(_find_documented(library, arguments, wanted))
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
-    spellings = [each for language in wanted for each in _marks(language)]
+    spellings = [each for language in wanted for each in _code_marks(language)]
     examples = search_examples([index], embedder, query, limit=limit, languages=spellings)
     results = [_describe_example(index, example) for example in examples]
     answer = provenance(found) | paged(
@@ -364,7 +364,7 @@ def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer)
 
 
-def _marks(language: str) -> tuple[str, ...]:
+def _code_marks(language: str) -> tuple[str, ...]:
     """Return what code blocks of a language are marked with."""
     known = languages.of_name(language)
     return (known.examples if known is not None else ()) or (language,)

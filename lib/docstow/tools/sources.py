@@ -182,7 +182,7 @@ def _get_sync_status(services: SourceServices) -> Tool:
             Parameter("job_id", "string", "", default="", max_length=80),
             Parameter("source_id", "string", "Instead of job_id", default="", max_length=2000),
         ),
-        run=partial(_status, services),
+        run=partial(_report_status, services),
         output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
         open_world=False,
     )
@@ -199,7 +199,7 @@ def _list_snapshots(services: SourceServices) -> Tool:
             '{"source_id": "owner/repo@main"}.'
         ),
         parameters=(NAMED, CURSOR),
-        run=partial(_snapshots, services),
+        run=partial(_kept_snapshots, services),
         output_schema=page_schema({"snapshot": TEXT, "created_at": TEXT, "documents": COUNT}),
         open_world=False,
     )
@@ -224,7 +224,7 @@ def _create(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
         uri,
         title=title,
         options=options,
-        headers=_headers(arguments["headers"]),
+        headers=_check_headers(arguments["headers"]),
         keep=arguments["keep"],
         refresh_hours=arguments["refresh_hours"],
     )
@@ -234,7 +234,7 @@ def _create(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer)
 
 
-def _headers(given: Mapping[str, Any] | None) -> dict[str, str] | None:
+def _check_headers(given: Mapping[str, Any] | None) -> dict[str, str] | None:
     if given is None:
         return None
     for name, value in given.items():
@@ -281,13 +281,13 @@ def describe_state(prose: Prose, jobs: Jobs, registration: Registration) -> dict
     """Describe what answers for a source, and its newest job; nothing of what there is not."""
     members: dict[str, Any] = {}
     if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):
-        members |= _snapshot(newest)
+        members |= _describe_snapshot(newest)
     if job := jobs.latest(registration.id):
-        members["job"] = _brief(job)
+        members["job"] = _describe_job(job)
     return members
 
 
-def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
+def _describe_snapshot(snapshot: Snapshot) -> dict[str, Any]:
     version = snapshot.revision.validator or snapshot.revision.version
     return {
         "snapshot": snapshot.id,
@@ -298,7 +298,7 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _brief(job: Job) -> dict[str, Any]:
+def _describe_job(job: Job) -> dict[str, Any]:
     body = job.outward().body()
     body["errors"] = body["errors"][:ERRORS_LISTED]
     names = ("id", "mode", "state", "created_at", "finished_at", "counts", "errors", "error_count")
@@ -315,7 +315,7 @@ def _start(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     return Answer(job.outward().body())
 
 
-def _status(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
+def _report_status(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     job_id, source = arguments["job_id"].strip(), arguments["source_id"].strip()
     if bool(job_id) == bool(source):
         raise InvalidParameter("job_id", "give exactly one of job_id and source_id")
@@ -327,11 +327,11 @@ def _status(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     raise JobNotFound(f"{registration.title} was never synced; start_sync begins that.")
 
 
-def _snapshots(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
+def _kept_snapshots(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     registration = services.registry.get(arguments["source_id"].strip())
     prose = kind_of(registration.kind).has_pages
     kept = services.prose.snapshots(registration.id) if prose else []
     newest = services.prose.newest(registration) if prose else None
-    rows = [{**_snapshot(each), "current": each == newest} for each in kept]
+    rows = [{**_describe_snapshot(each), "current": each == newest} for each in kept]
     page = paged(rows, arguments["cursor"], registration.id)
     return Answer({"source_id": registration.id, "total": len(rows), **page})

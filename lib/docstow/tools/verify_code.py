@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -43,7 +43,7 @@ _MOST_OTHERS = 3
 _MOST_OTHER_PACKAGES = 4
 
 
-def tool(library: Library, snapshots: Snapshots, projects: Callable[[], Projects] | None) -> Tool:
+def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> Tool:
     """Make the tool.
 
     Args:
@@ -79,7 +79,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Callable[[], Projects
             Parameter("all", "boolean", "List what is right too", default=False),
             CURSOR,
         ),
-        run=partial(_run, library, snapshots, projects),
+        run=partial(_verify, library, snapshots, projects),
         output_schema=list_schema(
             finding,
             language=TEXT,
@@ -105,10 +105,10 @@ def language_of(code: str) -> str:
     return texts[best].dialect(code) or best
 
 
-def _run(
+def _verify(
     library: Library,
     snapshots: Snapshots,
-    projects: Callable[[], Projects] | None,
+    projects: Projects | None,
     arguments: Mapping[str, Any],
 ) -> Answer:
     code = arguments["code"]
@@ -116,9 +116,9 @@ def _run(
     message = mentions.read_message(code)
     name = arguments["language"] or (message.language if message else language_of(code))
     language = languages.of_name(name)
-    versions = _versions(arguments["versions"])
+    versions = _check_versions(arguments["versions"])
     wants_root = arguments["root"] or (not versions and not arguments["lockfile"])
-    scan, problem = _scan(projects, arguments["root"]) if wants_root else (None, "")
+    scan, problem = _scan_project(projects, arguments["root"]) if wants_root else (None, "")
     if language is None or language.checking is None:
         crates = StowedCrates(library, snapshots, versions, arguments["lockfile"], scan)
         verdict = _verify_rust(code, crates, message)
@@ -130,7 +130,7 @@ def _run(
         checking = language.checking()
         lockfile = "" if arguments["root"] else arguments["lockfile"]
         stowed = StowedPackages(library, snapshots, language, versions, lockfile)
-        with _resolver(checking, scan) if wants_root else nullcontext(stowed) as resolver:
+        with _open_resolver(checking, scan) if wants_root else nullcontext(stowed) as resolver:
             verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
@@ -142,32 +142,32 @@ def _run(
         notices.append("read as an error message; send the code itself to have all of it checked")
     crates_meant = language is None or language.checking is None
     if crates_meant or wants_root:
-        notices += _missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
-    return Answer(_answer(verdict, name, notices, arguments))
+        notices += _advise_missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
+    return Answer(_build_answer(verdict, name, notices, arguments))
 
 
-def _versions(given: Mapping[str, Any] | None) -> dict[str, str]:
+def _check_versions(given: Mapping[str, Any] | None) -> dict[str, str]:
     for name, version in (given or {}).items():
         if not isinstance(version, str):
             raise InvalidParameter("versions", f"of {name!r} must be a string such as '1.2.3'")
     return dict(given or {})
 
 
-def _scan(projects: Callable[[], Projects] | None, root: str) -> tuple[Scan | None, str]:
+def _scan_project(projects: Projects | None, root: str) -> tuple[Scan | None, str]:
     """Return what the project has; without a root that was asked for, why not."""
     if projects is None:
         if root:
             raise InvalidParameter("root", "no project root: start with --root DIR")
         return None, ""
     try:
-        return projects().scan(root)[1], ""
+        return projects.scan(root)[1], ""
     except DocstowError as error:
         if root:
             raise
         return None, str(error)
 
 
-def _resolver(checking: Checking, scan: Scan | None) -> AbstractContextManager[Resolver]:
+def _open_resolver(checking: Checking, scan: Scan | None) -> AbstractContextManager[Resolver]:
     return checking.resolver(scan) if scan is not None else nullcontext(checking.standard(""))
 
 
@@ -189,7 +189,7 @@ def _verify_packages(
     return look_up_all(named, resolver)
 
 
-def _missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:
+def _advise_missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:
     """Return what to do about packages of which no version is at hand."""
     if not names:
         return []
@@ -206,7 +206,7 @@ def _missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:
     return [f"no local version of {shown}; {call}"]
 
 
-def _answer(
+def _build_answer(
     verdict: Verdict,
     language: str,
     notices: Sequence[str],
@@ -225,11 +225,16 @@ def _answer(
         "packages": packages,
         **({"features": features} if features else {}),
         **({"notice": "; ".join(notices)} if notices else {}),
-        **paged([_row(each) for each in wanted], arguments["cursor"], arguments["code"], _PER_PAGE),
+        **paged(
+            [_describe_finding(each) for each in wanted],
+            arguments["cursor"],
+            arguments["code"],
+            _PER_PAGE,
+        ),
     }
 
 
-def _row(finding: Finding) -> dict[str, Any]:
+def _describe_finding(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = {
         "line": finding.line,
         "column": finding.column,
@@ -265,7 +270,7 @@ class StowedCrates:
         self._library = library
         self._snapshots = snapshots
         self._lock = parse(lockfile) if lockfile else None
-        self._versions = {_folded(name): (name, version) for name, version in versions.items()}
+        self._versions = {_fold(name): (name, version) for name, version in versions.items()}
         self._scan = scan
         self._are_given = bool(lockfile or versions)
         self._crates: dict[str, CrateNames | None] = {}
@@ -310,7 +315,7 @@ class StowedCrates:
 
     def _wanted(self, name: str) -> tuple[str, str]:
         """Return the package and version that caller, lock file or project mean by a name."""
-        if (given := self._versions.get(_folded(name))) is not None:
+        if (given := self._versions.get(_fold(name))) is not None:
             return given
         if self._lock is not None:
             found = [each for each in self._lock.named(name) if each.source]
@@ -339,7 +344,7 @@ class StowedCrates:
         return None
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.replace("-", "_").lower()
 
 

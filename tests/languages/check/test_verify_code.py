@@ -30,9 +30,7 @@ dependencies = ["tokio"]
 
 
 def call(runtime: Runtime, projects: Projects | None = None, **arguments: Any) -> dict[str, Any]:
-    tool = verify_code.tool(
-        runtime.library, runtime.snapshots, None if projects is None else lambda: projects
-    )
+    tool = verify_code.tool(runtime.library, runtime.snapshots, projects)
     answer: dict[str, Any] = json.loads(Toolbox([tool]).call("verify_code", arguments).render())
     return answer
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.rustdoc.pages import (
+from docstow.languages.rust.rustdoc.links import (
     External,
-    anchor,
-    crate_root,
-    external,
-    external_page,
-    page,
+    external_url,
+    member_fragment,
+    page_url,
+    read_external,
+    root_url,
 )
 from docstow.languages.rust.rustdoc.schema import ExternalCrate, Summary
 
@@ -38,16 +38,16 @@ from docstow.languages.rust.rustdoc.schema import ExternalCrate, Summary
     ],
 )
 def test_pages(path: str, kind: str, expected: str) -> None:
-    assert page("R/", path, kind) == f"R/{expected}"
+    assert page_url("R/", path, kind) == f"R/{expected}"
 
 
 def test_anchors() -> None:
-    assert anchor("method", "go") == "#method.go"
-    assert anchor("method", "go", required=True) == "#tymethod.go"
-    assert anchor("assoc_type", "T", required=True) == "#associatedtype.T"
-    assert anchor("assoc_const", "N") == "#associatedconstant.N"
-    assert anchor("field", "f") == "#structfield.f"
-    assert anchor("variant", "V") == "#variant.V"
+    assert member_fragment("method", "go") == "#method.go"
+    assert member_fragment("method", "go", required=True) == "#tymethod.go"
+    assert member_fragment("assoc_type", "T", required=True) == "#associatedtype.T"
+    assert member_fragment("assoc_const", "N") == "#associatedconstant.N"
+    assert member_fragment("field", "f") == "#structfield.f"
+    assert member_fragment("variant", "V") == "#variant.V"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_anchors() -> None:
     ],
 )
 def test_roots(package: str, version: str, lib: str, expected: str) -> None:
-    assert crate_root("https://docs.rs", package, version, lib) == expected
+    assert root_url("https://docs.rs", package, version, lib) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_roots(package: str, version: str, lib: str, expected: str) -> None:
     ],
 )
 def test_other_crates(name: str, url: str | None, expected: External) -> None:
-    assert external(ExternalCrate(name, url)) == expected
+    assert read_external(ExternalCrate(name, url)) == expected
 
 
 def test_pages_of_other_crates() -> None:
@@ -101,12 +101,12 @@ def test_pages_of_other_crates() -> None:
     }
 
     assert (
-        external_page(Summary(1, ["inner", "Derive"], "proc_derive"), crates)
+        external_url(Summary(1, ["inner", "Derive"], "proc_derive"), crates)
         == "https://docs.rs/fixture-inner/2.1.0/inner/derive.Derive.html"
     )
     assert (
-        external_page(Summary(1, ["inner", "Way", "There"], "variant"), crates)
+        external_url(Summary(1, ["inner", "Way", "There"], "variant"), crates)
         == "https://docs.rs/fixture-inner/2.1.0/inner/enum.Way.html#variant.There"
     )
-    assert external_page(Summary(2, ["private", "X"], "struct"), crates) == ""
-    assert external_page(Summary(3, ["nobody", "X"], "struct"), crates) == ""
+    assert external_url(Summary(2, ["private", "X"], "struct"), crates) == ""
+    assert external_url(Summary(3, ["nobody", "X"], "struct"), crates) == ""

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.facts import item_facts
+from docstow.languages.rust.rustdoc.attributes import item_facts
 from docstow.languages.rust.rustdoc.file import RustdocFile
 from docstow.languages.rust.rustdoc.schema import Item
 

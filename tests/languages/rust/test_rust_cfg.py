@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Relation
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.cfg import Cfg, combine, from_attributes
+from docstow.languages.rust.rustdoc.attributes import Cfg, combine, from_attributes
 
 SPAN = "span: src/lib.rs:1:7: 1:22 (#0)"
 TAIL = "src/lib.rs:1:6: 1:23 (#12)"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from docstow.languages.rust.rustdoc import CrateDocs, schema
-from docstow.languages.rust.rustdoc.type_printer import DEEPEST, TypePrinter
+from docstow.languages.rust.rustdoc.signatures import DEEPEST, TypePrinter
 
 Crates = Callable[[str], CrateDocs]
 

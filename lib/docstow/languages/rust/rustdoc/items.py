@@ -1,18 +1,132 @@
-"""Add module-level items to the drafts: canonical path, header, page and aliases."""
+"""Turn items and their members into drafts: documents without their texts.
+
+Links in the texts need the URLs of all other documents. Declarations with the same path and kind
+become one draft.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from docstow.core.model import Relation
-from docstow.languages.rust.rustdoc import pages, schema
-from docstow.languages.rust.rustdoc.drafts import Draft, Drafts, Part
+from docstow.languages.rust.rustdoc import schema
+from docstow.languages.rust.rustdoc.attributes import (
+    Cfg,
+    attribute_texts,
+    combine,
+    from_attributes,
+    item_facts,
+)
 from docstow.languages.rust.rustdoc.file import RustdocFile
-from docstow.languages.rust.rustdoc.members import Members, function_qualifiers
-from docstow.languages.rust.rustdoc.pages import External
+from docstow.languages.rust.rustdoc.links import (
+    STD,
+    External,
+    document_kind,
+    member_fragment,
+    page_url,
+    reexport_url,
+)
 from docstow.languages.rust.rustdoc.paths import Place, PublicView
 from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One declaration of a document.
+
+    Attributes:
+        header: the impl block that it stands in; empty elsewhere.
+        signature: the declaration.
+        sources: ids of the items whose docs make its text, in order.
+    """
+
+    header: str
+    signature: str
+    sources: tuple[Id, ...]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A document without its text.
+
+    Attributes:
+        path, kind, title, parent, url: as in the document.
+        parts: at least one; several where impl blocks declare the same name.
+        attributes: as in the document.
+        mentioned: ids that the signatures name.
+        impl_docs: (header, impl id) of blocks that have docs of their own.
+    """
+
+    path: str
+    kind: str
+    title: str
+    parent: str
+    url: str
+    parts: list[Part]
+    attributes: dict[str, Any]
+    mentioned: set[Id]
+    impl_docs: list[tuple[str, Id]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The target of links to an id; ``document`` is the path of the nearest document."""
+
+    document: str
+    url: str
+
+
+class Drafts:
+    """All drafts of a crate by path and kind, and the link target of each id."""
+
+    def __init__(self, file: RustdocFile) -> None:
+        self.file = file
+        self.by_key: dict[tuple[str, str], Draft] = {}
+        self.anchors: dict[Id, Anchor] = {}
+        self._conditions: dict[Id, tuple[Cfg, ...]] = {}
+
+    def add(self, draft: Draft, item_id: Id) -> Draft:
+        """Add a draft, or its parts to the draft that has its path and kind; return that one."""
+        self.anchors.setdefault(item_id, Anchor(draft.path, draft.url))
+        present = self.by_key.setdefault((draft.path, draft.kind), draft)
+        if present is not draft:
+            present.parts += draft.parts
+            present.mentioned |= draft.mentioned
+        return present
+
+    def path_of(self, item_id: Id) -> str:
+        """Return the path of the document that an id is or belongs to; empty if none so far."""
+        anchor = self.anchors.get(item_id)
+        return anchor.document if anchor is not None else ""
+
+    def conditions(self, ids: Iterable[Id]) -> list[Cfg]:
+        """Return the conditions that these items state, outermost first."""
+        found: list[Cfg] = []
+        for each in ids:
+            if each not in self._conditions:
+                self._conditions[each] = self._stated(self.file.index[each])
+            found += self._conditions[each]
+        return found
+
+    def attributes(self, item: Item, conditions: list[Cfg]) -> dict[str, Any]:
+        """Return the facts of an item, with the features and conditions under which it exists."""
+        found = item_facts(self.file, item)
+        cfg = combine([*conditions, *self._stated(item)])
+        if cfg is not None:
+            found["cfg"] = str(cfg)
+            if features := list(dict.fromkeys(cfg.features())):
+                found["features"] = features
+        return found
+
+    def _stated(self, item: Item) -> tuple[Cfg, ...]:
+        raw = bytes(item.attrs)
+        if b"cfg" not in raw and b"CfgTrace" not in raw:
+            return ()
+        return from_attributes(attribute_texts(self.file.attrs(item)))
+
 
 _PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
 
@@ -32,7 +146,7 @@ class Items:
         self.externals = externals
         self.printer = SignaturePrinter(file)
         self.drafts = Drafts(file)
-        self.members = Members(file, self.drafts, self.printer)
+        self.members = _Members(file, self.drafts, self.printer)
         self.aliases: dict[tuple[str, str], None] = {}
 
     def add(self, view: PublicView) -> None:
@@ -71,7 +185,7 @@ class Items:
                 kind=kind,
                 title=place.path.rpartition("::")[2],
                 parent=place.path.rpartition("::")[0],
-                url=pages.page(self.root, home.path, kind),
+                url=page_url(self.root, home.path, kind),
                 parts=[Part("", self._signature(item), sources)],
                 attributes=self.drafts.attributes(item, conditions) | self._qualifiers(item, kind),
                 mentioned=self.printer.mentioned,
@@ -111,7 +225,7 @@ class Items:
     def _qualifiers(self, item: Item, kind: str) -> dict[str, Any]:
         """Return attributes that come from the declaration itself."""
         if kind == "function":
-            return function_qualifiers(self.file.inner(item, schema.Function))
+            return _function_qualifiers(self.file.inner(item, schema.Function))
         if kind == "trait" and self.file.inner(item, schema.Trait).is_unsafe:
             return {"unsafe": True}
         return {}
@@ -124,9 +238,9 @@ class Items:
         target, kind, crate = self._target(item)
         parent = place.path.rpartition("::")[0]
         if place.has_page and kind and kind != "variant":
-            url = pages.page(self.root, place.path, kind)
+            url = page_url(self.root, place.path, kind)
         else:
-            url = pages.reexport(self.root, parent, name)
+            url = reexport_url(self.root, parent, name)
         attributes = self.drafts.attributes(item, self.drafts.conditions(place.through))
         described = {"target": target, "target_kind": kind}
         if crate is not None:
@@ -172,12 +286,12 @@ class Items:
         if summary is None:
             return use.source.removeprefix("::"), "" if use.id is not None else "primitive", None
         crate = self.externals.get(summary.crate_id)
-        kind = pages.document_kind(summary.kind)
+        kind = document_kind(summary.kind)
         written = use.source.removeprefix("::")
         first = written.partition("::")[0]
         if crate is not None and first == crate.lib:
             return written, kind, crate
-        if crate is not None and {first, crate.lib} <= pages.STD:
+        if crate is not None and {first, crate.lib} <= STD:
             shown = next((each for each in self.externals.values() if each.lib == first), crate)
             return written, kind, shown
         return "::".join(summary.path), kind, crate
@@ -189,4 +303,233 @@ class Items:
             return ""
         if self.file.kind(item) == "use" and not target.startswith(f"{crate.lib}::"):
             return ""
-        return pages.page(crate.url, target, kind)
+        return page_url(crate.url, target, kind)
+
+
+_KINDS = {"function": "method", "assoc_const": "assoc_const", "assoc_type": "assoc_type"}
+
+
+class _Members:
+    """Adds the members of types and traits to the drafts.
+
+    Args:
+        file: the file.
+        drafts: where members go.
+        printer: prints their signatures.
+    """
+
+    def __init__(self, file: RustdocFile, drafts: Drafts, printer: SignaturePrinter) -> None:
+        self.file = file
+        self.drafts = drafts
+        self.printer = printer
+
+    def add(self, owner: Draft, item: Item, conditions: list[Cfg]) -> None:
+        """Add all members of a struct, union, enum, trait or primitive."""
+        kind = self.file.kind(item)
+        if kind == "struct":
+            struct = self.file.inner(item, schema.StructInner)
+            self._fields(owner, _field_ids(struct.kind), conditions)
+            self._impls(owner, struct.impls, conditions)
+        elif kind == "union":
+            union = self.file.inner(item, schema.UnionInner)
+            self._fields(owner, union.fields, conditions)
+            self._impls(owner, union.impls, conditions)
+        elif kind == "enum":
+            enum = self.file.inner(item, schema.EnumInner)
+            self._variants(owner, enum.variants, conditions)
+            self._impls(owner, enum.impls, conditions)
+        elif kind == "trait":
+            trait = self.file.inner(item, schema.Trait)
+            self._trait_items(owner, trait.items, conditions)
+        elif kind == "primitive":
+            primitive = self.file.inner(item, schema.Primitive)
+            self._impls(owner, primitive.impls, conditions)
+
+    def _present(self, ids: Iterable[Id | None]) -> Iterator[tuple[Id, Item]]:
+        for item_id in ids:
+            if item_id is not None and (item := self.file.index.get(item_id)) is not None:
+                yield item_id, item
+
+    def _fields(self, owner: Draft, ids: Iterable[Id | None], conditions: list[Cfg]) -> None:
+        for item_id, item in self._present(ids):
+            self._add(owner, item_id, item, "field", conditions, self.printer.field)
+
+    def _variants(self, owner: Draft, ids: Iterable[Id], conditions: list[Cfg]) -> None:
+        for item_id, item in self._present(ids):
+            variant = self.file.inner(item, schema.Variant)
+            draft = self._add(
+                owner,
+                item_id,
+                item,
+                "variant",
+                conditions,
+                lambda i, variant=variant: self.printer.variant(i, variant),  # type: ignore[misc]
+            )
+            if isinstance(variant.kind, schema.VariantKind):
+                inside = [*conditions, *self.drafts.conditions([item_id])]
+                self._variant_fields(draft, variant.kind, inside)
+
+    def _variant_fields(
+        self, variant: Draft, kind: schema.VariantKind, conditions: list[Cfg]
+    ) -> None:
+        """Add named fields; numbered ones only where they have docs, as on rustdoc's pages."""
+        named = kind.plain.fields if kind.plain is not None else ()
+        for item_id, item in self._present((*named, *(kind.positions or ()))):
+            if kind.plain is None and not item.docs:
+                continue
+            draft = self._add(
+                variant,
+                item_id,
+                item,
+                "field",
+                conditions,
+                lambda i: self.printer.field(i, public=False),
+                fragment=f".field.{item.name}",
+            )
+            self.drafts.anchors[item_id] = Anchor(draft.path, draft.url)
+
+    def _trait_items(self, owner: Draft, ids: Iterable[Id], conditions: list[Cfg]) -> None:
+        for item_id, item in self._present(ids):
+            kind = _KINDS.get(self.file.kind(item))
+            if kind is None:
+                continue
+            required = self._required(item, kind)
+            draft = self._add(
+                owner, item_id, item, kind, conditions, self.printer.member, required=required
+            )
+            if required:
+                draft.attributes["required"] = True
+
+    def _required(self, item: Item, kind: str) -> bool:
+        if kind == "method":
+            return not self.file.inner(item, schema.Function).has_body
+        if kind == "assoc_const":
+            return self.file.inner(item, schema.AssocConst).value is None
+        return self.file.inner(item, schema.AssocType).type is None
+
+    def _impls(self, owner: Draft, ids: Iterable[Id], conditions: list[Cfg]) -> None:
+        """Add members of inherent blocks, and those of trait implementations that have own docs.
+
+        An owner also lists implementations that only mention it (``impl From<Owner> for Other``).
+        """
+        for impl_id, item in self._present(ids):
+            if self.file.kind(item) != "impl":
+                continue
+            impl = self.file.inner(item, schema.Impl)
+            if impl.blanket_impl is not None or (impl.is_synthetic and not impl.is_negative):
+                continue
+            if impl.trait is not None and not self._is_for(impl, owner):
+                continue
+            header = self.printer.impl(impl)
+            if item.docs:
+                owner.impl_docs.append((header, impl_id))
+            inside = [*conditions, *self.drafts.conditions([impl_id])]
+            for member_id, member in self._present(impl.items):
+                self._impl_item(owner, impl, header, member_id, member, inside)
+
+    def _is_for(self, impl: schema.Impl, owner: Draft) -> bool:
+        target = behind_references(impl.target)
+        if not isinstance(target, schema.Type) or target.resolved_path is None:
+            return owner.kind == "primitive" and owner.title == _primitive(impl.target)
+        path = target.resolved_path
+        return path.id is not None and self.drafts.path_of(path.id) == owner.path
+
+    def _impl_item(
+        self,
+        owner: Draft,
+        impl: schema.Impl,
+        header: str,
+        member_id: Id,
+        member: Item,
+        conditions: list[Cfg],
+    ) -> None:
+        kind = _KINDS.get(self.file.kind(member))
+        if kind is None:
+            return
+        if impl.trait is not None and not member.docs:
+            url = owner.url + member_fragment(kind, member.name or "")
+            self.drafts.anchors.setdefault(member_id, Anchor(owner.path, url))
+            return
+        public = impl.trait is None
+        draft = self._add(
+            owner,
+            member_id,
+            member,
+            kind,
+            conditions,
+            lambda i: self.printer.member(i, public=public),
+            header=header,
+        )
+        if impl.trait is not None and len(draft.parts) == 1:
+            draft.attributes["trait"] = impl.trait.id
+
+    def _add(
+        self,
+        owner: Draft,
+        item_id: Id,
+        item: Item,
+        kind: str,
+        conditions: list[Cfg],
+        render: Callable[[Item], str],
+        *,
+        header: str = "",
+        required: bool = False,
+        fragment: str = "",
+    ) -> Draft:
+        name = item.name or ""
+        self.printer.mentioned = set()
+        signature = render(item)
+        attributes: dict[str, Any] = self.drafts.attributes(item, conditions)
+        if self.file.kind(item) == "function":
+            attributes |= _function_qualifiers(self.file.inner(item, schema.Function))
+        draft = Draft(
+            path=f"{owner.path}::{name}",
+            kind=kind,
+            title=name,
+            parent=owner.path,
+            url=owner.url + (fragment or member_fragment(kind, name, required=required)),
+            parts=[Part(header, signature, (item_id,))],
+            attributes=attributes,
+            mentioned=self.printer.mentioned,
+        )
+        return self.drafts.add(draft, item_id)
+
+
+def _function_qualifiers(function: schema.Function) -> dict[str, Any]:
+    """Return the qualifiers of a function that searches filter by."""
+    header = function.header
+    found = {"async": header.is_async, "const": header.is_const, "unsafe": header.is_unsafe}
+    return {word: True for word, holds in found.items() if holds}
+
+
+def behind_references(value: schema.Ty) -> schema.Ty:
+    """Return the type behind all ``&`` and ``&mut``."""
+    while isinstance(value, schema.Type) and value.borrowed_ref is not None:
+        value = value.borrowed_ref.type
+    return value
+
+
+def _field_ids(kind: schema.StructKind | str) -> Sequence[Id | None]:
+    if isinstance(kind, str):
+        return []
+    if kind.positions is not None:
+        return kind.positions
+    return kind.plain.fields if kind.plain is not None else []
+
+
+def _primitive(value: schema.Ty) -> str:
+    """Return the name of the primitive page on which a type's implementations stand."""
+    if isinstance(value, str):
+        return ""
+    if value.primitive is not None:
+        return value.primitive
+    shapes = {
+        "slice": value.element,
+        "array": value.array,
+        "pointer": value.raw_pointer,
+        "reference": value.borrowed_ref,
+        "fn": value.function_pointer,
+        "unit": value.parts == [] or None,
+        "tuple": value.parts,
+    }
+    return next((name for name, part in shapes.items() if part is not None), "")

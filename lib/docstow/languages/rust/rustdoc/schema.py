@@ -30,18 +30,11 @@ class Path(Struct, gc=False, frozen=True):
     args: GenericArgs | str | None = None
 
 
-class BorrowedRef(Struct, gc=False, frozen=True):
-    """``&'a mut T``."""
+class Pointer(Struct, gc=False, frozen=True):
+    """``&'a mut T``, or ``*mut T``, which has no lifetime."""
 
     type: Ty
     lifetime: str | None = None
-    is_mutable: bool = False
-
-
-class RawPointer(Struct, gc=False, frozen=True):
-    """``*const T`` or ``*mut T``."""
-
-    type: Ty
     is_mutable: bool = False
 
 
@@ -58,17 +51,10 @@ class Pattern(Struct, gc=False, frozen=True):
     type: Ty
 
 
-class PolyTrait(Struct, gc=False, frozen=True):
-    """A trait with the lifetimes that ``for<'a>`` introduces."""
-
-    trait: Path
-    generic_params: list[GenericParam] = []
-
-
 class DynTrait(Struct, gc=False, frozen=True):
     """``dyn A + B + 'a``."""
 
-    traits: list[PolyTrait]
+    traits: list[TraitBound]
     lifetime: str | None = None
 
 
@@ -95,11 +81,11 @@ class Type(Struct, gc=False, frozen=True):
     resolved_path: Path | None = None
     generic: str | None = None
     primitive: str | None = None
-    borrowed_ref: BorrowedRef | None = None
+    borrowed_ref: Pointer | None = None
     parts: list[Ty] | None = field(default=None, name="tuple")
     element: Ty | None = field(default=None, name="slice")
     array: Array | None = None
-    raw_pointer: RawPointer | None = None
+    raw_pointer: Pointer | None = None
     impl_trait: list[GenericBound] | None = None
     dyn_trait: DynTrait | None = None
     qualified_path: QualifiedPath | None = None
@@ -119,7 +105,7 @@ class PreciseCapture(Struct, gc=False, frozen=True):
 
 
 class TraitBound(Struct, gc=False, frozen=True):
-    """``for<'a> ?Trait``."""
+    """``for<'a> ?Trait``; in ``dyn`` types without the modifier."""
 
     trait: Path
     generic_params: list[GenericParam] = []
@@ -344,11 +330,9 @@ class Function(Struct, gc=False, frozen=True):
 
 
 class Module(Struct, gc=False, frozen=True):
-    """``is_stripped``: private, and in the file only because a glob re-exports what is in it."""
+    """A module."""
 
     items: list[Id]
-    is_crate: bool = False
-    is_stripped: bool = False
 
 
 class Use(Struct, gc=False, frozen=True):
@@ -411,7 +395,6 @@ class Discriminant(Struct, gc=False, frozen=True):
     """``= expr``."""
 
     expr: str
-    value: str = ""
 
 
 class VariantKind(Struct, gc=False, frozen=True):
@@ -430,15 +413,13 @@ class Variant(Struct, gc=False, frozen=True):
 
 
 class Trait(Struct, gc=False, frozen=True):
-    """A trait; ``implementations`` are this crate's only."""
+    """A trait."""
 
     generics: Generics
     items: list[Id] = []
     bounds: list[GenericBound] = []
-    implementations: list[Id] = []
     is_auto: bool = False
     is_unsafe: bool = False
-    is_dyn_compatible: bool = True
 
 
 class TraitAlias(Struct, gc=False, frozen=True):
@@ -481,7 +462,6 @@ class Static(Struct, gc=False, frozen=True):
     type: Ty
     is_mutable: bool = False
     is_unsafe: bool = False
-    expr: str = ""
 
 
 class ProcMacro(Struct, gc=False, frozen=True):
@@ -494,7 +474,6 @@ class ProcMacro(Struct, gc=False, frozen=True):
 class Primitive(Struct, gc=False, frozen=True):
     """A primitive type's page; only core and std have them."""
 
-    name: str
     impls: list[Id] = []
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from textwrap import indent
 
 from docstow.core.model import Document
-from docstow.languages.rust.diff import Difference
-from docstow.languages.rust.diff.crate import bump
+from docstow.languages.rust.diff import Difference, bump
 from docstow.languages.shared.diff import (
     CLASSES,
     Change,

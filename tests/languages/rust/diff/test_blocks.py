@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.diff import declarations
-from docstow.languages.rust.diff.items import Member, judge_member
+from docstow.languages.rust.diff.items import Member, Place, compare_declarations, judge_member
 
 GET = "pub fn get(&self) -> T"
 
@@ -41,7 +40,7 @@ GET = "pub fn get(&self) -> T"
 def test_bounds_count_wherever_they_are_written(
     before: tuple[str, str], after: tuple[str, str], rules: list[str]
 ) -> None:
-    alone = declarations.compare(before[0], after[0], declarations.Place("Hold"))
+    alone = compare_declarations(before[0], after[0], Place("Hold"))
     assert judge_member(alone, Member(*before), Member(*after), "Hold") == rules
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.rust.diff.declarations import Place, compare
+from docstow.languages.rust.diff.items import Place, compare_declarations
 
 SAME = [
     ("pub fn f<T: Clone>(a: T)", "pub fn f<U>(b: U)\nwhere\n    U: Clone,"),
@@ -52,10 +52,10 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("before", "after"), SAME)
 def test_layout_names_and_spellings_are_no_change(before: str, after: str) -> None:
-    assert compare(before, after, Place("Owner")) == []
-    assert compare(after, before, Place("Owner")) == []
+    assert compare_declarations(before, after, Place("Owner")) == []
+    assert compare_declarations(after, before, Place("Owner")) == []
 
 
 @pytest.mark.parametrize(("before", "after", "rules"), DIFFERENT)
 def test_what_users_notice_has_a_rule(before: str, after: str, rules: list[str]) -> None:
-    assert compare(before, after, Place("Owner")) == rules
+    assert compare_declarations(before, after, Place("Owner")) == rules

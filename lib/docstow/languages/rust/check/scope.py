@@ -1,16 +1,16 @@
-"""Collect the imports and declarations of a piece of Rust code."""
+"""Parse Rust code with tree-sitter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.std import PRELUDE_NAMES
-from docstow.languages.rust.check.syntax import text_of
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Parser
 
 Segments = tuple[str, ...]
 LOCAL_ROOTS = frozenset({"crate", "self", "super", "Self", "$crate"})
@@ -26,6 +26,20 @@ _GENERIC = {"generic_type", "generic_type_with_turbofish", "generic_function"}
 #: Tokens of macros after which no path begins.
 _BEFORE = {"::", ".", "$", "#", "'", "-", "fn", "struct", "enum", "trait"}
 _WHOLE = {"function_item", "impl_item", "struct_item", "enum_item", "trait_item", "mod_item"}
+
+
+@lru_cache(maxsize=1)
+def parser() -> Parser:
+    """Return the parser of Rust, made when it is first needed."""
+    import tree_sitter_rust
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_rust.language()))
+
+
+def text_of(node: Node) -> str:
+    """Return the source of a node."""
+    return (node.text or b"").decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,61 @@ from docstow.core.model import CRATE, DEREFS_TO, WRITTEN, Recipe, Revision, Snap
 _FILE = "rust_std.txt.xz"
 #: The kind of an item of which only the path is known.
 _UNKNOWN = "unknown"
+#: Crates that no manifest names.
+STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
+#: Those of them whose names are in the tables.
+KNOWN = frozenset({"std", "core", "alloc"})
+#: Traits that need no import: their methods can be called on whatever has them.
+PRELUDE = frozenset(
+    {
+        *("AsMut", "AsRef", "Clone", "Default", "DoubleEndedIterator", "Drop", "Eq"),
+        *("ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "From", "FromIterator", "Into"),
+        *("IntoIterator", "Iterator", "Ord", "PartialEq", "PartialOrd", "ToOwned", "ToString"),
+        *("TryFrom", "TryInto", "Future", "IntoFuture"),
+    }
+)
+#: Traits that can be derived without an import.
+DERIVES = frozenset(
+    {
+        *("Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"),
+    }
+)
+#: Traits that all types have, or all references to them: any value has their members.
+UNIVERSAL = (
+    *("Any", "Borrow", "BorrowMut", "Clone", "From", "Into", "IntoIterator", "ToOwned"),
+    *("TryFrom", "TryInto"),
+)
+#: Types that need no import, with their paths. Pointers are looked through, so they are not here.
+PRELUDE_TYPES: Mapping[str, str] = {
+    "String": "std::string::String",
+    "Vec": "std::vec::Vec",
+    "Option": "std::option::Option",
+    "Result": "std::result::Result",
+}
+#: All names of types and traits that need no import.
+PRELUDE_NAMES = frozenset(
+    {
+        *(*PRELUDE, *PRELUDE_TYPES, "Box", "Some", "None", "Ok", "Err"),
+        *("Copy", "Send", "Sized", "Sync", "Unpin", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"),
+    }
+)
+OPTION, RESULT = PRELUDE_TYPES["Option"], PRELUDE_TYPES["Result"]
+#: Types whose bare names mean the library's in any crate that has none of that name itself.
+PLAIN_TYPES: Mapping[str, str] = {
+    "String": "std::string::String",
+    "Vec": "std::vec::Vec",
+    "PathBuf": "std::path::PathBuf",
+    "Path": "std::path::Path",
+    "OsString": "std::ffi::OsString",
+    "OsStr": "std::ffi::OsStr",
+}
+PRIMITIVES = frozenset(
+    {
+        *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
+        *("i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
+    }
+)
+SLICE, ARRAY = "[T]", "[T; N]"
 
 
 class StdTables:
@@ -134,63 +189,6 @@ def _snapshot(version: str) -> Snapshot:
     never = datetime(1970, 1, 1, tzinfo=UTC)
     recipe = Recipe("", "", "", "")
     return Snapshot("", Revision(source, version), recipe, {}, {}, {}, {}, never)
-
-
-#: Crates that no manifest names.
-STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
-#: Those of them whose names are in the tables.
-KNOWN = frozenset({"std", "core", "alloc"})
-#: Traits that need no import: their methods can be called on whatever has them.
-PRELUDE = frozenset(
-    {
-        *("AsMut", "AsRef", "Clone", "Default", "DoubleEndedIterator", "Drop", "Eq"),
-        *("ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "From", "FromIterator", "Into"),
-        *("IntoIterator", "Iterator", "Ord", "PartialEq", "PartialOrd", "ToOwned", "ToString"),
-        *("TryFrom", "TryInto", "Future", "IntoFuture"),
-    }
-)
-#: Traits that can be derived without an import.
-DERIVES = frozenset(
-    {
-        *("Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"),
-    }
-)
-#: Traits that all types have, or all references to them: any value has their members.
-UNIVERSAL = (
-    *("Any", "Borrow", "BorrowMut", "Clone", "From", "Into", "IntoIterator", "ToOwned"),
-    *("TryFrom", "TryInto"),
-)
-#: Types that need no import, with their paths. Pointers are looked through, so they are not here.
-PRELUDE_TYPES: Mapping[str, str] = {
-    "String": "std::string::String",
-    "Vec": "std::vec::Vec",
-    "Option": "std::option::Option",
-    "Result": "std::result::Result",
-}
-#: All names of types and traits that need no import.
-PRELUDE_NAMES = frozenset(
-    {
-        *(*PRELUDE, *PRELUDE_TYPES, "Box", "Some", "None", "Ok", "Err"),
-        *("Copy", "Send", "Sized", "Sync", "Unpin", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"),
-    }
-)
-OPTION, RESULT = PRELUDE_TYPES["Option"], PRELUDE_TYPES["Result"]
-#: Types whose bare names mean the library's in any crate that has none of that name itself.
-PLAIN_TYPES: Mapping[str, str] = {
-    "String": "std::string::String",
-    "Vec": "std::vec::Vec",
-    "PathBuf": "std::path::PathBuf",
-    "Path": "std::path::Path",
-    "OsString": "std::ffi::OsString",
-    "OsStr": "std::ffi::OsStr",
-}
-PRIMITIVES = frozenset(
-    {
-        *("bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize"),
-        *("i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
-    }
-)
-SLICE, ARRAY = "[T]", "[T; N]"
 
 
 def is_standard(path: str) -> bool:

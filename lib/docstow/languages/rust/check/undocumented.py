@@ -12,9 +12,8 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
-from docstow.languages.rust.check.scope import read_scope
+from docstow.languages.rust.check.scope import parser, read_scope
 from docstow.languages.rust.check.std import standard_types
-from docstow.languages.rust.check.syntax import parser
 from docstow.languages.shared.findings import words
 
 if TYPE_CHECKING:

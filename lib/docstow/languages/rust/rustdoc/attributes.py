@@ -22,6 +22,28 @@ _STABILITY = re.compile(
     re.DOTALL,
 )
 _SINCE = re.compile(r"major: (\d+), minor: (\d+), patch: (\d+)")
+_SOURCE = re.compile(r"\s*#!?\[\s*(?:(doc)\s*\(\s*)?cfg\s*\((.*)\)\s*\]\s*\Z", re.DOTALL)
+_TRACE = re.compile(r"CfgTrace\((.*)\)\]\Z", re.DOTALL)
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<op>all|any|not)\s*\(
+      | (?P<name>\w+)\s*=\s*"(?P<value>[^"]*)"
+      | (?P<flag>\w+)
+      | (?P<close>\))
+      | ,
+    )""",
+    re.VERBOSE,
+)
+_TRACE_TOKEN = re.compile(
+    r"""
+        (?P<op>All|Any|Not)\(
+      | NameValue\s\{\s*name:\s"(?P<name>[^"]*)",\s*value:\s(?:None|Some\("(?P<value>[^"]*)"\))
+        [^}]*\}
+      | (?P<close>,?\s[^,\[\]{}]*\(\#\d+\)\))
+    """,
+    re.VERBOSE,
+)
+_ONLY_IN_DOCS = frozenset({"docsrs", "doc", "doctest", "rustdoc", "test", "loom", "miri", "true"})
 
 
 class _Span(msgspec.Struct):
@@ -94,30 +116,6 @@ def _level(stability: dict[str, Any]) -> dict[str, str]:
 def _without_empty(level: str, feature: str, since: str) -> dict[str, str]:
     values = {"level": level, "feature": feature, "since": since}
     return {key: value for key, value in values.items() if value}
-
-
-_SOURCE = re.compile(r"\s*#!?\[\s*(?:(doc)\s*\(\s*)?cfg\s*\((.*)\)\s*\]\s*\Z", re.DOTALL)
-_TRACE = re.compile(r"CfgTrace\((.*)\)\]\Z", re.DOTALL)
-_TOKEN = re.compile(
-    r"""\s*(?:
-        (?P<op>all|any|not)\s*\(
-      | (?P<name>\w+)\s*=\s*"(?P<value>[^"]*)"
-      | (?P<flag>\w+)
-      | (?P<close>\))
-      | ,
-    )""",
-    re.VERBOSE,
-)
-_TRACE_TOKEN = re.compile(
-    r"""
-        (?P<op>All|Any|Not)\(
-      | NameValue\s\{\s*name:\s"(?P<name>[^"]*)",\s*value:\s(?:None|Some\("(?P<value>[^"]*)"\))
-        [^}]*\}
-      | (?P<close>,?\s[^,\[\]{}]*\(\#\d+\)\))
-    """,
-    re.VERBOSE,
-)
-_ONLY_IN_DOCS = frozenset({"docsrs", "doc", "doctest", "rustdoc", "test", "loom", "miri", "true"})
 
 
 @dataclass(frozen=True, slots=True)

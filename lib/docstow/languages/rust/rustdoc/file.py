@@ -35,19 +35,19 @@ _KEYS = {
 _HEADER = {"const": "is_const", "unsafe": "is_unsafe", "async": "is_async"}
 _TRAITS = ("trait", "trait_")
 Shape = TypeVar("Shape")
+_crates: dict[bool, msgspec.json.Decoder[Any]] = {
+    True: msgspec.json.Decoder(schema.Crate[int]),
+    False: msgspec.json.Decoder(schema.Crate[str]),
+}
+_links = msgspec.json.Decoder(dict[str, Id])
+_attrs = msgspec.json.Decoder(list[str | dict[str, Any]])
 
 
 class _Version(msgspec.Struct):
     format_version: int
 
 
-_crates: dict[bool, msgspec.json.Decoder[Any]] = {
-    True: msgspec.json.Decoder(schema.Crate[int]),
-    False: msgspec.json.Decoder(schema.Crate[str]),
-}
 _version = msgspec.json.Decoder(_Version)
-_links = msgspec.json.Decoder(dict[str, Id])
-_attrs = msgspec.json.Decoder(list[str | dict[str, Any]])
 
 
 @cache

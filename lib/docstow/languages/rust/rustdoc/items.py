@@ -32,6 +32,9 @@ from docstow.languages.rust.rustdoc.paths import Place, PublicView
 from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
+_PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
+_KINDS = {"function": "method", "assoc_const": "assoc_const", "assoc_type": "assoc_type"}
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -126,9 +129,6 @@ class Drafts:
         if b"cfg" not in raw and b"CfgTrace" not in raw:
             return ()
         return from_attributes(attribute_texts(self.file.attrs(item)))
-
-
-_PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
 
 
 class Items:
@@ -304,9 +304,6 @@ class Items:
         if self.file.kind(item) == "use" and not target.startswith(f"{crate.lib}::"):
             return ""
         return page_url(crate.url, target, kind)
-
-
-_KINDS = {"function": "method", "assoc_const": "assoc_const", "assoc_type": "assoc_type"}
 
 
 class _Members:

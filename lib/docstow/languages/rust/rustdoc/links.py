@@ -36,6 +36,25 @@ _SUMMARY_KINDS = {
     "proc_derive": "derive_macro",
     "typedef": "type_alias",
 }
+_FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
+_LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_DEFINITION = re.compile(
+    r"""^[\s>]*\[(?P<label>(?:[^\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?P<dest><[^>\n]*>|\S+)
+        (?:[ \t]+(?:"[^"]*"|'[^']*'|\([^)]*\)))?[ \t]*(?:\n|\Z)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_DESTINATION = re.compile(
+    r"""\(\s*(?P<dest><[^>\n]*>|(?:[^\s()]|\([^\s()]*\))*)
+        (?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)""",
+    re.VERBOSE,
+)
+_INTERESTING = re.compile(r"[\\`\[<]")
+_BRACKETS = re.compile(r"\\.|!?\[|[`\]]", re.DOTALL)
+_TICKS = re.compile(r"`+")
+_TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
+# `../runtime/index.html#part`; with a scheme or a host it is absolute already.
+_RELATIVE_PAGE = re.compile(r"(?!//)[^:?#]+\.html(?:[?#].*)?")
+Links = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +130,6 @@ def external_url(summary: Summary, crates: Mapping[int, External]) -> str:
     if crate is None or not crate.url:
         return ""
     return page_url(crate.url, "::".join(summary.path), document_kind(summary.kind))
-
-
-_FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
-_LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-_DEFINITION = re.compile(
-    r"""^[\s>]*\[(?P<label>(?:[^\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?P<dest><[^>\n]*>|\S+)
-        (?:[ \t]+(?:"[^"]*"|'[^']*'|\([^)]*\)))?[ \t]*(?:\n|\Z)""",
-    re.MULTILINE | re.VERBOSE,
-)
-_DESTINATION = re.compile(
-    r"""\(\s*(?P<dest><[^>\n]*>|(?:[^\s()]|\([^\s()]*\))*)
-        (?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)""",
-    re.VERBOSE,
-)
-_INTERESTING = re.compile(r"[\\`\[<]")
-_BRACKETS = re.compile(r"\\.|!?\[|[`\]]", re.DOTALL)
-_TICKS = re.compile(r"`+")
-_TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
-# `../runtime/index.html#part`; with a scheme or a host it is absolute already.
-_RELATIVE_PAGE = re.compile(r"(?!//)[^:?#]+\.html(?:[?#].*)?")
-Links = Mapping[str, str]
 
 
 def resolve(text: str, links: Links, absolute: Callable[[str], str] | None = None) -> str:

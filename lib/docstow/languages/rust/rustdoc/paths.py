@@ -24,6 +24,10 @@ _NAMESPACES = {
     "variant": (_TYPES, _VALUES),
     "primitive": ("primitives",),
 }
+#: Paths under which one module is entered; modules that re-export each other have no end of
+#: them. Beyond this the module itself is still an alias, so that longer paths resolve by their
+#: prefix.
+MOST_VISITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +239,6 @@ class ModuleNames:
 def _has_constructor(struct: schema.StructInner) -> bool:
     """Tell whether a struct is a value as well: unit and tuple structs are."""
     return isinstance(struct.kind, str) or struct.kind.plain is None
-
-
-#: Paths under which one module is entered; modules that re-export each other have no end of
-#: them. Beyond this the module itself is still an alias, so that longer paths resolve by their
-#: prefix.
-MOST_VISITS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,22 @@ _ABIS = {
     "System": "system",
 }
 _MODIFIERS = {"maybe": "?", "maybe_const": "[const] "}
+#: Columns of one line, as rustfmt has it by default.
+WIDTH = 100
+#: Fields, variants or trait items shown in a header; the rest is counted in a comment.
+_LISTED = 64
+#: Characters of a constant's value; longer ones are tables that tell a reader nothing.
+_LONGEST_VALUE = 120
+#: Names that must be written ``r#name``; the file has them without.
+_KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "abstract as async await become box break const continue do dyn else enum extern "
+        "final fn for if impl in let loop macro match mod move mut override priv pub ref "
+        "return static struct trait try type typeof unsafe unsized use virtual where while "
+        "yield ",
+    )
+)
 
 
 class TypePrinter:
@@ -242,24 +258,6 @@ def _abi(abi: object) -> str:
         unwind = "-unwind" if isinstance(detail, dict) and detail.get("unwind") else ""
         return f'extern "{_ABIS.get(name, name)}{unwind}" '
     return f'extern "{abi}" '
-
-
-#: Columns of one line, as rustfmt has it by default.
-WIDTH = 100
-#: Fields, variants or trait items shown in a header; the rest is counted in a comment.
-_LISTED = 64
-#: Characters of a constant's value; longer ones are tables that tell a reader nothing.
-_LONGEST_VALUE = 120
-#: Names that must be written ``r#name``; the file has them without.
-_KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "abstract as async await become box break const continue do dyn else enum extern "
-        "final fn for if impl in let loop macro match mod move mut override priv pub ref "
-        "return static struct trait try type typeof unsafe unsized use virtual where while "
-        "yield ",
-    )
-)
 
 
 class SignaturePrinter(TypePrinter):

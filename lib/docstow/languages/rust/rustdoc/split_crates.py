@@ -16,6 +16,8 @@ from docstow.core.model import PACKED, SINGLE, STANDARD, Document, Relation
 from docstow.languages.rust.rustdoc import CrateDocs
 
 _MEMBERS = frozenset({"method", "assoc_const", "assoc_type"})
+#: A limit against cycles; no known split crate has so many parts.
+MOST_SIBLINGS = 16
 
 
 class Part:
@@ -62,10 +64,6 @@ class Part:
         for child in dict.fromkeys(self.children[path]):
             if child in self.by_path and not self.is_module(path):
                 yield from self.owned(child)
-
-
-#: A limit against cycles; no known split crate has so many parts.
-MOST_SIBLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)

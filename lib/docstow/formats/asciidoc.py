@@ -140,13 +140,13 @@ class _Blocks:
             return self._delimited(at)
         if self._style and self._style[0].lower() in ADMONITIONS:
             end = self._paragraph_end(at)
-            style, _ = self._take_style()
+            style = self._take_style()
             inner = _Blocks(self._lines[at:end], self.attributes, self._depth + 1).read()
             self._out += quote(label(style[0].lower()), inner)
             return end
         if self._style and self._style[0] in {"source", "listing", "literal"} and line:
             end = self._paragraph_end(at)
-            self._code(self._lines[at:end], *self._take_style())
+            self._code(self._lines[at:end], self._take_style())
             return end
         return at
 
@@ -155,13 +155,13 @@ class _Blocks:
             at += 1
         return at
 
-    def _take_style(self) -> tuple[list[str], str]:
-        """Return and clear the style and title above a block; write the title."""
+    def _take_style(self) -> list[str]:
+        """Return and clear the style above a block; write and clear the title."""
         style, title = self._style, self._title
         self._style, self._title = [], ""
         if title:
             self._out += [("", False), (f"**{self._inline(title)}**", False), ("", False)]
-        return style, title
+        return style
 
     def _delimited(self, at: int) -> int:
         mark = self._lines[at]
@@ -173,11 +173,11 @@ class _Blocks:
             # An unclosed delimiter is ignored.
             return at + 1
         body = self._lines[at + 1 : end]
-        style, title = self._take_style()
+        style = self._take_style()
         if closing:
-            self._code(body, ["source", mark[len(close) :].split(",")[0].strip()], title)
+            self._code(body, ["source", mark[len(close) :].split(",")[0].strip()])
         elif mark[0] in "-." and len(mark) > 2:
-            self._code(body, style, title)
+            self._code(body, style)
         elif mark[0] not in "/+" and self._depth < _DEEPEST:
             inner = _Blocks(body, self.attributes, self._depth + 1).read()
             named = style[0].lower() if style else ""
@@ -197,10 +197,10 @@ class _Blocks:
         if at and self._lines[at - 1]:
             self._out += [(self._inline(line.strip()), False) for line in self._lines[at:end]]
         else:
-            self._code(self._lines[at:end], *self._take_style())
+            self._code(self._lines[at:end], self._take_style())
         return end
 
-    def _code(self, body: Sequence[str], style: list[str], _title: str) -> None:
+    def _code(self, body: Sequence[str], style: list[str]) -> None:
         language = ""
         if style and style[0].split("%")[0] in {"source", ""}:
             language = style[1] if len(style) > 1 and "=" not in style[1] else ""

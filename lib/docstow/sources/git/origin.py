@@ -205,18 +205,15 @@ class GitOrigin:
 
         def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - the signature of a callback
             headers = {"Accept": accept, **(self._headers if own else {})}
-            return self._once(here, headers, path)
+            expected = (200, *_MISSING, *_REFUSALS, *REDIRECTS)
+            if path is None:
+                return self._fetcher.get(here, expected=expected, headers=headers)
+            return self._fetcher.download(
+                here, path, most=self._caps.compressed, expected=expected, headers=headers
+            )
 
         answer = follow_redirects(url, once)
         return self._refused(answer, url) if answer.status in _REFUSALS else answer
-
-    def _once(self, url: str, headers: Mapping[str, str], path: Path | None) -> Answer:
-        expected = (200, *_MISSING, *_REFUSALS, *REDIRECTS)
-        if path is None:
-            return self._fetcher.get(url, expected=expected, headers=headers)
-        return self._fetcher.download(
-            url, path, most=self._caps.compressed, expected=expected, headers=headers
-        )
 
     def _refused(self, answer: Answer, url: str) -> Answer:
         """Raise the error of a refusal: rate limit, invalid token or forbidden; else return it."""

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Protocol, Self, cast
+from typing import IO, Self, cast
 
 from docstow.core.errors import TooLarge, UnreadableInput
 
@@ -46,14 +46,6 @@ class Caps:
     free: int = 16 * _MIB
 
 
-class Readable(Protocol):
-    """A stream of the archive's bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; none at the end."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of an archive, other than a directory.
@@ -74,7 +66,7 @@ class Entry:
 _DEFAULT_CAPS = Caps()
 
 
-def entries(stream: Readable, *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iterator[Entry]:
+def entries(stream: IO[bytes], *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iterator[Entry]:
     """Yield the entries of an archive, which is read to its end.
 
     Args:
@@ -176,7 +168,7 @@ class _Member(tarfile.TarInfo):
 class _Decompressed:
     """The decompressed bytes of a gzip stream, under caps."""
 
-    def __init__(self, stream: Readable, name: str, caps: Caps) -> None:
+    def __init__(self, stream: IO[bytes], name: str, caps: Caps) -> None:
         self._stream = stream
         self._name = name
         self._caps = caps

@@ -22,7 +22,7 @@ import platformdirs
 
 from docstow import __version__
 from docstow.core import auth
-from docstow.core.concurrency import lazy
+from docstow.core.concurrency import Background, lazy
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import LOOPBACK, Settings
@@ -36,7 +36,6 @@ from docstow.library import Library
 from docstow.library.packages import Packages
 from docstow.library.prose import Prose
 from docstow.library.requests import CrateRequests, RenewalRequests, SyncRequests
-from docstow.ops.background import Background
 from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver

@@ -22,10 +22,8 @@ from docstow.index.loaded import Index
 from docstow.languages.rust import rustdoc
 from docstow.net.decompress import Limits
 from docstow.ops.export import ITEM_FORMATS, Export
-from docstow.ops.export.item_tree import ItemTree
-from docstow.ops.export.items import format_relation
-from docstow.ops.export.markdown import fit_markdown
-from docstow.ops.export.pieces import fill_page
+from docstow.ops.export.items import ItemTree, format_relation
+from docstow.ops.export.pieces import fill_page, fit_markdown
 from docstow.runtime import SAMPLE, Runtime
 from docstow.sources.crates.origin import read_file
 

@@ -10,13 +10,12 @@ import logging
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import bundle, jobs, sources, store
+from docstow.cli import ingest, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
@@ -26,12 +25,8 @@ from docstow.server import commands
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
-    from docstow.core.model import Snapshot
     from docstow.ops.export import Export
     from docstow.runtime import Runtime
-
-
-T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.closing(Runtime(settings, folder)) as runtime:
             return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
-        _print_error(error)
+        ingest.print_error(error)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -73,17 +68,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output is gone; flushing the rest at exit must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-
-
-def _print_error(error: DocstowError, about: str = "") -> None:
-    """Print an error as one line, and its suggestions as another."""
-    print(f"docstow: {about}{error.code}: {error.message}", file=sys.stderr)
-    names = ("name", "ref", "uri", "item_path", "path", "version")
-    near = (
-        next((each[name] for name in names if each.get(name)), "") for each in error.suggestions
-    )
-    if known := [str(each) for each in near if each]:
-        print(f"docstow: did you mean: {', '.join(known)}", file=sys.stderr)
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -115,59 +99,6 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     runtime.keep_up()
     run(runtime.app, listener, settings.log_level)
     return 0
-
-
-def _ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
-    def stow(word: str) -> Snapshot:
-        name, _, requirement = word.partition("@")
-        return runtime.crates.ingest(name, requirement)
-
-    crates = [*options.crates, *(preload.read_list(options.file) if options.file else [])]
-    if not crates:
-        raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
-    if runtime.settings.queue_url:
-        return jobs.send_crates(runtime, crates)
-    return _each(crates, stow)
-
-
-def _ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
-    return _each(
-        options.files, runtime.rustdoc_files(options.files, version=options.version).ingest
-    )
-
-
-def _ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
-    from docstow.sources.crates.origin import standard_library
-
-    files = standard_library(options.toolchain)
-    return _each(files, runtime.rustdoc_files(files).ingest)
-
-
-def _ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
-    installed = runtime.project(options.folder)
-    found = installed.of_project(wanted=options.package, direct=not options.all)
-    return _each(found, installed.ingest)
-
-
-def _each(things: Sequence[T], stow: Callable[[T], Snapshot]) -> int:
-    """Ingest one after the other; one that fails is reported and does not stop the rest."""
-    failures = 0
-    for thing in things:
-        begun = time.monotonic()
-        try:
-            snapshot = stow(thing)
-        except DocstowError as error:
-            failures += 1
-            _print_error(error, f"{thing}: ")
-            continue
-        counts = snapshot.counts
-        print(
-            f"{snapshot.revision.source.key}: {counts['documents']} documents, "
-            f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
-            f"{time.monotonic() - begun:.1f} s",
-            flush=True,
-        )
-    return 1 if failures else 0
 
 
 def _export(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -249,18 +180,18 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
 
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "serve": _serve,
-    "ingest_crates": _ingest_crates,
-    "ingest_files": _ingest_files,
-    "ingest_std": _ingest_std,
-    "ingest_project": _ingest_project,
-    "ingest_prose": sources.ingest_prose,
-    "list_sources": sources.list_sources,
-    "delete_source": sources.delete_source,
-    "search": sources.search,
+    "ingest_crates": ingest.ingest_crates,
+    "ingest_files": ingest.ingest_files,
+    "ingest_std": ingest.ingest_std,
+    "ingest_project": ingest.ingest_project,
+    "ingest_prose": ingest.ingest_prose,
+    "list_sources": ingest.list_sources,
+    "delete_source": ingest.delete_source,
+    "search": ingest.search,
     "export": _export,
-    "export_bundle": bundle.export_bundle,
-    "import_bundle": bundle.import_bundle,
-    "store_list": store.listed,
+    "export_bundle": store.export_bundle,
+    "import_bundle": store.import_bundle,
+    "store_list": store.list_sources,
     "store_size": store.size,
     "store_evict": store.evict,
     "store_sweep": store.sweep,
@@ -268,8 +199,8 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "store_upkeep": store.upkeep,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
-    "list_jobs": jobs.list_jobs,
-    "show_job": jobs.show_job,
-    "redrive_jobs": jobs.redrive_jobs,
+    "list_jobs": ingest.list_jobs,
+    "show_job": ingest.show_job,
+    "redrive_jobs": ingest.redrive_jobs,
     "call": _call,
 }

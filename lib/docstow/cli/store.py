@@ -1,4 +1,4 @@
-"""The commands ``docstow store``: list, size, evict, sweep, upkeep and verify."""
+"""The commands ``docstow store``, and ``export-bundle`` and ``import-bundle``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.settings import MIB
+from docstow.ingest.jobs import INCREMENTAL, SUCCESS
 
 if TYPE_CHECKING:
     from docstow.ops.audit import Fault
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
-def listed(runtime: Runtime, options: argparse.Namespace) -> int:
+def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print a table of what is stowed, the last used first."""
     lines = sorted(
         runtime.upkeep().list_sources(), key=lambda e: (e.used, e.source.key), reverse=True
@@ -151,6 +153,53 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
     return 1 if verified.faults else 0
 
 
+def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Write a bundle and print what is in it."""
+    from docstow.ops.bundle.write import BundleExport
+
+    if bool(options.sources) == options.all:
+        raise InvalidParameter("SOURCE", "name the sources to export, or give --all instead")
+    export = BundleExport(
+        runtime.store,
+        runtime.snapshots,
+        runtime.registry,
+        target=runtime.settings.target,
+        history=options.history,
+    )
+    entries = export.list_all() if options.all else [export.find(w) for w in options.sources]
+    done = export.write(entries, options.file, force=options.force)
+    for entry in done.manifest.entries:
+        print(f"{entry.title}: {_short(entry.snapshot)}")
+    print(f"{options.file}: {len(done.manifest.files)} files, {done.manifest.size / MIB:.1f} MiB")
+    print(f"docstow import-bundle {options.file} --sha256 {done.sha256}")
+    return 0
+
+
+def import_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Import a bundle and print the outcome of each source."""
+    from docstow.ops.bundle.read import BundleImport
+
+    def sync(source_id: str) -> str:
+        job = runtime.sync.wait(runtime.sync.start(source_id, INCREMENTAL).id, float("inf"))
+        return "" if job.state == SUCCESS else job.errors[0].message if job.errors else job.state
+
+    bundles = BundleImport(
+        runtime.store,
+        runtime.snapshots,
+        runtime.registry,
+        lambda: runtime.catalog,
+        sync,
+        limit=runtime.settings.store_limit,
+        force=options.force,
+    )
+    failures = 0
+    for done in bundles.run(options.file, sha256=options.sha256):
+        failures += done.failed
+        state = f"skipped: {done.skipped}" if done.skipped else _short(done.entry.snapshot)
+        print("; ".join((f"{done.entry.title}: {state}", *done.notes)), flush=True)
+    return 1 if failures else 0
+
+
 def _json(body: Any) -> int:
     print(json.dumps(body, ensure_ascii=False))
     return 0
@@ -171,3 +220,7 @@ def _human(count: int) -> str:
             break
         number /= 1024
     return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+
+
+def _short(snapshot: str) -> str:
+    return f"snapshot {snapshot[:12]}" if snapshot else "never synced"

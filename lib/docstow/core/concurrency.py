@@ -1,13 +1,18 @@
-"""Concurrent waits, and properties that several threads may need first."""
+"""Threads: concurrent waits, periodic work, and properties that several threads may need first."""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from docstow.core.errors import DocstowError
+
+log = logging.getLogger(__name__)
 
 #: The default number of concurrent waits.
 PARALLEL = 8
@@ -31,6 +36,40 @@ def in_parallel(work: Callable[[_T], _R], items: Sequence[_T], most: int = 0) ->
     contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(min(most or PARALLEL, len(items))) as pool:
         return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))
+
+
+class Background:
+    """Threads that act periodically beside a server, until its process ends."""
+
+    def __init__(self) -> None:
+        self._closed = threading.Event()
+
+    def repeat(
+        self, name: str, pauses: Iterable[float], act: Callable[[], object], failure: str
+    ) -> None:
+        """Begin to act after each of some pauses; what fails is logged, and acted on again.
+
+        Args:
+            name: of the thread.
+            pauses: in seconds.
+            act: does the work; may raise DocstowError.
+            failure: what the log says of an error.
+        """
+
+        def run() -> None:
+            for pause_s in pauses:
+                if self._closed.wait(pause_s):
+                    return
+                try:
+                    act()
+                except DocstowError as error:
+                    log.warning("%s: %s", failure, error.message)
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+
+    def close(self) -> None:
+        """Begin nothing any more; what is under way ends with the process."""
+        self._closed.set()
 
 
 if TYPE_CHECKING:

@@ -1,11 +1,23 @@
-"""Pieces of an export: what a writer yields, and pages of text that are filled with them."""
+"""What exports are made of: their pieces, documents as Markdown, and pages filled with pieces."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from docstow.core.model import Document
+from docstow.index.render import header
+from docstow.text.markdown import parse, rewrite_code_blocks
+
+#: Where a link's address begins: ``](https://…`` or, in a definition, ``]: https://…``.
+_ADDRESS = re.compile(r"(\]\(\s*<?|\]:\s*<?)(https?://[^\s<>()]+)")
+
+_DEEPEST_HEADING = 6
+#: Headings, underlines of headings, fences and links.
+_WORTH_PARSING = re.compile(r"#|\]\(|\]:|```|~~~|^\s*(?:=+|-+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +75,71 @@ def fill_page(pieces: Iterable[str], begin: tuple[int, int], limit: int) -> Page
 def json_line(members: dict[str, Any]) -> str:
     """Format one line of JSON."""
     return json.dumps(members, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def section(
+    document: Document,
+    line: str,
+    *,
+    level: int,
+    implements: Sequence[str] = (),
+    link: Callable[[str], str] = str,
+) -> str:
+    """Format a document below a heading of that level, ending in an empty line.
+
+    Args:
+        document: what is shown.
+        line: stands below the heading: where it comes from.
+        level: of its heading, from 1; deeper ones than 6 become 6.
+        implements: the traits that it implements.
+        link: what each link's address is replaced by.
+    """
+    level = min(level, _DEEPEST_HEADING)
+    first, *blocks = header(document, line)
+    blocks = ["#" * (level - 1) + first, *filter(None, blocks)]
+    if document.text:
+        text = rewrite_code_blocks(document.text).strip("\n")
+        blocks.append(fit_markdown(text, by=level, link=link))
+    if implements:
+        blocks.append("Implements: " + ", ".join(f"`{trait}`" for trait in implements))
+    return "\n\n".join(blocks) + "\n\n"
+
+
+def fit_markdown(text: str, *, by: int, link: Callable[[str], str] = str) -> str:
+    """Return Markdown with headings moved down by some levels and links' addresses replaced.
+
+    Code blocks stay as they are, but for one that is never closed: it would take in whatever is
+    put below the text.
+    """
+    if not _WORTH_PARSING.search(text):
+        return text
+    lines = text.split("\n")
+    code: set[int] = set()
+    for token in parse(text):
+        if token.map is None:
+            continue
+        begin, end = token.map
+        if token.type in ("fence", "code_block"):
+            code.update(range(begin, end))
+            if token.level == 0 and _is_open(token.markup, lines, begin, end):
+                lines.append(token.markup)
+        elif token.type == "heading_open":
+            marks = "#" * min(int(token.tag[1:]) + by, _DEEPEST_HEADING)
+            if token.markup.startswith("#"):
+                lines[begin] = lines[begin].replace(token.markup, marks, 1)
+            elif token.level == 0:
+                title = " ".join(line.strip() for line in lines[begin : end - 1])
+                lines[begin:end] = [f"{marks} {title}", *[""] * (end - begin - 1)]
+    return "\n".join(
+        line if number in code else _ADDRESS.sub(lambda found: found[1] + link(found[2]), line)
+        for number, line in enumerate(lines)
+    )
+
+
+def _is_open(markup: str, lines: Sequence[str], begin: int, end: int) -> bool:
+    """Return whether a code block ends with the text and not by a fence."""
+    if not markup or any(line.strip() for line in lines[end:]):
+        return False
+    last = lines[end - 1].strip()
+    closed = end - 1 > begin and len(last) >= len(markup) and not last.strip(markup[0])
+    return not closed

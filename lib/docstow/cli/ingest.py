@@ -1,0 +1,280 @@
+"""The commands that stow, list, search and delete sources, and those about jobs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.ingest import preload
+from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Job
+from docstow.sources import kinds
+
+if TYPE_CHECKING:
+    from docstow.core.model import Snapshot, Source
+    from docstow.runtime import Runtime
+
+_T = TypeVar("_T")
+
+#: How often a sync says how far it is, in seconds.
+PROGRESS_S = 1.0
+
+
+def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Ingest crates of docs.rs here, or send them to the queue where one is set."""
+
+    def stow(word: str) -> Snapshot:
+        name, _, requirement = word.partition("@")
+        return runtime.crates.ingest(name, requirement)
+
+    crates = [*options.crates, *(preload.read_list(options.file) if options.file else [])]
+    if not crates:
+        raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
+    if runtime.settings.queue_url:
+        return _send_crates(runtime, crates)
+    return _ingest_each(crates, stow)
+
+
+def ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Ingest rustdoc JSON files."""
+    files = runtime.rustdoc_files(options.files, version=options.version)
+    return _ingest_each(options.files, files.ingest)
+
+
+def ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Ingest the standard library of a toolchain."""
+    from docstow.sources.crates.origin import standard_library
+
+    files = standard_library(options.toolchain)
+    return _ingest_each(files, runtime.rustdoc_files(files).ingest)
+
+
+def ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Ingest the installed packages of a project."""
+    installed = runtime.project(options.folder)
+    found = installed.of_project(wanted=options.package, direct=not options.all)
+    return _ingest_each(found, installed.ingest)
+
+
+def _ingest_each(things: Sequence[_T], stow: Callable[[_T], Snapshot]) -> int:
+    """Ingest one after the other; one that fails is reported and does not stop the rest."""
+    failures = 0
+    for thing in things:
+        begun = time.monotonic()
+        try:
+            snapshot = stow(thing)
+        except DocstowError as error:
+            failures += 1
+            print_error(error, f"{thing}: ")
+            continue
+        counts = snapshot.counts
+        print(
+            f"{snapshot.revision.source.key}: {counts['documents']} documents, "
+            f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
+            f"{time.monotonic() - begun:.1f} s",
+            flush=True,
+        )
+    return 1 if failures else 0
+
+
+def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Register a source, sync it and print the outcome."""
+    command = kinds()[options.kind].command
+    assert command is not None
+    uri = command.uri(options.uri)
+    named = "preset" if command.takes_preset and "/" not in uri else "uri"
+    given = _pairs(options.option)
+    for name in command.flags:
+        if value := getattr(options, name):
+            given[name] = _value(value)
+    arguments = {
+        named: uri,
+        "title": options.title,
+        **({"kind": options.kind} if named == "uri" else {}),
+        **({"options": given} if given else {}),
+        **({"headers": _headers(options.header)} if options.header else {}),
+        **({"refresh_hours": options.refresh_hours} if options.refresh_hours else {}),
+    }
+    created = runtime.toolbox.call("create_source", arguments).structured or {}
+    # What goes wrong is printed here; the log of a server would tell it twice more.
+    for name in ("docstow.ingest.worker", "docstow.ingest.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    begun = time.monotonic()
+    job = runtime.sync.start(created["source_id"], FULL if options.full else INCREMENTAL)
+    shown = None
+    while (job := runtime.sync.wait(job.id, PROGRESS_S)).active:
+        if (now := job.progress) != shown and now.done:
+            shown = now
+            of = f" of {now.total}" if now.total else ""
+            print(f"{now.done}{of} {now.current}", file=sys.stderr, flush=True)
+    if job.skipped:
+        reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
+        print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
+    for error in job.errors:
+        about = f"{error.ref}: " if error.ref else ""
+        print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
+    if job.error_count > len(job.errors):
+        print(f"docstow: and {job.error_count - len(job.errors)} more", file=sys.stderr)
+    if job.state != SUCCESS:
+        if runtime.prose.newest(runtime.registry.get(created["source_id"])) is None:
+            short = created["source_id"][:12]
+            print(
+                f"docstow: {created['uri']} is registered, but nothing is stowed of it yet: run"
+                f" this again, or forget it with: docstow sources delete {short}",
+                file=sys.stderr,
+            )
+        return 1
+    counts = job.counts
+    print(
+        f"{created['kind']} {created['uri']}: {counts['documents']} documents, "
+        f"{counts['chunks']} chunks ({counts['new']} new, {counts['changed']} changed, "
+        f"{counts['unchanged']} unchanged, {counts['gone']} gone, {job.error_count} failed; "
+        f"{counts['embedded']} vectors made, {counts['reused']} reused), "
+        f"snapshot {job.snapshot_id[:12]}, {time.monotonic() - begun:.1f} s"
+    )
+    return 0
+
+
+def _pairs(words: Sequence[str]) -> dict[str, Any]:
+    """Parse ``KEY=VALUE`` words; a key that comes more than once has a list."""
+    found: dict[str, list[Any]] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not key:
+            raise InvalidParameter("option", f"{word[:80]!r} is not KEY=VALUE")
+        found.setdefault(key, []).append(_value(text))
+    return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
+
+
+def _value(text: str) -> Any:
+    """Parse JSON, or keep the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _headers(words: Sequence[str]) -> dict[str, str]:
+    headers = {}
+    for word in words:
+        name, colon, value = word.partition(":")
+        if not colon or not name.strip():
+            # What it says is a secret, so that the message does not repeat it.
+            raise InvalidParameter("header", "must be written as 'Name: value'")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print one line for each registered source."""
+    del options
+    cursor: str | None = ""
+    while cursor is not None:
+        page = runtime.toolbox.call("list_sources", {"cursor": cursor}).structured or {}
+        for each in page["results"]:
+            state = each["job"]["state"] if "job" in each else "never synced"
+            holds = f"{each['documents']} documents" if "documents" in each else "nothing"
+            print(f"{each['source_id'][:12]}  {each['kind']}  {each['uri']}  {holds}, {state}")
+        cursor = page["cursor"]
+    return 0
+
+
+def delete_source(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Delete a source and its pages."""
+    deleted = runtime.registry.delete(options.source)
+    print(f"{deleted.kind} {deleted.uri}: deleted")
+    return 0
+
+
+def search(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print the best chunks."""
+    arguments = {"query": options.query, "sources": options.source, "top_k": options.top_k}
+    found = (
+        runtime.toolbox.call("search_docs", {**arguments, "mode": options.mode}).structured or {}
+    )
+    if "notice" in found:
+        print(f"docstow: {found['notice']}", file=sys.stderr)
+    for number, hit in enumerate(found["results"], 1):
+        print(f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})")
+        print(f"   {hit['url'] or hit['doc_id']}")
+        print(f"   {' '.join(hit['snippet'].split())}\n")
+    return 0
+
+
+def list_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print one line for each job, the newest first."""
+    for job in runtime.jobs.all():
+        if options.state in (None, job.state):
+            print(_line(job))
+    return 0
+
+
+def _line(job: Job) -> str:
+    about = job.source.key if job.source else job.source_id[:12]
+    reason = f": {job.errors[0].message}" if job.state == FAILED and job.errors else ""
+    when = job.created_at.isoformat(timespec="seconds")
+    return f"{job.id}  {when}  {job.kind}  {about}  {job.state}{reason}"
+
+
+def show_job(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print a job as JSON."""
+    print(json.dumps(runtime.jobs.get(options.job).body(), indent=1, ensure_ascii=False))
+    return 0
+
+
+def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Enqueue again the jobs that are named, or everything that failed for good."""
+    failures = 0
+    begun: list[Job] = []
+    for ref in options.jobs:
+        job = runtime.jobs.get(ref)
+        if job.state != FAILED:
+            raise InvalidParameter("ID", f"{ref} is {job.state}; only what failed is done anew")
+        begun.append(runtime.enqueuer.repeat(job))
+    for redriven in [] if options.jobs else runtime.enqueuer.redrive():
+        if redriven.job is None:
+            failures += 1
+            print(f"docstow: {redriven.text[:200]!r}: {redriven.reason}", file=sys.stderr)
+        else:
+            begun.append(redriven.job)
+    for job in begun:
+        # The workers of this process end with it, so that they are waited for.
+        while not runtime.settings.queue_url and (job := runtime.sync.wait(job.id, 60)).active:
+            print(_line(job), file=sys.stderr, flush=True)
+        failures += job.state == FAILED
+        print(_line(job), flush=True)
+    return 1 if failures else 0
+
+
+def _send_crates(runtime: Runtime, words: Sequence[str]) -> int:
+    """Send crates to the queue, whose workers ingest them."""
+    failures = 0
+
+    def resolve(word: str) -> tuple[Source, bool]:
+        name, _, requirement = word.partition("@")
+        revision, snapshot = runtime.resolver.resolve(name, requirement)
+        return revision.source, snapshot is not None
+
+    for word, outcome in runtime.enqueuer.crates(words, resolve):
+        if isinstance(outcome, DocstowError):
+            failures += 1
+            print(f"docstow: {word}: {outcome.code}: {outcome.message}", file=sys.stderr)
+        else:
+            print(_line(outcome) if outcome else f"{word}: is stowed already", flush=True)
+    return 1 if failures else 0
+
+
+def print_error(error: DocstowError, about: str = "") -> None:
+    """Print an error as one line, and its suggestions as another."""
+    print(f"docstow: {about}{error.code}: {error.message}", file=sys.stderr)
+    names = ("name", "ref", "uri", "item_path", "path", "version")
+    near = (
+        next((each[name] for name in names if each.get(name)), "") for each in error.suggestions
+    )
+    if known := [str(each) for each in near if each]:
+        print(f"docstow: did you mean: {', '.join(known)}", file=sys.stderr)

@@ -80,7 +80,7 @@ class World:
         def publish(store: ObjectStore) -> None:
             mine = self.opened(store)
             revision = Revision(source, source.version, origin="docs.rs")
-            known = mine.stored(source, mine.identity(revision, digests, RECIPE))
+            _, known = mine.find(revision, digests, RECIPE)
             if known is not None:
                 with contextlib.suppress(Fenced):
                     mine.republish(known, now, keep=keep)

@@ -80,10 +80,6 @@ class Spelling:
             return f"{parts[0]}/{parts[1].split('.')[0]}"
         return parts[0].split(".")[0]
 
-    def last(self, path: str) -> str:
-        """Return the last name of a path."""
-        return path.rpartition(self.separator)[2]
-
     def contains(self, owner: str, path: str) -> bool:
         """Return whether a path is an owner's, or that of something below it."""
         separators = (self.separator, "/") if self.scoped else (self.separator,)

@@ -101,11 +101,6 @@ class Comparator:
     patch: int | None = None
     prerelease: str = ""
 
-    @property
-    def full(self) -> bool:
-        """Whether all three numbers are given."""
-        return self.patch is not None
-
     def matches(self, version: Version) -> bool:
         """Return whether a version satisfies this part, apart from the rule on prereleases.
 

@@ -96,7 +96,8 @@ class StaticEmbedder:
             chunk = list(texts[first : first + _TEXTS_AT_ONCE])
             encoded = loaded.tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
             ids = [each.ids for each in encoded]
-            for rows in _batches([len(each) for each in ids]):
+            lengths = [len(each) for each in ids]
+            for rows in batches(lengths, lengths, _TOKENS_AT_ONCE):
                 output = loaded.session.run(
                     None, {"input_ids": _padded([ids[row] for row in rows])}
                 )
@@ -174,14 +175,20 @@ def _estimate_tokens(word: str) -> int:
     return max(1, dense + (len(word) - dense + 3) // 4)
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield rows in batches of like lengths, shortest first; rows of length 0 are in none."""
+def batches(lengths: Sequence[int], words: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield rows in batches of like lengths, shortest first.
+
+    Args:
+        lengths: of the rows, in tokens.
+        words: how many of these tokens are of the text; rows without any are in no batch.
+        most: tokens in one batch, padding included.
+    """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[row] > _TOKENS_AT_ONCE:
+        if batch and (len(batch) + 1) * lengths[row] > most:
             yield batch
             batch = []
-        if lengths[row]:
+        if words[row]:
             batch.append(row)
     if batch:
         yield batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
 from docstow.embedding.model_folder import TOKENIZER, ModelFolder
+from docstow.embedding.static import batches
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -93,11 +94,13 @@ class TransformerEmbedder:
         loaded = self._load()
         for first in range(0, len(texts), _TEXTS_AT_ONCE):
             encoded = loaded.tokenizer.encode_batch(list(texts[first : first + _TEXTS_AT_ONCE]))
-            for rows in _batches(encoded):
+            lengths = [len(each.ids) for each in encoded]
+            words = [len(each.ids) - sum(each.special_tokens_mask) for each in encoded]
+            for rows in batches(lengths, words, _TOKENS_AT_ONCE):
                 pooled = self._run(loaded, [encoded[row] for row in rows])
                 vectors[first + np.asarray(rows)] = pooled
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors
 
     def _run(self, loaded: _Loaded, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
@@ -167,17 +170,3 @@ class TransformerEmbedder:
                 f"{self._folder.path / self._folder.model} cannot be run as an ONNX model "
                 f"({error}); export it as one file, or choose another model"
             ) from error
-
-
-def _batches(encoded: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Yield rows in batches of like lengths, shortest first; texts without a word are in none."""
-    words = [len(each.ids) - sum(each.special_tokens_mask) for each in encoded]
-    batch: list[int] = []
-    for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row].ids)):
-        if batch and (len(batch) + 1) * len(encoded[row].ids) > _TOKENS_AT_ONCE:
-            yield batch
-            batch = []
-        if words[row]:
-            batch.append(row)
-    if batch:
-        yield batch

@@ -16,6 +16,8 @@ from datetime import UTC, datetime, timedelta
 from docstow.core.errors import StoreError
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, escape
 
+#: Another's lease counts as held for so many seconds longer than it says, because the clocks of two
+#: machines differ.
 SKEW_S = 5.0
 LONGEST = timedelta(days=1)
 
@@ -31,10 +33,6 @@ class Lease:
     etag: str
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Leases:
     """The leases of one owner.
 
@@ -42,8 +40,6 @@ class Leases:
         store: where they are kept, below ``leases/``.
         owner: a name for people to find the holder by; it gives no rights.
         clock: the time, with its zone.
-        skew_s: another's lease counts as held for so many seconds longer than it says, because
-            the clocks of two machines differ.
     """
 
     def __init__(
@@ -51,13 +47,11 @@ class Leases:
         store: ObjectStore,
         owner: str,
         *,
-        clock: Callable[[], datetime] = _now,
-        skew_s: float = SKEW_S,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
         self._owner = owner
         self._clock = clock
-        self._skew = timedelta(seconds=skew_s)
 
     def held(self, key: str) -> bool:
         """Return whether someone, this owner included, holds the lease."""
@@ -119,7 +113,7 @@ class Leases:
     def _holds(self, body: bytes) -> bool:
         # A lease that ends in the far future was written by a broken clock: it would never end.
         now = self._clock()
-        return now - self._skew < _decode_end(body) < now + LONGEST
+        return now - timedelta(seconds=SKEW_S) < _decode_end(body) < now + LONGEST
 
     def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
         until = self._clock() + timedelta(seconds=seconds)

@@ -357,21 +357,6 @@ class Snapshots:
 
         return self._heads.change(source, with_digests)
 
-    def identity(self, revision: Revision, digests: list[str], recipe: Recipe) -> str:
-        """Return the id under which these documents are published, or would be now."""
-        head = self._heads.get(revision.source, fresh=True)
-        return self._identity(head, revision, digests, recipe)
-
-    def _identity(
-        self, head: Head | None, revision: Revision, digests: list[str], recipe: Recipe
-    ) -> str:
-        content = snapshot_id(revision, digests, recipe)
-        if head is None or not head.epoch:
-            return content
-        named = (self.load(head, identity) for identity in head.named)
-        same = (each.id for each in named if each is not None and each.content == content)
-        return next(same, in_epoch(content, head.epoch))
-
     def stored(self, source: Source, identity: str) -> Snapshot | None:
         """Return a snapshot that its source's head names and all of whose blobs are there.
 
@@ -382,9 +367,16 @@ class Snapshots:
     def find(
         self, revision: Revision, digests: list[str], recipe: Recipe
     ) -> tuple[str, Snapshot | None]:
-        """Return :meth:`identity`, and what is :meth:`stored` under it, by one look at the head."""
+        """Return the id under which these documents are published, or would be now.
+
+        With it, what is :meth:`stored` under it, by the same look at the head.
+        """
         head = self._heads.get(revision.source, fresh=True)
-        identity = self._identity(head, revision, digests, recipe)
+        identity = snapshot_id(revision, digests, recipe)
+        if head is not None and head.epoch:
+            named = (self.load(head, each) for each in head.named)
+            same = (each.id for each in named if each is not None and each.content == identity)
+            identity = next(same, in_epoch(identity, head.epoch))
         return identity, self._stored(head, identity)
 
     def _stored(self, head: Head | None, identity: str) -> Snapshot | None:

@@ -25,10 +25,6 @@ PRE_INGESTED = "pre-ingest"
 _UNMARKED = "uses are not marked, so that eviction goes by the days of publishing"
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class UsageMarks:
     """Writes the marks of use of a process. Safe to share between threads.
 
@@ -37,7 +33,9 @@ class UsageMarks:
         clock: the time, with its zone.
     """
 
-    def __init__(self, store: ObjectStore, *, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self, store: ObjectStore, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._store = store
         self._clock = clock
         self._guard = threading.Lock()

@@ -208,3 +208,10 @@ def test_the_app_starts_without_the_heavy_libraries() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_commands_start_without_the_server() -> None:
+    program = "import sys, docstow.cli; print({'fastapi', 'numpy', 'uvicorn'} & {*sys.modules})"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "set()"

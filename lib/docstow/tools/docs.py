@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from docstow.library.prose import Answered, Prose
 
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
-SNAPSHOT = Parameter("snapshot_id", "string", "", default="", max_length=64)
+SNAPSHOT = Parameter("snapshot_id", "string", default="", max_length=64)
 MODES = ("hybrid", "vector", "keyword")
 MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
@@ -105,13 +105,13 @@ def _search_docs(prose: Prose) -> Tool:
             '(search_items). Example: {"query": "retry a failed request", "top_k": 5}.'
         ),
         parameters=(
-            Parameter("query", "string", "", required=True, max_length=500),
+            Parameter("query", "string", required=True, max_length=500),
             SOURCE,
-            Parameter("sources", "array", "", max_length=50),
+            Parameter("sources", "array", max_length=50),
             SNAPSHOT,
-            Parameter("top_k", "integer", "", default=5, minimum=1, maximum=50),
-            Parameter("mode", "string", "", default="hybrid", choices=MODES),
-            Parameter("filters", "object", ""),
+            Parameter("top_k", "integer", default=5, minimum=1, maximum=50),
+            Parameter("mode", "string", default="hybrid", choices=MODES),
+            Parameter("filters", "object"),
             CURSOR,
         ),
         run=partial(_search_pages, prose),
@@ -135,10 +135,10 @@ def _get_doc(prose: Prose) -> Tool:
             '"source_id": "owner/repo"}.'
         ),
         parameters=(
-            Parameter("doc", "string", "", required=True, max_length=4000),
+            Parameter("doc", "string", required=True, max_length=4000),
             SOURCE,
             SNAPSHOT,
-            Parameter("max_tokens", "integer", "", default=8000, minimum=100, maximum=25000),
+            Parameter("max_tokens", "integer", default=8000, minimum=100, maximum=25000),
             CURSOR,
         ),
         run=partial(_read_page, prose),
@@ -157,8 +157,8 @@ def _get_chunk(prose: Prose) -> Tool:
             '0123456789ab", "neighbours": 1}.'
         ),
         parameters=(
-            Parameter("chunk_id", "string", "", required=True, max_length=100),
-            Parameter("neighbours", "integer", "", default=0, minimum=0, maximum=MOST_NEIGHBOURS),
+            Parameter("chunk_id", "string", required=True, max_length=100),
+            Parameter("neighbours", "integer", default=0, minimum=0, maximum=MOST_NEIGHBOURS),
             SNAPSHOT,
         ),
         run=partial(_read_chunk, prose),

@@ -52,7 +52,7 @@ class Parameter:
 
     name: str
     type: Type
-    description: str
+    description: str = ""
     required: bool = False
     default: Any = None
     minimum: float | None = None
@@ -63,11 +63,11 @@ class Parameter:
 
 
 #: Where the next page of a list begins.
-CURSOR = Parameter("cursor", "string", "", default="", max_length=400)
-CRATE = Parameter("crate", "string", "", required=True, max_length=64)
+CURSOR = Parameter("cursor", "string", default="", max_length=400)
+CRATE = Parameter("crate", "string", required=True, max_length=64)
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
-VERSION = Parameter("version", "string", "", default="", max_length=100)
-LOCKFILE = Parameter("lockfile", "string", "", default="")
+VERSION = Parameter("version", "string", default="", max_length=100)
+LOCKFILE = Parameter("lockfile", "string", default="")
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
 #: The same where its values need no repetition.
 LANGUAGE_BRIEF = replace(LANGUAGE, description="")

@@ -71,11 +71,11 @@ def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> T
             '{"tokio": "1"}}.'
         ),
         parameters=(
-            Parameter("code", "string", "", required=True, max_length=_LONGEST),
-            Parameter("language", "string", "", default="", choices=languages.names()),
-            Parameter("root", "string", "", default="", max_length=1000),
-            Parameter("lockfile", "string", "", default=""),
-            Parameter("versions", "object", ""),
+            Parameter("code", "string", required=True, max_length=_LONGEST),
+            Parameter("language", "string", default="", choices=languages.names()),
+            Parameter("root", "string", default="", max_length=1000),
+            Parameter("lockfile", "string", default=""),
+            Parameter("versions", "object"),
             Parameter("all", "boolean", "List what is right too", default=False),
             CURSOR,
         ),

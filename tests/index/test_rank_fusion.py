@@ -20,9 +20,9 @@ def test_fusion_adds_reciprocal_ranks() -> None:
     assert fused == [(2, 1 / 62 + 1 / 61), (7, 1 / 61), (5, 1 / 62), (9, 1 / 63)]
 
 
-def test_fusion_with_weights_and_k() -> None:
-    fused = reciprocal_rank_fusion([np.array([1]), np.array([3])], k=9, weights=[1.0, 2.0])
-    assert fused == [(3, 0.2), (1, 0.1)]
+def test_fusion_with_k() -> None:
+    fused = reciprocal_rank_fusion([np.array([1]), np.array([3, 1])], k=9)
+    assert fused == [(1, 1 / 10 + 1 / 11), (3, 0.1)]
 
 
 rankings = st.lists(

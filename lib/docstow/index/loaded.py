@@ -32,7 +32,7 @@ from docstow.index.tables import read_table, unpack_vectors
 _LARGE = {"row", "text", "digest"}
 
 #: Kinds that stand inside a type or trait, never directly in a module.
-MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
+_MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
 
 #: The rows that hold a term, and the term's weight in each.
 Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
@@ -367,7 +367,7 @@ class Index:
         is_module = kinds[row] == "module"
         children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
         if not self.language.packaged:
-            return [c for c in children if (kinds[c] not in MEMBER_KINDS) == is_module]
+            return [c for c in children if (kinds[c] not in _MEMBER_KINDS) == is_module]
         inherited = () if is_module else filter(None, self._inherited(row).values())
         found = [each for path in inherited for each in self.rows_by_path.get(path, ())]
         return sorted({*children, *found}, key=lambda each: str(self.columns["title"][each]))

@@ -19,10 +19,10 @@ MOST_SUGGESTIONS = 5
 LEAST_ITEM_SCORE = 0.6
 
 #: The same for pages.
-LEAST_PAGE_SCORE = 0.5
+_LEAST_PAGE_SCORE = 0.5
 
 #: What an item scores whose name is the one asked for, if it is one of several.
-SAME_NAME_SCORE = 1.0
+_SAME_NAME_SCORE = 1.0
 
 
 def find_items(index: Index, path: str) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ def suggest_pages(indexes: Sequence[Index], ref: str) -> list[dict[str, Any]]:
     for number, index in enumerate(indexes):
         for name in ("title", "path", "url"):
             names = dict(enumerate(index.columns[name].tolist()))
-            for row, score in find_similar(ref, names, LEAST_PAGE_SCORE):
+            for row, score in find_similar(ref, names, _LEAST_PAGE_SCORE):
                 scores[number, row] = max(score, scores.get((number, row), 0.0))
     best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_SUGGESTIONS]
     return [describe_page(indexes[number], row, scores[number, row]) for number, row in best]
@@ -189,7 +189,7 @@ def _item_not_found(index: Index, wanted: str, root: str, same_name: set[int]) -
     language = index.language
     full = wanted if language.contains(root, wanted) else f"{root}{language.separator}{wanted}"
     first = {str(index.columns["path"][row]) for row in same_name}
-    scores = dict.fromkeys(first, SAME_NAME_SCORE)
+    scores = dict.fromkeys(first, _SAME_NAME_SCORE)
     for name, score in find_similar(full, {name: name for name in index.names()}, LEAST_ITEM_SCORE):
         scores.setdefault(name, round(score, 3))
     ordered = sorted(scores, key=lambda name: (name not in first, -scores[name], depth(name), name))

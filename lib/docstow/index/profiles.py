@@ -120,25 +120,6 @@ class TextTable:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """How rows of words and rows of vectors are fused into one list.
-
-    Attributes:
-        query_terms: gives the terms of a query.
-        fold_query: gives the text that is embedded of a query.
-        lists_dissimilar: whether rows are listed whose vectors have nothing of the query's.
-        repeated: what each further row of one document keeps of its score.
-        most_of_document: so many rows of one document are listed at most.
-    """
-
-    query_terms: Callable[[str], list[str]]
-    fold_query: Callable[[str], str]
-    lists_dissimilar: bool
-    repeated: float
-    most_of_document: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
     """How snapshots of one kind are divided, indexed and embedded.
@@ -151,7 +132,11 @@ class Profile:
         document_columns: of the documents table, in their stored order.
         passages: the table of passages.
         examples: the table of code blocks.
-        fusion: how passages of pages, and examples, are ranked.
+        query_terms: gives the terms of a query.
+        fold_query: gives the text that is embedded of a query.
+        lists_dissimilar: whether rows are listed whose vectors have nothing of the query's.
+        repeated_share: what each further row of one document keeps of its score.
+        most_of_document: so many rows of one document are listed at most.
         has_visits: whether it keeps what the sync learned of each file.
         divide: divides one document; gets the source's id, the document's row, the document and
             the model's count of tokens.
@@ -165,7 +150,11 @@ class Profile:
     document_columns: tuple[str, ...]
     passages: TextTable
     examples: TextTable
-    fusion: Fusion
+    query_terms: Callable[[str], list[str]]
+    fold_query: Callable[[str], str]
+    lists_dissimilar: bool
+    repeated_share: float
+    most_of_document: float
     has_visits: bool
     divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
     code_blocks: Callable[[Document], list[Block]]
@@ -324,13 +313,11 @@ ITEMS = Profile(
         keyword_rows=_item_example_keywords,
         embeddable=_item_examples,
     ),
-    fusion=Fusion(
-        query_terms=bm25.tokens,
-        fold_query=str,
-        lists_dissimilar=True,
-        repeated=1.0,
-        most_of_document=2,
-    ),
+    query_terms=bm25.tokens,
+    fold_query=str,
+    lists_dissimilar=True,
+    repeated_share=1.0,
+    most_of_document=2,
     has_visits=False,
     divide=_divide_item,
     code_blocks=_item_code,
@@ -469,13 +456,11 @@ PAGES = Profile(
         keyword_rows=_page_example_keywords,
         embeddable=_page_examples,
     ),
-    fusion=Fusion(
-        query_terms=bm25.query_tokens,
-        fold_query=str.casefold,
-        lists_dissimilar=False,
-        repeated=0.85,
-        most_of_document=math.inf,
-    ),
+    query_terms=bm25.query_tokens,
+    fold_query=str.casefold,
+    lists_dissimilar=False,
+    repeated_share=0.85,
+    most_of_document=math.inf,
     has_visits=True,
     divide=_divide_page,
     code_blocks=_page_code,

@@ -53,12 +53,9 @@ def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDA
 
 
 def reciprocal_rank_fusion(
-    rankings: Sequence[NDArray[np.int64]],
-    *,
-    k: int = 60,
-    weights: Sequence[float] | None = None,
+    rankings: Sequence[NDArray[np.int64]], *, k: int = 60
 ) -> list[tuple[int, float]]:
-    """Fuse rankings by the sum of ``weight / (k + rank)``, ranks counted from 1.
+    """Fuse rankings by the sum of ``1 / (k + rank)``, ranks counted from 1.
 
     G. V. Cormack, C. L. A. Clarke and S. Buettcher, "Reciprocal Rank Fusion outperforms Condorcet
     and individual Rank Learning Methods", SIGIR 2009, which also has k = 60.
@@ -66,15 +63,14 @@ def reciprocal_rank_fusion(
     Args:
         rankings: each holds rows, best first, no row twice.
         k: the larger, the less the first ranks stand out.
-        weights: one per ranking; all 1 if left out.
 
     Returns:
         All rows that occur, with their fused scores, best first; equal scores in row order.
     """
     fused: defaultdict[int, float] = defaultdict(float)
-    for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
+    for ranking in rankings:
         for rank, row in enumerate(ranking.tolist(), start=1):
-            fused[row] += weight / (k + rank)
+            fused[row] += 1 / (k + rank)
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -240,7 +236,7 @@ def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
 
 
 #: Weight of a name that the query spells: no other feature outweighs it.
-NAMED_WEIGHT = 10.0
+_NAMED_WEIGHT = 10.0
 
 
 @cache
@@ -251,7 +247,7 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
     class often is, and what lies deep in a package is mostly internal.
     """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return {**tables["packages" if language.packaged else "weights"], "named": NAMED_WEIGHT}
+    return {**tables["packages" if language.packaged else "weights"], "named": _NAMED_WEIGHT}
 
 
 def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:

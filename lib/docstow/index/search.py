@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from docstow.store.snapshots import Snapshots
 
 #: How many of each list become candidates.
-ITEM_DEPTH = 60
+_ITEM_DEPTH = 60
 
 #: So many results of one owner (the methods of a type, say) stand together; others go first then.
 MEMBERS_TOGETHER = 3
@@ -143,7 +143,7 @@ def find_candidates(
 ) -> Candidates:
     """Return all items that may answer a query, with the features that ranking weighs."""
     query = _correct_spelling(index, query)
-    terms = index.profile.fusion.query_terms(query)
+    terms = index.profile.query_terms(query)
     passing = filters.match(index)
     similarity = np.zeros(len(index.passages["document"]), np.float32)
     if embedder is not None:
@@ -152,8 +152,8 @@ def find_candidates(
     keyword = np.where(passing, bm25.score(index.postings, terms, len(index)), 0)
     named = {row: quality for row, quality in _find_named(index, query).items() if passing[row]}
     lists = {
-        "keyword": top_allowed(keyword, passing & (keyword > 0), ITEM_DEPTH),
-        "vector": top_allowed(vector, passing & (vector != 0), ITEM_DEPTH),
+        "keyword": top_allowed(keyword, passing & (keyword > 0), _ITEM_DEPTH),
+        "vector": top_allowed(vector, passing & (vector != 0), _ITEM_DEPTH),
         "name": np.array(sorted(named, key=lambda row: (-named[row], row)), np.int64),
     }
     ranks = {name: _ranks(rows) for name, rows in lists.items()}
@@ -226,7 +226,7 @@ def _find_named(index: Index, query: str) -> dict[int, float]:
         found.setdefault(row, 1.0)
     if " " not in title:
         longer = (name for name in rows if name != folded and name.startswith(folded))
-        for row in [row for name in longer for row in rows[name]][:ITEM_DEPTH]:
+        for row in [row for name in longer for row in rows[name]][:_ITEM_DEPTH]:
             found.setdefault(row, 0.3)
     return found
 

@@ -245,7 +245,7 @@ def _rank_fused(
     """Return the best rows of all tables, best first."""
     if not tables or limit < 1:
         return []
-    fusion = tables[0].index.profile.fusion
+    profile = tables[0].index.profile
     model = embedder.id if embedder else ""
     comparable = [table.index.snapshot.recipe.model == model for table in tables]
     if not any(comparable):
@@ -253,17 +253,17 @@ def _rank_fused(
     allowed = np.concatenate([table.allowed for table in tables])
     lists = []
     if mode != "vector":
-        keyword = _score_words(tables, fusion.query_terms(query))
+        keyword = _score_words(tables, profile.query_terms(query))
         lists.append(top_allowed(keyword, allowed & (keyword > 0), FUSION_DEPTH))
     if mode != "keyword" and embedder is not None:
-        vector = embedder.embed_query(fusion.fold_query(query))
+        vector = embedder.embed_query(profile.fold_query(query))
         cosine = np.concatenate(
             [
                 table.matrix() @ vector if same else np.zeros(len(table.documents), np.float32)
                 for table, same in zip(tables, comparable, strict=True)
             ]
         )
-        similar = allowed if fusion.lists_dissimilar else allowed & (cosine != 0)
+        similar = allowed if profile.lists_dissimilar else allowed & (cosine != 0)
         lists.append(top_allowed(cosine, similar, FUSION_DEPTH))
     ranked = []
     starts = np.cumsum([0, *(len(table.documents) for table in tables)])
@@ -274,8 +274,10 @@ def _rank_fused(
         document = int(table.documents[row])
         before = seen.get((number, document), 0)
         seen[number, document] = before + 1
-        if before < fusion.most_of_document:
-            ranked.append(_Ranked(table.index, row, document, score * fusion.repeated**before))
+        if before < profile.most_of_document:
+            ranked.append(
+                _Ranked(table.index, row, document, score * profile.repeated_share**before)
+            )
     return sorted(ranked, key=lambda each: -each.score)[:limit]
 
 

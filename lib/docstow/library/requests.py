@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 #: For so many seconds a failed job's reason is the answer, and the job is not tried again: a caller
 #: who was told to ask again learns it.
-REST_S = 15.0
+_REST_S = 15.0
 
 #: What a caller is told to wait before the next question, in seconds.
-RETRY_AFTER_S = 5
+_RETRY_AFTER_S = 5
 
 #: After a failed renewal the next one waits for so many seconds.
-RENEWAL_REST_S = 60.0
+_RENEWAL_REST_S = 60.0
 
 
 class CrateRequests:
@@ -77,7 +77,7 @@ class CrateRequests:
         until = time.monotonic() + self._wait_s
         while True:
             job, end = self._enqueuer.start(
-                subject(STOW, source), kind=STOW, source=source, rest_s=REST_S
+                subject(STOW, source), kind=STOW, source=source, rest_s=_REST_S
             )
             job = self._wait(job, end, until)
             if job.state == SUCCESS:
@@ -91,7 +91,7 @@ class CrateRequests:
                 raise Ingesting(
                     f"{source.name} {source.version} is being stowed; ask again in a few seconds.",
                     job_id=job.id,
-                    retry_after_s=RETRY_AFTER_S,
+                    retry_after_s=_RETRY_AFTER_S,
                 )
 
     def _wait(self, job: Job, end: Future[None] | None, until: float) -> Job:
@@ -129,11 +129,11 @@ class RenewalRequests:
             Why the last attempt failed, while the next one waits; else nothing.
         """
         sent_at, job = self._sent.get(snapshot.id, (0.0, None))
-        if job is None or self._clock() - sent_at >= RENEWAL_REST_S:
+        if job is None or self._clock() - sent_at >= _RENEWAL_REST_S:
             source = snapshot.revision.source
             try:
                 job, _ = self._enqueuer.start(
-                    subject(RENEW, source), kind=RENEW, source=source, rest_s=RENEWAL_REST_S
+                    subject(RENEW, source), kind=RENEW, source=source, rest_s=_RENEWAL_REST_S
                 )
             except ReadOnlyStore:
                 return "The store cannot be written."

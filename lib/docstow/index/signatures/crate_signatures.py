@@ -100,7 +100,7 @@ class SignatureIndex:
 
     def distances(self, query: Function) -> dict[int, float]:
         """Return the rows that match, each with its smallest distance."""
-        query = with_variables(query, self.unknown_names(query))
+        query = _with_variables(query, self.unknown_names(query))
         measure = Measure(query, self._types)
         found: dict[int, float] = {}
         for number in self._within(measure, self._candidates(query)):
@@ -167,7 +167,7 @@ class SignatureIndex:
         return mask
 
 
-def with_variables(function: Function, names: Sequence[str]) -> Function:
+def _with_variables(function: Function, names: Sequence[str]) -> Function:
     """Return the function with these names read as variables."""
     if not names:
         return function
@@ -242,7 +242,7 @@ def _output_cost(measure: Measure, place: int, number: int) -> float:
 
 
 #: What awaiting a future gives; its type is not known.
-YIELDED = Variable("Future::Output")
+_YIELDED = Variable("Future::Output")
 
 
 _OWNERS = frozenset(("struct", "enum", "union", "trait"))
@@ -377,7 +377,7 @@ class CrateSignatures:
                     yield number, function
                     output = function.output
                     if isinstance(output, Type) and output.name in self._futures:
-                        yield number, Function(function.inputs, YIELDED, function.bounds)
+                        yield number, Function(function.inputs, _YIELDED, function.bounds)
             except BadSignature:
                 # Text that a macro of the crate has left unexpanded is no Rust.
                 continue

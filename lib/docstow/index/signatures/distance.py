@@ -18,50 +18,53 @@ from docstow.index.signatures.functions import WILDCARD, Function, Tree, Type, V
 #: Distances beyond this are no match.
 LIMIT = 1.7
 
-EXTRA = 0.8
-"""An argument that was not asked for."""
+#: An argument that was not asked for.
+_EXTRA = 0.8
+#: An argument that was asked for and is not there.
 MISSING = 1.2
-"""An argument that was asked for and is not there."""
-CONCRETE = 0.5
-"""A type of the function for ``T`` of the query."""
-SHARED = 0.2
-"""Two variables of the function for one of the query."""
-MERGED = 0.5
-"""One variable of the function for two of the query."""
-ARBITRARY = 0.45
-"""An argument of the function that may be anything, for a type."""
-UNDETERMINED = 0.8
-"""An output of the function that may be anything and that no argument decides, for a type."""
+#: A type of the function for ``T`` of the query.
+_CONCRETE = 0.5
+#: Two variables of the function for one of the query.
+_SHARED = 0.2
+#: One variable of the function for two of the query.
+_MERGED = 0.5
+#: An argument of the function that may be anything, for a type.
+_ARBITRARY = 0.45
+#: An output of the function that may be anything and that no argument decides, for a type.
+_UNDETERMINED = 0.8
 MOST_EXTRA = 2
 
 _SELF = "Self"
 
-REFERENCE = 0.4
-"""``T`` for ``&T``, ``&T`` for ``&mut T``."""
-OWNED = 0.5
-"""``String`` for ``str``, ``Vec<T>`` for ``[T]``."""
-POINTER = 0.6
-"""``Box<T>`` for ``T``."""
-WRAPPED = 1.0
-"""``Option<T>`` for ``T``."""
-CONVERTED = 0.15
-"""``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``."""
-GENERIC = 0.3
-"""A bound that was asked for and is not there."""
-INSTANCE = 0.15
-"""``T`` of the function for a type, in another type even if bounded: ``Vec<T>`` for ``Vec<u8>``."""
-PROJECTED = 0.6
-"""``T::Output`` of the function for a type."""
-BOUNDED = 0.8
-"""``T: Trait`` of the function for a type that the bound does not mention."""
-FOREIGN = 1.2
-"""``T: AsRef<Path>`` of the function for a type that is known for no such conversion."""
-SLIGHT = 0.05
-"""Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``."""
+#: The place of the query's output; inputs are numbered from 0.
+OUTPUT = -1
 
+# Prices of differences, in units of distance.
+#: ``T`` for ``&T``, ``&T`` for ``&mut T``.
+_REFERENCE = 0.4
+#: ``String`` for ``str``, ``Vec<T>`` for ``[T]``.
+_OWNED = 0.5
+#: ``Box<T>`` for ``T``.
+_POINTER = 0.6
+#: ``Option<T>`` for ``T``.
+_WRAPPED = 1.0
+#: ``impl Into<String>`` for ``String``, ``impl Iterator`` for ``Iterator``.
+_CONVERTED = 0.15
+#: A bound that was asked for and is not there.
+_GENERIC = 0.3
+#: ``T`` of the function for a type, in another type even if bounded: ``Vec<T>`` for ``Vec<u8>``.
+_INSTANCE = 0.15
+#: ``T::Output`` of the function for a type.
+_PROJECTED = 0.6
+#: ``T: Trait`` of the function for a type that the bound does not mention.
+_BOUNDED = 0.8
+#: ``T: AsRef<Path>`` of the function for a type that is known for no such conversion.
+_FOREIGN = 1.2
+#: Arguments left out (``Result<T>``, allocators), ``FnMut`` for ``Fn``.
+_SLIGHT = 0.05
 
 CALLED = frozenset(("fn", "Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"))
-REFERENCES = frozenset(("&", "&mut"))
+_REFERENCES = frozenset(("&", "&mut"))
 POINTERS = frozenset(("Box", "Rc", "Arc", "Cow", "Pin"))
 WRAPPERS = frozenset(("Option", "Result", "Poll"))
 #: Types of one kind: what owns and what is borrowed of it.
@@ -74,7 +77,7 @@ OWNERS = {
     "[;]": "[]",
 }
 #: Traits of the standard library that stand for types which their bounds do not mention.
-TAKES: Mapping[str, frozenset[str]] = {
+_TAKES: Mapping[str, frozenset[str]] = {
     "SliceIndex": frozenset(("usize", "Range", "RangeFrom", "RangeTo", "RangeFull")),
     "Pattern": frozenset(("str", "String", "char")),
     "RangeBounds": frozenset(("Range", "RangeFrom", "RangeTo", "RangeFull", "RangeInclusive")),
@@ -87,23 +90,23 @@ TAKES: Mapping[str, frozenset[str]] = {
     ),
 }
 #: Traits that nearly all types have: a bound by these says nothing.
-COMMON = frozenset(
+_COMMON = frozenset(
     (
         *("Sized", "Send", "Sync", "Unpin", "Copy", "Clone", "Debug", "Default"),
         *("PartialEq", "Eq", "PartialOrd", "Ord", "Hash"),
     )
 )
 #: Traits whose argument says what is meant; a type is handed over for its sake.
-CONVERSIONS = frozenset(("AsRef", "AsMut", "Into", "TryInto"))
+_CONVERSIONS = frozenset(("AsRef", "AsMut", "Into", "TryInto"))
 #: What converts into types of the standard library, both as they are borrowed.
-CONVERTS: Mapping[str, frozenset[str]] = {
+_CONVERTS: Mapping[str, frozenset[str]] = {
     "Path": frozenset(("str", "OsStr", "Path", "Component", "Components")),
     "OsStr": frozenset(("str", "OsStr", "Path", "Component", "Components")),
     "str": frozenset(("str", "char")),
     "[]": frozenset(("str", "CStr")),
 }
 #: Traits that whatever has the other trait has as well.
-FROM_OTHERS: Mapping[str, str] = {"IntoIterator": "Iterator", "IntoFuture": "Future"}
+_FROM_OTHERS: Mapping[str, str] = {"IntoIterator": "Iterator", "IntoFuture": "Future"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +142,6 @@ class _Binding:
     name: str
     value: int
     is_type: bool
-
-
-OUTPUT = -1
-"""The place of the query's output; inputs are numbered from 0."""
 
 
 class Measure:
@@ -234,7 +233,7 @@ class _Assignment:
             return
         asked = len(self.measure.query.inputs)
         if place == asked:
-            total = cost + price + EXTRA * len(free) + self._undecided(bound, arbitrary)
+            total = cost + price + _EXTRA * len(free) + self._undecided(bound, arbitrary)
             if len(free) <= MOST_EXTRA and self._worth(total):
                 self.best = total
             return
@@ -255,7 +254,7 @@ class _Assignment:
         decided = Counter(each.name for each in bound if not each.of_query)
         anything = sum(decided[name] == arbitrary.count(name) for name in set(arbitrary))
         output = self.output.arbitrary
-        return ARBITRARY * anything + UNDETERMINED * (bool(output) and not decided[output])
+        return _ARBITRARY * anything + _UNDETERMINED * (bool(output) and not decided[output])
 
     def _worth(self, cost: float) -> bool:
         return cost <= LIMIT if self.best is None else cost < self.best
@@ -267,12 +266,12 @@ def _arbitrary(wanted: Tree, given: BoundedType) -> str:
     if isinstance(one, Variable) or isinstance(other, Type):
         return ""
     bounds = given.bounds.get(other.name, ())
-    free = "::" not in other.name and all(bound.name in COMMON for bound in bounds)
+    free = "::" not in other.name and all(bound.name in _COMMON for bound in bounds)
     return other.name if free else ""
 
 
 def _referred(tree: Tree) -> Tree:
-    while isinstance(tree, Type) and tree.name in REFERENCES:
+    while isinstance(tree, Type) and tree.name in _REFERENCES:
         tree = tree.args[0]
     return tree
 
@@ -291,9 +290,9 @@ def _price(bound: Sequence[_Binding]) -> float | None:
             return None
     cost = 0.0
     for (of_query, name), different in values.items():
-        cost += (SHARED if of_query else MERGED) * (len(different) - 1)
+        cost += (_SHARED if of_query else _MERGED) * (len(different) - 1)
         if of_query and name != _SELF and (of_query, name) in types:
-            cost += CONCRETE
+            cost += _CONCRETE
     return cost
 
 
@@ -318,7 +317,7 @@ class Unification:
         if isinstance(i, Variable):
             self.pairs.append((q, i))
             return self._generic(q, i)
-        if q.name in REFERENCES or q.name != i.name:
+        if q.name in _REFERENCES or q.name != i.name:
             return self._arguments(q, i) if q.name == i.name else self._bent(q, i)
         self._inside += 1
         bent = self._arguments(q, i)
@@ -340,30 +339,30 @@ class Unification:
             else:
                 other = places[used] if used < len(places) else None
                 used += 1
-            bent = SLIGHT if other is None else self.unify(each, other)
+            bent = _SLIGHT if other is None else self.unify(each, other)
             if bent is None:
                 return None
             cost += bent
-        return cost + SLIGHT * (len(named) + max(0, len(places) - used))
+        return cost + _SLIGHT * (len(named) + max(0, len(places) - used))
 
     def _bent(self, q: Type, i: Type) -> float | None:
         """Constructors that differ: the first rule that applies."""
-        if q.name in REFERENCES and i.name in REFERENCES:
-            return self._plus(REFERENCE, q.args[0], i.args[0])
-        if q.name in REFERENCES:
-            return self._plus(REFERENCE, q.args[0], i)
-        if i.name in REFERENCES:
-            return self._plus(REFERENCE, q, i.args[0])
+        if q.name in _REFERENCES and i.name in _REFERENCES:
+            return self._plus(_REFERENCE, q.args[0], i.args[0])
+        if q.name in _REFERENCES:
+            return self._plus(_REFERENCE, q.args[0], i)
+        if i.name in _REFERENCES:
+            return self._plus(_REFERENCE, q, i.args[0])
         if OWNERS.get(q.name, q.name) == OWNERS.get(i.name, i.name):
             if not q.args or not i.args:
-                return OWNED
-            return self._plus(OWNED, q.args[0], i.args[0])
+                return _OWNED
+            return self._plus(_OWNED, q.args[0], i.args[0])
         if q.name in CALLED and i.name in CALLED:
             bent = self._arguments(q, i)
-            return None if bent is None else bent + SLIGHT
+            return None if bent is None else bent + _SLIGHT
         if "dyn" in {q.name, i.name}:
             return self._dyn(q, i)
-        for names, price in ((POINTERS, POINTER), (WRAPPERS, WRAPPED)):
+        for names, price in ((POINTERS, _POINTER), (WRAPPERS, _WRAPPED)):
             if q.name in names and q.args:
                 return self._plus(price, q.args[0], i)
             if i.name in names and i.args:
@@ -377,7 +376,7 @@ class Unification:
     def _dyn(self, q: Type, i: Type) -> float | None:
         inner, other = (q, i) if q.name == "dyn" else (i, q)
         named = any(isinstance(each, Type) and each.name == other.name for each in inner.args)
-        return CONVERTED if named else None
+        return _CONVERTED if named else None
 
     def _variables(self, q: Variable, i: Variable) -> float | None:
         """Bounds that were asked for should be there; a closure stands for nothing else."""
@@ -390,11 +389,11 @@ class Unification:
             bent = self._best_bound(bound, given)
             if bent is None and bound.name in CALLED:
                 return None
-            cost += GENERIC if bent is None else bent
+            cost += _GENERIC if bent is None else bent
         if _called(given) is not None and _called(asked) is None:
-            cost += BOUNDED
+            cost += _BOUNDED
         if not asked and any(isinstance(peeled(each), Type) for each in _converted(given)):
-            cost += BOUNDED
+            cost += _BOUNDED
         return cost
 
     def _concrete(self, q: Variable, i: Type) -> float | None:
@@ -403,32 +402,32 @@ class Unification:
         call = _called(asked)
         if call is not None:
             return self.unify(call, i) if i.name in CALLED else None
-        return GENERIC * len(asked)
+        return _GENERIC * len(asked)
 
     def _generic(self, q: Type, i: Variable) -> float | None:
         """A variable of the function for a type: its bounds may say that this type is meant."""
         bounds = self.given.get(i.name, ())
         bent = self._best_bound(q, bounds)
         if bent is not None:
-            return bent + CONVERTED
+            return bent + _CONVERTED
         if _called(bounds) is not None or q.name in CALLED:
             return None
         if not bounds and "::" in i.name:
-            return PROJECTED
-        if self._inside or all(bound.name in COMMON for bound in bounds):
-            return INSTANCE
+            return _PROJECTED
+        if self._inside or all(bound.name in _COMMON for bound in bounds):
+            return _INSTANCE
         head = peeled(q)
         if not isinstance(head, Type):
-            return BOUNDED
+            return _BOUNDED
         targets = [each for each in map(peeled, _converted(bounds)) if isinstance(each, Type)]
         if targets:
             return min(self._conversion(head, each) for each in targets)
         mentioned = [each for bound in bounds for each in bound.args]
         if any(_like(head, peeled(each)) for each in mentioned):
-            return CONVERTED
-        if any(head.name in TAKES.get(bound.name, ()) for bound in bounds):
-            return CONVERTED
-        return BOUNDED
+            return _CONVERTED
+        if any(head.name in _TAKES.get(bound.name, ()) for bound in bounds):
+            return _CONVERTED
+        return _BOUNDED
 
     def _conversion(self, head: Type, target: Type) -> float:
         """A type for what may be anything that converts into the target."""
@@ -437,13 +436,13 @@ class Unification:
             mark = len(self.pairs)
             bent = self._arguments(head, target) if head.args and target.args else 0.0
             if bent is not None:
-                return CONVERTED + bent
+                return _CONVERTED + bent
             del self.pairs[mark:]
-        elif one in CONVERTS.get(other, ()):
-            return CONVERTED
-        elif other not in CONVERTS:
-            return BOUNDED
-        return FOREIGN
+        elif one in _CONVERTS.get(other, ()):
+            return _CONVERTED
+        elif other not in _CONVERTS:
+            return _BOUNDED
+        return _FOREIGN
 
     def _best_bound(self, wanted: Type, bounds: Sequence[Type]) -> float | None:
         """The price of the bound that is most like a trait; None if there is none."""
@@ -451,11 +450,11 @@ class Unification:
         kept: list[tuple[Tree, Tree]] = []
         mark = len(self.pairs)
         for bound in bounds:
-            alike = wanted.name in {bound.name, FROM_OTHERS.get(bound.name)}
+            alike = wanted.name in {bound.name, _FROM_OTHERS.get(bound.name)}
             if alike or (bound.name in CALLED and wanted.name in CALLED):
                 bent = self._arguments(wanted, bound)
                 if bent is not None:
-                    bent += 0.0 if bound.name == wanted.name else SLIGHT
+                    bent += 0.0 if bound.name == wanted.name else _SLIGHT
                 if bent is not None and (best is None or bent < best):
                     best, kept = bent, self.pairs[mark:]
                 del self.pairs[mark:]
@@ -468,7 +467,7 @@ def peeled(tree: Tree) -> Tree:
     while (
         isinstance(tree, Type)
         and tree.args
-        and (tree.name in REFERENCES or tree.name in POINTERS or tree.name in WRAPPERS)
+        and (tree.name in _REFERENCES or tree.name in POINTERS or tree.name in WRAPPERS)
     ):
         tree = tree.args[0]
     return tree
@@ -481,7 +480,7 @@ def _like(one: Type, other: Tree) -> bool:
 
 def _converted(bounds: Sequence[Type]) -> list[Tree]:
     """What the bounds say that a type is converted into."""
-    return [each for bound in bounds if bound.name in CONVERSIONS for each in bound.args]
+    return [each for bound in bounds if bound.name in _CONVERSIONS for each in bound.args]
 
 
 def _named(tree: Tree) -> bool:

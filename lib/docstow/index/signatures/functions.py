@@ -40,7 +40,7 @@ class Variable:
 Tree: TypeAlias = Type | Variable
 WILDCARD = Variable("_")
 UNIT = Type("()")
-NO_BOUNDS: Mapping[str, tuple[Type, ...]] = MappingProxyType({})
+_NO_BOUNDS: Mapping[str, tuple[Type, ...]] = MappingProxyType({})
 _SELF = Variable("Self")
 #: Kinds that become a type with the same arguments; its name where it is not the node's.
 _PLAIN = {
@@ -63,7 +63,7 @@ class Function:
 
     inputs: tuple[Tree, ...]
     output: Tree | None
-    bounds: Mapping[str, tuple[Type, ...]] = field(default_factory=lambda: NO_BOUNDS)
+    bounds: Mapping[str, tuple[Type, ...]] = field(default_factory=lambda: _NO_BOUNDS)
     name: str = ""
 
     def map(self, change: Callable[[Tree], Tree]) -> Function:
@@ -141,7 +141,7 @@ def read_functions(
             found += reduction.block(each)
         else:
             function = reduction.function(each)
-            found.append(with_self(function, self_type) if self_type is not None else function)
+            found.append(_with_self(function, self_type) if self_type is not None else function)
     return found
 
 
@@ -180,7 +180,7 @@ def read_alias(text: str) -> tuple[str, dict[str, Tree | None], Tree]:
     return found.name, given, reduction.type(found.output)
 
 
-def with_self(function: Function, owner: Tree) -> Function:
+def _with_self(function: Function, owner: Tree) -> Function:
     """Return the function with ``Self`` replaced, in bounds as well."""
     if owner == _SELF:
         return function
@@ -208,7 +208,7 @@ class _Reduction:
         path = declared.name.split("::")
         found = Function(inputs, output, dict(self._bounds), path[-1])
         self._bounds, self._variables = outer
-        return with_self(found, Type(path[-2])) if len(path) > 1 else found
+        return _with_self(found, Type(path[-2])) if len(path) > 1 else found
 
     def block(self, declared: Declaration) -> list[Function]:
         """Reduce the functions of an ``impl`` block."""
@@ -216,7 +216,7 @@ class _Reduction:
         self.generics(declared.generics)
         owner = UNIT if declared.output is None else self.type(declared.output)
         self._where(declared)
-        found = [with_self(self.function(each), owner) for each in declared.members]
+        found = [_with_self(self.function(each), owner) for each in declared.members]
         self._bounds, self._variables = outer
         return found
 

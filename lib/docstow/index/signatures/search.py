@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
 
 #: What another name than the one asked for counts, in units of distance.
-OTHER_NAME = 0.5
+_OTHER_NAME = 0.5
 
 #: What it counts that few can call a function: on nightly compilers or single processors only.
-SPECIALISED = 0.6
+_SPECIALISED = 0.6
 
 #: So many results of the words are fused with those of the signature.
-WORDS_DEPTH = 200
+_WORDS_DEPTH = 200
 
 _ARCH = re.compile(r"(std|core)::(arch|intrinsics)::")
 
@@ -104,13 +104,13 @@ def search_by_signature(
         return SignatureHits(hits, unknown_names)
     by_words = [
         row
-        for hit in search_items(index, embedder, words, limit=WORDS_DEPTH, filters=filters)
+        for hit in search_items(index, embedder, words, limit=_WORDS_DEPTH, filters=filters)
         if (row := index.row(hit.path, hit.kind)) in distances
     ]
     ranks = {row: rank for rank, row in enumerate(by_words)}
     # Sorting keeps the order of equals; among those of one distance the words decide.
     rows = _nearest(index, distances, len(distances))
-    rows.sort(key=lambda row: ranks.get(row, WORDS_DEPTH))
+    rows.sort(key=lambda row: ranks.get(row, _WORDS_DEPTH))
     rows.sort(key=lambda row: round(distances[row], 6))
     fused = reciprocal_rank_fusion([np.array(rows, np.int64), np.array(by_words, np.int64)])
     hits = [_hit(index, row, distances[row], score) for row, score in fused[:limit]]
@@ -160,15 +160,15 @@ def _nearest(index: Index, distances: Mapping[int, float], limit: int) -> list[i
 
 
 def _name_distance(index: Index, row: int, name: str) -> float:
-    return OTHER_NAME if name not in {"", index.columns["title"][row]} else 0.0
+    return _OTHER_NAME if name not in {"", index.columns["title"][row]} else 0.0
 
 
 def _place_distance(index: Index, row: int) -> float:
     """Return what it counts that few can, or should, call a function."""
     text = index.columns["attributes"][row]
     if '"unstable"' in text and json.loads(text).get("stability", {}).get("level") == "unstable":
-        return SPECIALISED
-    return SPECIALISED if _ARCH.match(index.columns["path"][row]) else 0.0
+        return _SPECIALISED
+    return _SPECIALISED if _ARCH.match(index.columns["path"][row]) else 0.0
 
 
 def _prominence(index: Index, row: int) -> tuple[object, ...]:

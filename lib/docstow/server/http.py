@@ -11,7 +11,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-import uvicorn
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -108,6 +107,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
     """Serve an app on a listening socket until the process is told to stop."""
+    import uvicorn
+
     config = uvicorn.Config(app, log_level=log_level, access_log=False, lifespan="off")
     uvicorn.Server(config).run(sockets=[listener])
 

@@ -12,6 +12,11 @@ from docstow.languages.shared.sandbox import first_folder
 from docstow.languages.shared.scanning import KeptSources, LockFile, Scanning
 
 _REQUIRE = re.compile(r"\s*(?:require\s+)?([\w.~-]+(?:/[\w.~!+-]+)*)\s+(v[\w.+-]+)\s*(//.*)?$")
+TEXTS = Texts(
+    imports=re.compile(
+        r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
+    )
+)
 
 
 def find_cache(environ: Mapping[str, str], home: Path) -> list[Path]:
@@ -57,11 +62,4 @@ SCANNING = Scanning(
     # Older ``go.mod`` leave what others bring to the ``go.sum`` beside them.
     lock_files={"go.mod": LockFile("go", read_go_mod, beside=("go.sum", read_go_sum))},
     kept=KeptSources("go.mod", find_cache, find_module),
-)
-
-
-TEXTS = Texts(
-    imports=re.compile(
-        r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
-    )
 )

@@ -17,6 +17,32 @@ from docstow.languages.shared.project import Package, Scan
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import Surface
 
+_SKIPPED = frozenset(
+    {
+        *("__pycache__", "node_modules", ".git", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
+        *(".venv", "venv", ".tox", ".nox", ".cache", ".idea", ".vscode"),
+    }
+)
+#: Names of what no one reads: compiled, pictures, archives, data of other programs.
+_BINARY = frozenset(
+    {
+        *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".lib", ".exe", ".node"),
+        *(".wasm", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".bmp", ".tif", ".tiff"),
+        *(".woff", ".woff2", ".ttf", ".otf", ".eot", ".zip", ".gz", ".tgz", ".bz2", ".xz"),
+        *(".zst", ".whl", ".jar", ".pdf", ".mo", ".npy", ".npz", ".pkl", ".parquet", ".db"),
+        *(".sqlite", ".mp3", ".mp4", ".wav", ".bin", ".map"),
+    }
+)
+_MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css", "-min.js", ".bundle.js", ".umd.js")
+#: What says most comes first.
+_FIRST = (".pyi", ".d.ts", ".d.mts", ".d.cts")
+_READMES = ("readme", "package.json")
+_LINES = 150
+_DEEPEST = 12
+_NAME = re.compile(r"[A-Za-z]\w+")
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_CALLED = re.compile(r"\b([A-Za-z]\w+)\(")
+
 
 class ProjectPackages:
     """The packages that a scan found; each surface is opened when it is first asked for.
@@ -88,30 +114,6 @@ class ProjectPackages:
                 f"{path} is not a file of {package.name}; call without file_path for its tree."
             )
         return shown, boundary.read(path)
-
-
-_SKIPPED = frozenset(
-    {
-        *("__pycache__", "node_modules", ".git", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
-        *(".venv", "venv", ".tox", ".nox", ".cache", ".idea", ".vscode"),
-    }
-)
-#: Names of what no one reads: compiled, pictures, archives, data of other programs.
-_BINARY = frozenset(
-    {
-        *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".lib", ".exe", ".node"),
-        *(".wasm", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".bmp", ".tif", ".tiff"),
-        *(".woff", ".woff2", ".ttf", ".otf", ".eot", ".zip", ".gz", ".tgz", ".bz2", ".xz"),
-        *(".zst", ".whl", ".jar", ".pdf", ".mo", ".npy", ".npz", ".pkl", ".parquet", ".db"),
-        *(".sqlite", ".mp3", ".mp4", ".wav", ".bin", ".map"),
-    }
-)
-_MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css", "-min.js", ".bundle.js", ".umd.js")
-#: What says most comes first.
-_FIRST = (".pyi", ".d.ts", ".d.mts", ".d.cts")
-_READMES = ("readme", "package.json")
-_LINES = 150
-_DEEPEST = 12
 
 
 def list_files(package: Package, boundary: Boundary) -> list[str]:
@@ -219,11 +221,6 @@ def _size(place: Path) -> str:
     except OSError:  # it is gone meanwhile
         return ""
     return f" ({size} B)" if size < 1024 else f" ({size / 1024:.0f} KB)"
-
-
-_NAME = re.compile(r"[A-Za-z]\w+")
-_QUOTED = re.compile(r"`([^`\n]+)`")
-_CALLED = re.compile(r"\b([A-Za-z]\w+)\(")
 
 
 def collect_documents(made: Iterable[Document], name: str) -> list[Document]:

@@ -31,6 +31,11 @@ _DEEPEST = 3
 _MOST_FOLDERS = 1500
 #: How often it is looked again at what changes while it is looked at.
 _AGAIN = 3
+_UNKNOWN_TEXT = (
+    "is no lock file that is known; send the whole text of uv.lock, poetry.lock, pdm.lock, "
+    "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
+    "bun.lock"
+)
 
 
 def scan(
@@ -295,13 +300,6 @@ class _Scanning:
                 {"location": each.location, "reason": each.reason} for each in self._walk.problems
             ]
         return error
-
-
-_UNKNOWN_TEXT = (
-    "is no lock file that is known; send the whole text of uv.lock, poetry.lock, pdm.lock, "
-    "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
-    "bun.lock"
-)
 
 
 def read_lock_text(text: str, language: Language) -> list[Locked]:

@@ -11,6 +11,18 @@ from typing import Literal
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
 PROBLEMS: frozenset[Status] = frozenset({"unknown", "deprecated", "wrong_argument"})
+MOST = 3
+#: Names less alike than this help nobody.
+LEAST = 55.0
+#: Names that differ in case and underscores alone.
+SAME = 100.0
+#: What is less alike than this by its letters alone is not compared more closely.
+_ROUGHLY = 50.0
+_MOST_ROUGHLY = 100
+#: Of more names than this those that are alike at all are sifted first.
+_MANY = 100
+_SEPARATORS = re.compile(r"::|[.#/]")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +82,6 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         if place not in kept or kept[place].status not in PROBLEMS:
             kept[place] = each
     return tuple(kept[place] for place in sorted(kept))
-
-
-MOST = 3
-#: Names less alike than this help nobody.
-LEAST = 55.0
-#: Names that differ in case and underscores alone.
-SAME = 100.0
-#: What is less alike than this by its letters alone is not compared more closely.
-_ROUGHLY = 50.0
-_MOST_ROUGHLY = 100
-#: Of more names than this those that are alike at all are sifted first.
-_MANY = 100
-_SEPARATORS = re.compile(r"::|[.#/]")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 @lru_cache(maxsize=20_000)

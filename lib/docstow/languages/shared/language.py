@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from docstow.languages.shared.project import Package, Scan
     from docstow.languages.shared.scanning import Scanning
     from docstow.languages.shared.surface import Surface
+#: All languages by name, in the order in which a project's environments are told.
+LANGUAGES: dict[str, Language] = {}
+#: A quoted name; compilers that are asked to speak nicely use curly quotes.
+QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +185,6 @@ def deferred(reference: str) -> Callable[[], Any]:
     return load
 
 
-#: All languages by name, in the order in which a project's environments are told.
-LANGUAGES: dict[str, Language] = {}
-
-
 def register(language: Language) -> None:
     """Add a language, after those that are there."""
     LANGUAGES[language.name] = language
@@ -222,10 +222,6 @@ def documented() -> tuple[Language, ...]:
 def names() -> tuple[str, ...]:
     """Return the names by which callers say a language whose packages are stowed."""
     return tuple(name for each in documented() for name in each.names)
-
-
-#: A quoted name; compilers that are asked to speak nicely use curly quotes.
-QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
 
 
 @dataclass(frozen=True, slots=True)

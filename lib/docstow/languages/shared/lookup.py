@@ -28,14 +28,6 @@ _MOST_MODULES = 40
 _MOST_SUGGESTED = 100
 
 
-def _left_to_surface(_path: str) -> bool | None:
-    return None
-
-
-def _in_no_other_version(_path: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Installed:
     """A package that answers for a name.
@@ -52,8 +44,8 @@ class Installed:
     name: str
     version: str
     surface: Surface
-    lacks: Callable[[str], bool | None] = _left_to_surface
-    since: Callable[[str], str] = _in_no_other_version
+    lacks: Callable[[str], bool | None] = lambda _: None
+    since: Callable[[str], str] = lambda _: ""
 
     def symbol(self, path: str) -> Symbol | None:
         """Return what a dotted path means for code; None where nothing shows it."""
@@ -100,6 +92,21 @@ class Answer:
     looked_in: str = ""
     package: Installed | None = None
 
+    def finding(self, name: str, line: int, column: int) -> Finding:
+        """Return what it tells of a name that code has at a place; both numbers are from 1."""
+        package = self.package
+        return Finding(
+            line=line,
+            column=column,
+            name=name,
+            status=self.status,
+            message=self.message,
+            suggestions=self.suggestions,
+            path=self.looked_in or (self.symbol.path if self.symbol is not None else ""),
+            package=package.name if package is not None else "",
+            version=package.version if package is not None else "",
+        )
+
 
 @dataclass(slots=True)
 class Names:
@@ -138,7 +145,10 @@ class Names:
             if found is None:
                 parent = ".".join(parts[: end - 1])
                 if symbol is None and end == 1 and (since := package.since(here)):
-                    return _missing_module(package, here, since)
+                    message = f"{package.name} {package.version} has no module {here} ({since})."
+                    return Answer(
+                        "unknown", message=message, looked_in=package.name, package=package
+                    )
                 if symbol is None and end < len(parts):
                     continue  # of a namespace package only the parts below are anybody's
                 if symbol is None:
@@ -244,12 +254,6 @@ class Names:
         others = (each for each in listing.like(name) if each.partition(".")[0] == root)
         alike = nearest(name, beside, others)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
-
-
-def _missing_module(package: Installed, module: str, since: str) -> Answer:
-    """Answer for a module that only other versions have."""
-    message = f"{package.name} {package.version} has no module {module} ({since})."
-    return Answer("unknown", message=message, looked_in=package.name, package=package)
 
 
 def absent(

@@ -35,6 +35,9 @@ _TICK_NS = 2_000_000_000
 
 #: When something was changed last, its size, which one it is, and what may be done with it.
 _Mark = tuple[int, int, int, int]
+_LARGEST = 16 * 1024 * 1024
+#: What readers of texts raise where a text is not what its name says.
+UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 class ScanCache:
@@ -276,11 +279,6 @@ class KeptSources:
     summary: tuple[str, Callable[[str], str]] | None = None
 
 
-def _no_lock_text(text: str) -> Iterator[ReadLock]:
-    del text
-    yield from ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanning:
     """How a project is scanned for the packages of a language.
@@ -313,18 +311,13 @@ class Scanning:
     manifest_of: Callable[[str], ReadNames | None] = lambda _: None
     lock_files: Mapping[str, LockFile] = field(default_factory=dict)
     pins: LockFile | None = None
-    lock_text: Callable[[str], Iterator[ReadLock]] = _no_lock_text
+    lock_text: Callable[[str], Iterator[ReadLock]] = lambda _: iter(())
     kept: KeptSources | None = None
     preinstalled: frozenset[str] = frozenset()
     locked_language: str = ""
     locked_imports: Callable[[str], tuple[str, ...]] = lambda name: (name,)
     install: str = ""
     advice: Callable[[Collection[str]], str] = lambda _: ""
-
-
-_LARGEST = 16 * 1024 * 1024
-#: What readers of texts raise where a text is not what its name says.
-UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 def read_manifests(

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 #: Types that take anything, and results that are not used.
 _ANYTHING = frozenset({"any", "unknown"})
 _UNUSED = _ANYTHING | {"void"}
+_MODIFIERS = re.compile(
+    r"(?:(?:public|private|protected|static|abstract|override|declare|async|accessor)\s+)+"
+)
+_CALLABLE = ("function_signature", "method_signature", "function_type", "call_signature")
+_FIELDS = ("property_signature", "public_field_definition")
+_PARAMETERS = ("required_parameter", "optional_parameter")
+_CLOSING = frozenset({")", "]", "}", ">"})
+_SEPARATORS = frozenset({",", ";"})
 
 
 def same(old: str, new: str) -> bool:
@@ -105,16 +113,6 @@ def _are_kept(was: Sequence[TypeParameter], now: Sequence[TypeParameter]) -> boo
     kept = [each.text for each in now[: len(was)]] == [each.text for each in was]
     still = all(a.optional <= b.optional for a, b in zip(was, now, strict=False))
     return kept and still and all(each.optional for each in now[len(was) :])
-
-
-_MODIFIERS = re.compile(
-    r"(?:(?:public|private|protected|static|abstract|override|declare|async|accessor)\s+)+"
-)
-_CALLABLE = ("function_signature", "method_signature", "function_type", "call_signature")
-_FIELDS = ("property_signature", "public_field_definition")
-_PARAMETERS = ("required_parameter", "optional_parameter")
-_CLOSING = frozenset({")", "]", "}", ">"})
-_SEPARATORS = frozenset({",", ";"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from docstow.languages.shared.project import Locked
@@ -176,26 +176,6 @@ def _locked(name: str, version: str, imported: str, *, direct: bool | None) -> L
 def _is_folder(version: str) -> bool:
     """Whether a folder of the project stands where a version would."""
     return version.startswith(_FOLDERS) and not version.endswith(_FILES)
-
-
-#: Parsers of lock files, by name.
-NODE: Mapping[str, Callable[[str], list[Locked]]] = {
-    "package-lock.json": parse_npm,
-    "npm-shrinkwrap.json": parse_npm,
-    "pnpm-lock.yaml": parse_pnpm,
-    "yarn.lock": parse_yarn,
-    "bun.lock": parse_bun,
-    "bun.lockb": parse_bun,
-}
-#: Package managers, by lock file.
-MANAGERS = {
-    "package-lock.json": "npm",
-    "npm-shrinkwrap.json": "npm",
-    "pnpm-lock.yaml": "pnpm",
-    "yarn.lock": "yarn",
-    "bun.lock": "bun",
-    "bun.lockb": "bun",
-}
 
 
 def yaml_entries(text: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -36,6 +36,10 @@ _MAX_DEPTH = 48
 #: Types of the language that have the members of their argument.
 _TRANSPARENT = ("Partial", "Required", "Readonly", "NonNullable")
 Signatures = tuple[Signature, ...]
+#: Dependencies of a package that are searched for augmentations, and how far they are followed.
+_MAX_DEPENDENCIES = 150
+_MAX_DISTANCE = 3
+_DEPENDENCY_FIELDS = ("dependencies", "peerDependencies", "optionalDependencies")
 
 
 @dataclass(slots=True)
@@ -236,12 +240,6 @@ def _unknown() -> Members:
 
 def _concatenate(first: Signatures | None, second: Signatures | None) -> Signatures | None:
     return None if first is None or second is None else first + second
-
-
-#: Dependencies of a package that are searched for augmentations, and how far they are followed.
-_MAX_DEPENDENCIES = 150
-_MAX_DISTANCE = 3
-_DEPENDENCY_FIELDS = ("dependencies", "peerDependencies", "optionalDependencies")
 
 
 class PathResolver:

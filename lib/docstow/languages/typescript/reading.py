@@ -31,6 +31,12 @@ _INHERENT = frozenset(
         *("caller", "arguments"),
     }
 )
+_MAX_MODULES = 100
+_MAX_MEMBERS = 20_000
+_READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
+_MAX_README = 1_000_000
+#: Kinds of symbols whose members have documents of their own.
+_OWNERS = ("class", "interface", "enum", "module", "constant", "type")
 
 
 def open_surfaces(scan: Scan) -> Callable[[Package], NodeSurface]:
@@ -81,14 +87,6 @@ def _imports(text: str, module: str, path: str, modules: Mapping[str, str]) -> I
 def _outside(target: str) -> str:
     parts = target.split("/")
     return "/".join(parts[: 2 if target.startswith("@") else 1])
-
-
-_MAX_MODULES = 100
-_MAX_MEMBERS = 20_000
-_READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
-_MAX_README = 1_000_000
-#: Kinds of symbols whose members have documents of their own.
-_OWNERS = ("class", "interface", "enum", "module", "constant", "type")
 
 
 def documents(surface: NodeSurface) -> Iterator[Document]:

@@ -34,8 +34,72 @@ from docstow.languages.typescript.package_json import BUILTIN
 _YARN = re.compile(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
 _PNPM = re.compile(r"^lockfileVersion:", re.MULTILINE)
 #: How to have a form that can be read.
-_ADVICE = {"bun.lockb": "to have bun.lock, run bun install --save-text-lockfile"}
+_BUN_ADVICE = "to have bun.lock, run bun install --save-text-lockfile"
 _INSTALL = "npm install"
+_MAX_MANIFEST = 2 * 1024 * 1024
+_MAX_SUMMARY = 300
+_MAX_PACKAGES = 20_000
+#: Parts of a path; a store of links and nested packages need a few dozen.
+_MAX_PARTS = 120
+_STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
+#: What Yarn calls the package of each folder of its store; a link beside it has the name.
+_YARN_LINK = "package"
+_MANAGER_FILES = {
+    ".package-lock.json": "npm",
+    ".yarn-integrity": "yarn",
+    ".yarn-state.yml": "yarn",
+    ".modules.yaml": "pnpm",
+}
+#: Names that a registry takes, those of its first years included.
+_NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
+_TSC = re.compile(r"\berror TS\d{4}: ")
+_UNRESOLVED = (
+    r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
+    r"|Could not find a declaration file for module"
+)
+_NODE = re.compile(
+    # Jest, webpack, esbuild and Vite begin so.
+    r"^\s*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
+    r"|^Module not found: Error: |"
+    r"^(?:Uncaught )?\w*Error(?: \[ERR_\w+\])?: (?:Cannot find|Package subpath|The requested)"
+    r"|^\s+at .+node_modules/",
+    re.MULTILINE,
+)
+_NO_EXPORT = re.compile(
+    '(?:Module )?[\'"\u2018]*"([^\'"]+)"[\'\u2019]* has no (?:default export|exported member)'
+    "(?: named)?(?: ['\"\u2018]?(\\w+))?"
+)
+_NO_SPECIFIER = re.compile(rf"(?:{_UNRESOLVED}) " + QUOTED)
+_NO_SUBPATH = re.compile(
+    r"subpath '\./([^']+)' is not defined by \"exports\" in "
+    r".*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)"
+)
+_REQUESTED = re.compile(r"requested module '([^']+)' does not provide an export named '(\w+)'")
+#: A type that is a module's names: ``typeof import("…/node_modules/zod/index")``.
+_NO_PROPERTY = re.compile(
+    r"Property '(\w+)' does not exist on type 'typeof import\(\"([^\"]+)\"\)'"
+)
+_NODE_FRAME = re.compile(r"node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)[/\\]")
+_FILE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rs)$")
+_IMPORTS = re.compile(
+    # Up to the next keyword and no further: texts may have thousands of them.
+    r"(?:^|[;}\s])(?:import|export)\b(?:(?!\b(?:im|ex)port\b)[^'\"`;(=])*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
+    r"|(?:^|[;}\s])import\s*['\"]([^'\"\s]+)['\"]"
+    r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
+)
+_CODE = re.compile(
+    r"^\s*(import .* from ['\"]|import ['\"]|export (default|const|function|class|type|interface)"
+    r"|const \w+ = require\()|=>|^\s*(const|let) .*=|\binterface \w+ \{",
+    re.MULTILINE,
+)
+#: What only plain scripts of Node do.
+_SCRIPT = re.compile(
+    r"^\s*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
+)
+#: What only modules, or only TypeScript, have.
+_NO_SCRIPT = re.compile(
+    r"^\s*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
+)
 
 
 class NodeFinder(Finder):
@@ -112,40 +176,6 @@ def _lock_text(text: str) -> Iterator[Callable[[str], list[Locked]]]:
 
 def _advice(names: Collection[str]) -> str:
     return _INSTALL if set(names) == {"package.json"} else ""
-
-
-SCANNING = Scanning(
-    finder=NodeFinder,
-    manifests=("package.json",),
-    read_manifest=lambda file, _: read_dependencies if file.name == "package.json" else None,
-    manifest_of=_recognise,
-    lock_files={
-        name: LockFile(lockfiles.MANAGERS[name], read, _ADVICE.get(name, ""))
-        for name, read in lockfiles.NODE.items()
-    },
-    lock_text=_lock_text,
-    locked_language="javascript",
-    install=_INSTALL,
-    advice=_advice,
-)
-
-
-_MAX_MANIFEST = 2 * 1024 * 1024
-_MAX_SUMMARY = 300
-_MAX_PACKAGES = 20_000
-#: Parts of a path; a store of links and nested packages need a few dozen.
-_MAX_PARTS = 120
-_STORES = {".pnpm": "pnpm", ".bun": "bun", ".store": "npm"}
-#: What Yarn calls the package of each folder of its store; a link beside it has the name.
-_YARN_LINK = "package"
-_MANAGER_FILES = {
-    ".package-lock.json": "npm",
-    ".yarn-integrity": "yarn",
-    ".yarn-state.yml": "yarn",
-    ".modules.yaml": "pnpm",
-}
-#: Names that a registry takes, those of its first years included.
-_NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
 
 
 class NodeModules:
@@ -364,56 +394,6 @@ def _typed(manifest: dict[str, Any], folder: Path) -> bool:
     return (folder / "index.d.ts").is_file()
 
 
-_TSC = re.compile(r"\berror TS\d{4}: ")
-_UNRESOLVED = (
-    r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
-    r"|Could not find a declaration file for module"
-)
-_NODE = re.compile(
-    # Jest, webpack, esbuild and Vite begin so.
-    r"^\s*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
-    r"|^Module not found: Error: |"
-    r"^(?:Uncaught )?\w*Error(?: \[ERR_\w+\])?: (?:Cannot find|Package subpath|The requested)"
-    r"|^\s+at .+node_modules/",
-    re.MULTILINE,
-)
-_NO_EXPORT = re.compile(
-    '(?:Module )?[\'"\u2018]*"([^\'"]+)"[\'\u2019]* has no (?:default export|exported member)'
-    "(?: named)?(?: ['\"\u2018]?(\\w+))?"
-)
-_NO_SPECIFIER = re.compile(rf"(?:{_UNRESOLVED}) " + QUOTED)
-_NO_SUBPATH = re.compile(
-    r"subpath '\./([^']+)' is not defined by \"exports\" in "
-    r".*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)"
-)
-_REQUESTED = re.compile(r"requested module '([^']+)' does not provide an export named '(\w+)'")
-#: A type that is a module's names: ``typeof import("…/node_modules/zod/index")``.
-_NO_PROPERTY = re.compile(
-    r"Property '(\w+)' does not exist on type 'typeof import\(\"([^\"]+)\"\)'"
-)
-_NODE_FRAME = re.compile(r"node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)[/\\]")
-_FILE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rs)$")
-_IMPORTS = re.compile(
-    # Up to the next keyword and no further: texts may have thousands of them.
-    r"(?:^|[;}\s])(?:import|export)\b(?:(?!\b(?:im|ex)port\b)[^'\"`;(=])*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
-    r"|(?:^|[;}\s])import\s*['\"]([^'\"\s]+)['\"]"
-    r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
-)
-_CODE = re.compile(
-    r"^\s*(import .* from ['\"]|import ['\"]|export (default|const|function|class|type|interface)"
-    r"|const \w+ = require\()|=>|^\s*(const|let) .*=|\binterface \w+ \{",
-    re.MULTILINE,
-)
-#: What only plain scripts of Node do.
-_SCRIPT = re.compile(
-    r"^\s*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
-)
-#: What only modules, or only TypeScript, have.
-_NO_SCRIPT = re.compile(
-    r"^\s*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
-)
-
-
 def find_mentions(lines: Sequence[str]) -> Iterator[Mention]:
     """Yield the names that the lines of a message speak of."""
     for number, line in enumerate(lines, 1):
@@ -444,6 +424,24 @@ def _dialect(code: str) -> str:
     return "javascript" if plain else "typescript"
 
 
+SCANNING = Scanning(
+    finder=NodeFinder,
+    manifests=("package.json",),
+    read_manifest=lambda file, _: read_dependencies if file.name == "package.json" else None,
+    manifest_of=_recognise,
+    lock_files={
+        "package-lock.json": LockFile("npm", lockfiles.parse_npm),
+        "npm-shrinkwrap.json": LockFile("npm", lockfiles.parse_npm),
+        "pnpm-lock.yaml": LockFile("pnpm", lockfiles.parse_pnpm),
+        "yarn.lock": LockFile("yarn", lockfiles.parse_yarn),
+        "bun.lock": LockFile("bun", lockfiles.parse_bun),
+        "bun.lockb": LockFile("bun", lockfiles.parse_bun, _BUN_ADVICE),
+    },
+    lock_text=_lock_text,
+    locked_language="javascript",
+    install=_INSTALL,
+    advice=_advice,
+)
 TEXTS = Texts(
     messages=(
         MessageForm("typescript", _TSC, find_mentions, compiled=True),

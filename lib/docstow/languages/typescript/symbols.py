@@ -34,6 +34,18 @@ _FUNCTION_MEMBERS = ("apply", "bind", "call", "length", "name", "prototype", "ca
 _MAX_SIGNATURES = 4000
 #: Lines between overloads that belong together.
 _MAX_GAP = 60
+_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
+_TAG = re.compile(r"^@(\w+)[ \t]*(.*)$")
+_LINK = re.compile(r"\{@link(?:code|plain)?\s+([^}|\s]+)\s*\|?\s*([^}]*)\}")
+_PARAMETER = re.compile(r"^(?:\{[^}]*\}\s*)?(\[[^\]]*\]|[\w$.]+)\s*-?\s*(.*)$", re.DOTALL)
+_CAPTION = re.compile(r"<caption>(.*?)</caption>\s*")
+_TITLES = {
+    "returns": "Returns",
+    "return": "Returns",
+    "throws": "Throws",
+    "see": "See",
+    "since": "Since",
+}
 
 
 def describe(path: str, entity: Entity, members: MemberResolver) -> Symbol:
@@ -212,20 +224,6 @@ def _target(path: str, namespace: Namespace, name: str) -> str:
         same = not name or name == DEFAULT or path.endswith(f".{name}")
         return "" if same else f"{package}.{name}"
     return f"{package}.{name}" if name and name != DEFAULT else package
-
-
-_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
-_TAG = re.compile(r"^@(\w+)[ \t]*(.*)$")
-_LINK = re.compile(r"\{@link(?:code|plain)?\s+([^}|\s]+)\s*\|?\s*([^}]*)\}")
-_PARAMETER = re.compile(r"^(?:\{[^}]*\}\s*)?(\[[^\]]*\]|[\w$.]+)\s*-?\s*(.*)$", re.DOTALL)
-_CAPTION = re.compile(r"<caption>(.*?)</caption>\s*")
-_TITLES = {
-    "returns": "Returns",
-    "return": "Returns",
-    "throws": "Throws",
-    "see": "See",
-    "since": "Since",
-}
 
 
 @dataclass(frozen=True, slots=True)

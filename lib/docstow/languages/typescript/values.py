@@ -29,6 +29,9 @@ from docstow.languages.typescript.source.model import (
     Union,
 )
 
+#: Overloads of one shape beyond which none is chosen.
+_MAX_OVERLOADS = 120
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeValue:
@@ -163,10 +166,6 @@ class NodeValue:
 def as_value(evaluator: TypeEvaluator, shapes: Shapes) -> NodeValue | None:
     """Return shapes as a value; None where nothing is known of it."""
     return NodeValue(evaluator, shapes) if shapes and not is_unknown(shapes) else None
-
-
-#: Overloads of one shape beyond which none is chosen.
-_MAX_OVERLOADS = 120
 
 
 @dataclass(frozen=True, slots=True)

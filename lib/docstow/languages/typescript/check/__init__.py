@@ -34,6 +34,22 @@ _EITHER = frozenset({"&&", "||", "??"})
 _THROUGH = frozenset(
     {"parenthesized_expression", "unary_expression", "non_null_expression", "member_expression"}
 )
+#: Specifiers of the project itself, by file or by the aliases of its configuration.
+_OWN = re.compile(r"^(\.|/|#|~|@/|\$|https?:|file:|data:|virtual:|bun:|deno:|astro:)")
+#: Members that every object, function or promise has.
+_INHERENT = frozenset(
+    {
+        *("constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf"),
+        *("propertyIsEnumerable", "toLocaleString", "call", "apply", "bind", "name", "length"),
+        *("then", "catch", "finally", "default", "__esModule", "displayName"),
+    }
+)
+#: Wrong members for which names are suggested.
+_MAX_SUGGESTED = 200
+#: Likeness from which a name is another one misspelled.
+_MISSPELLED = 85.0
+#: Comments that silence the checks of types in the next line.
+_SILENCING = re.compile(r"@ts-(?:ignore|expect-error|nocheck)\b")
 
 
 def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
@@ -85,24 +101,6 @@ def _operator(node: Node) -> str:
     return text_of(child(node, "operator"))
 
 
-#: Specifiers of the project itself, by file or by the aliases of its configuration.
-_OWN = re.compile(r"^(\.|/|#|~|@/|\$|https?:|file:|data:|virtual:|bun:|deno:|astro:)")
-#: Members that every object, function or promise has.
-_INHERENT = frozenset(
-    {
-        *("constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf"),
-        *("propertyIsEnumerable", "toLocaleString", "call", "apply", "bind", "name", "length"),
-        *("then", "catch", "finally", "default", "__esModule", "displayName"),
-    }
-)
-#: Wrong members for which names are suggested.
-_MAX_SUGGESTED = 200
-#: Likeness from which a name is another one misspelled.
-_MISSPELLED = 85.0
-#: Comments that silence the checks of types in the next line.
-_SILENCING = re.compile(r"@ts-(?:ignore|expect-error|nocheck)\b")
-
-
 def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
     """Check a piece of TypeScript or JavaScript, JSX included.
 
@@ -140,22 +138,10 @@ class _Checker:
         return Verdict(sort_findings(self._findings), tuple(self._missing))
 
     def _note(self, node: Node, name: str, answer: Answer) -> None:
-        package, symbol = answer.package, answer.symbol
-        if answer.status in PROBLEMS and node.start_point.row in self._silenced:
-            answer = Answer("not_checked", package=package)
-        self._findings.append(
-            Finding(
-                line=node.start_point.row + 1,
-                column=node.start_point.column + 1,
-                name=name,
-                status=answer.status,
-                message=answer.message,
-                suggestions=answer.suggestions,
-                path=answer.looked_in or (symbol.path if symbol is not None else ""),
-                package=package.name if package is not None else "",
-                version=package.version if package is not None else "",
-            )
-        )
+        at = node.start_point
+        if answer.status in PROBLEMS and at.row in self._silenced:
+            answer = Answer("not_checked", answer.symbol, package=answer.package)
+        self._findings.append(answer.finding(name, at.row + 1, at.column + 1))
 
     def _look_up(self, name: Name) -> Answer | None:
         """Look up a name, noting packages that are not installed."""

@@ -25,6 +25,53 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+#: Names of functions that test or assert what something is.
+_ASSERTS = re.compile(
+    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
+)
+_CONDITIONS = frozenset(
+    {
+        *("if_statement", "while_statement", "do_statement", "for_statement"),
+        *("ternary_expression", "binary_expression", "switch_case"),
+    }
+)
+#: Patterns within each other that are followed.
+_MAX_PATTERN_DEPTH = 20
+#: Scopes within each other in which a name is looked up.
+_MAX_DEPTH = 1000
+FUNCTIONS = frozenset(
+    {
+        *("arrow_function", "function_declaration", "function_expression", "method_definition"),
+        *("generator_function_declaration", "generator_function", "function_signature"),
+        *("method_signature", "abstract_method_signature", "function_type", "constructor_type"),
+        *("call_signature", "construct_signature"),
+    }
+)
+_SCOPES = FUNCTIONS | {
+    *("program", "statement_block", "for_statement", "for_in_statement", "catch_clause"),
+    *("switch_body", "class_declaration", "abstract_class_declaration", "class"),
+    *("interface_declaration", "type_alias_declaration", "mapped_type_clause", "infer_type"),
+    "conditional_type",
+}
+_DECLARING = frozenset(
+    {
+        *("function_declaration", "generator_function_declaration", "class_declaration"),
+        *("abstract_class_declaration", "enum_declaration", "interface_declaration"),
+        *("type_alias_declaration", "function_signature", "import_alias"),
+    }
+)
+_SORTS = {
+    "interface_declaration": "type",
+    "type_alias_declaration": "type",
+    "function_declaration": "value",
+    "generator_function_declaration": "value",
+    "function_signature": "value",
+}
+_MEMBERS = frozenset({"property_signature", "method_signature"})
+#: Keys and positions that lead to a part of a value.
+Path = tuple[str | int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """An exported name of a module: ``specifier`` and the names below it."""
@@ -98,20 +145,6 @@ def required_module(value: Node) -> str | None:
     return unquoted(only) if only.type == "string" else None
 
 
-#: Names of functions that test or assert what something is.
-_ASSERTS = re.compile(
-    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
-)
-
-
-_CONDITIONS = frozenset(
-    {
-        *("if_statement", "while_statement", "do_statement", "for_statement"),
-        *("ternary_expression", "binary_expression", "switch_case"),
-    }
-)
-
-
 def assigned_members(tree: Tree) -> set[str]:
     """Return the members that the code itself assigns."""
     found = set()
@@ -150,14 +183,6 @@ def _is_condition(tree: Tree, call: Node) -> bool:
     return outer is not None and outer.type in _CONDITIONS
 
 
-#: Patterns within each other that are followed.
-_MAX_PATTERN_DEPTH = 20
-
-
-#: Keys and positions that lead to a part of a value.
-Path = tuple[str | int, ...]
-
-
 def bound_names(
     pattern: Node | None, path: Path, *, known: bool
 ) -> Iterator[tuple[Node, Path | None]]:
@@ -193,49 +218,6 @@ def bound_names(
             waiting += [(each, way, sure) for each in node.named_children]
         elif node.type in ("rest_pattern", "required_parameter", "optional_parameter"):
             waiting += [(each, way, False) for each in node.named_children[:1]]
-
-
-#: Scopes within each other in which a name is looked up.
-_MAX_DEPTH = 1000
-
-
-FUNCTIONS = frozenset(
-    {
-        *("arrow_function", "function_declaration", "function_expression", "method_definition"),
-        *("generator_function_declaration", "generator_function", "function_signature"),
-        *("method_signature", "abstract_method_signature", "function_type", "constructor_type"),
-        *("call_signature", "construct_signature"),
-    }
-)
-
-
-_SCOPES = FUNCTIONS | {
-    *("program", "statement_block", "for_statement", "for_in_statement", "catch_clause"),
-    *("switch_body", "class_declaration", "abstract_class_declaration", "class"),
-    *("interface_declaration", "type_alias_declaration", "mapped_type_clause", "infer_type"),
-    "conditional_type",
-}
-
-
-_DECLARING = frozenset(
-    {
-        *("function_declaration", "generator_function_declaration", "class_declaration"),
-        *("abstract_class_declaration", "enum_declaration", "interface_declaration"),
-        *("type_alias_declaration", "function_signature", "import_alias"),
-    }
-)
-
-
-_SORTS = {
-    "interface_declaration": "type",
-    "type_alias_declaration": "type",
-    "function_declaration": "value",
-    "generator_function_declaration": "value",
-    "function_signature": "value",
-}
-
-
-_MEMBERS = frozenset({"property_signature", "method_signature"})
 
 
 @dataclass(frozen=True, slots=True)

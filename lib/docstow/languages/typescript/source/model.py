@@ -15,6 +15,8 @@ DeclarationKind = Literal[
 ]
 #: The local name of what ``export default`` gives no name.
 DEFAULT = "*default*"
+#: Types without members.
+EMPTY_TYPES = frozenset({"void", "undefined", "null", "never"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,6 @@ class Source:
     ambient: dict[str, Scope] = field(default_factory=dict)
     ambient_globals: Scope = field(default_factory=Scope)
     module: bool = False
-
-
-#: Types without members.
-EMPTY_TYPES = frozenset({"void", "undefined", "null", "never"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,6 +44,14 @@ _KINDS: dict[str, DeclarationKind] = {
 _VARIABLES = ("lexical_declaration", "variable_declaration")
 _NAMESPACES = ("internal_module", "module")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".jsx")
+_BLOCKS = ("program", "if_statement", "else_clause", "statement_block", "expression_statement",
+           "parenthesized_expression", "binary_expression", "sequence_expression")  # fmt: skip
+_EXPORTS = ("exports", "module.exports")
+_STARS = ("__exportStar", "__export", "tslib_1.__exportStar", "tslib.__exportStar", "__reExport")
+#: Helpers of compilers around ``require``.
+_INTEROP = ("__importStar", "__importDefault", "__toESM")
+#: Bytes of a file beyond which it is a bundle, whose exports are not followed.
+_MAX_SIZE = 1_000_000
 
 
 def read_file(path: str, body: bytes) -> Source:
@@ -317,16 +325,6 @@ def _name_of(node: Node) -> str:
 
 def _unquote(node: Node) -> str:
     return text(node)[1:-1]
-
-
-_BLOCKS = ("program", "if_statement", "else_clause", "statement_block", "expression_statement",
-           "parenthesized_expression", "binary_expression", "sequence_expression")  # fmt: skip
-_EXPORTS = ("exports", "module.exports")
-_STARS = ("__exportStar", "__export", "tslib_1.__exportStar", "tslib.__exportStar", "__reExport")
-#: Helpers of compilers around ``require``.
-_INTEROP = ("__importStar", "__importDefault", "__toESM")
-#: Bytes of a file beyond which it is a bundle, whose exports are not followed.
-_MAX_SIZE = 1_000_000
 
 
 def _read_commonjs_exports(root: Node, source: Source) -> None:

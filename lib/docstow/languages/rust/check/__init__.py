@@ -109,13 +109,13 @@ def _no_trait(_: str) -> bool:
 
 class _Checker:
     def __init__(self, scope: Scope, crates: Crates) -> None:
-        self.report = Report()
+        self.report = _Report()
         self._scope = scope
         self._paths = Paths(crates)
         self._traits = TraitsInScope(scope, self._paths)
         self._resolver = Resolver(scope, self._paths)
         self._expressions = Expressions(self._resolver, self._paths, self._traits.may_bring)
-        self._calls = Calls(
+        self._calls = _Calls(
             self._resolver, self._expressions, self._traits, self._paths, self.report
         )
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
@@ -226,7 +226,7 @@ class _Checker:
                     self._check(absolute, node)
 
     def _derived(self, name: str, node: Node) -> None:
-        """Report a derive macro that is not in scope where one that is spelt alike is."""
+        """_Report a derive macro that is not in scope where one that is spelt alike is."""
         defined = name in DERIVES or self._resolver.is_defined(name)
         if defined or self._scope.globs or not self._paths.may_explain():
             return
@@ -282,7 +282,7 @@ class _Checker:
         return True
 
 
-class Calls:
+class _Calls:
     """Checks what is called and built in one piece of code.
 
     Args:
@@ -299,7 +299,7 @@ class Calls:
         expressions: Expressions,
         traits: TraitsInScope,
         paths: Paths,
-        report: Report,
+        report: _Report,
     ) -> None:
         self._resolver = resolver
         self._expressions = expressions
@@ -419,7 +419,7 @@ class Calls:
             self._report.add(label, whole, answer)
 
 
-class Report:
+class _Report:
     """The findings of one piece of code."""
 
     def __init__(self) -> None:

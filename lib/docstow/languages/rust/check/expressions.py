@@ -1,4 +1,4 @@
-"""The types of expressions in Rust code, where they are certain."""
+"""The types of expressions and variables in Rust code, where they are certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look up absolute Rust paths, and explain those that do not exist."""
+"""Look up absolute Rust paths and members of types, and explain those that do not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolve the names of a piece of Rust code to absolute paths."""
+"""Resolve the names of a piece of Rust code, and tell what its traits may bring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse Rust code with tree-sitter."""
+"""Parse a piece of Rust code, and collect its imports, declarations and paths."""
 
 from __future__ import annotations
 

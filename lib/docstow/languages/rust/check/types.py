@@ -1,4 +1,4 @@
-"""Types of Rust values that are known for certain."""
+"""Types of Rust values that are certain, and those that documented functions return."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from docstow.index.signatures.parser import parse_declaration
 from docstow.index.signatures.syntax import UNIT, BadSignature, Declaration, Kind, Node, walk
-from docstow.languages.rust.check.crate_names import CrateNames, standard
+from docstow.languages.rust.check.crate_names import CrateNames, Found, standard
 from docstow.languages.rust.check.std import (
     ARRAY,
     OPTION,
@@ -22,9 +21,6 @@ from docstow.languages.rust.check.std import (
     is_standard,
     standard_types,
 )
-
-if TYPE_CHECKING:
-    from docstow.languages.rust.check.crate_names import CrateNames, Found
 
 #: The name of what must be awaited.
 FUTURE = "Future"

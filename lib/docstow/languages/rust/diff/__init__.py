@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from docstow.core.model import AUTO_TRAITS, SINGLE, Document, Relation
-from docstow.core.model import unpack_implementations as unpacked
+from docstow.core.model import AUTO_TRAITS, SINGLE, Document, Relation, unpack_implementations
 from docstow.core.versions import Version
 from docstow.languages.rust.diff import items
 from docstow.languages.rust.diff.items import bounds
@@ -286,7 +285,7 @@ def _automatic(side: Side) -> dict[str, dict[str, str]]:
     for each in side.relations:
         pairs = [(each.object, each.detail)] if each.predicate in SINGLE else []
         if each.predicate == AUTO_TRAITS:
-            pairs = unpacked(each.object, each.detail)
+            pairs = unpack_implementations(each.object, each.detail)
         for trait, header in pairs:
             name = trait.rpartition("::")[2]
             if name in _AUTO:

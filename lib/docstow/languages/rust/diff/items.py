@@ -1,4 +1,4 @@
-"""Compare one item of two versions, and name the rules for items that only one of them has."""
+"""Compare an item of two versions: the rules under which it changed, went or was added."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _DEFAULTS = ("Global", "RandomState", "Error")
 #: Arguments that are mere parameters: ``Owner<T, K1>`` is the same as ``Self``.
 _PARAMETER = re.compile(r"[A-Z][A-Z0-9]?")
 #: What ``U: From<T>`` means for T.
-CONVERSIONS = {"From": "Into", "TryFrom": "TryInto"}
+_CONVERSIONS = {"From": "Into", "TryFrom": "TryInto"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def parse_header(signature: str, owner: str = "", *, lifetimes: bool = False) ->
         return Header("", output=text)
     if declared.keyword == "impl" and declared.trait is None:
         return Header("", output=text)
-    return _header(declared, Writer(owner, lifetimes=lifetimes), "" if value == "_" else value)
+    return _header(declared, _Writer(owner, lifetimes=lifetimes), "" if value == "_" else value)
 
 
 def parse_block(header: str, owner: str = "") -> Block:
@@ -116,8 +116,8 @@ def parse_block(header: str, owner: str = "") -> Block:
     target = declared.output or UNIT
     return Block(
         frozenset(each.name for each in declared.generics),
-        tuple(Writer("").texts(target.args)) if target.kind == Kind.PATH else (),
-        _bounds(declared, (), Writer(owner)),
+        tuple(_Writer("").texts(target.args)) if target.kind == Kind.PATH else (),
+        _bounds(declared, (), _Writer(owner)),
     )
 
 
@@ -186,7 +186,7 @@ def _outside(text: str) -> Iterator[int]:
             depth += 1
 
 
-def _header(declared: Declaration, writer: Writer, value: str) -> Header:
+def _header(declared: Declaration, writer: _Writer, value: str) -> Header:
     inputs, opaque = _named_opaque(declared.inputs)
     output = declared.output
     if declared.keyword == "fn" and "async" in declared.qualifiers and output is not None:
@@ -222,7 +222,7 @@ def _implemented(trait: Node, target: Node) -> tuple[Node, Node]:
     """
     if trait.kind != Kind.PATH or len(trait.args) != 1:
         return trait, target
-    writer = Writer("")
+    writer = _Writer("")
     if writer.text(trait.args[0]) == writer.text(target):
         return trait._replace(args=()), target
     if trait.name.rpartition("::")[2] == "Into":
@@ -230,7 +230,7 @@ def _implemented(trait: Node, target: Node) -> tuple[Node, Node]:
     return trait, target
 
 
-def _parameter(param: Param, writer: Writer) -> Parameter:
+def _parameter(param: Param, writer: _Writer) -> Parameter:
     default = writer.text(param.default) if param.default is not None else ""
     if param.type is not None:
         return Parameter(f"const {writer.text(param.type)}", default)
@@ -258,7 +258,7 @@ def _numbered(order: Iterable[Node], params: Iterable[Param]) -> dict[str, str]:
     return {name: f"${number}" for number, name in enumerate(ordered)}
 
 
-def _bounds(declared: Declaration, opaque: Iterable[Param], writer: Writer) -> Bounds:
+def _bounds(declared: Declaration, opaque: Iterable[Param], writer: _Writer) -> Bounds:
     stated = [
         (Node(Kind.LIFETIME if each.name.startswith("'") else Kind.PATH, each.name), each.bounds)
         for each in (*declared.generics, *opaque)
@@ -278,7 +278,7 @@ def _bounds(declared: Declaration, opaque: Iterable[Param], writer: Writer) -> B
 def _conversions(subject: Node, bounds: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
     """Yield each bound with its subject; ``U: From<T>`` as ``T: Into<U>``, which it implies."""
     for about, bound in (pair for each in bounds for pair in _flattened(subject, each)):
-        into = CONVERSIONS.get(bound.name.rpartition("::")[2])
+        into = _CONVERSIONS.get(bound.name.rpartition("::")[2])
         if bound.kind == Kind.PATH and into and len(bound.args) == 1:
             yield bound.args[0], Node(Kind.PATH, into, (about,))
         else:
@@ -311,10 +311,10 @@ def canonical_type(text: str, owner: str = "") -> str:
         parser.expect(END)
     except BadSignature:
         return " ".join(text.split())
-    return Writer(owner).text(node)
+    return _Writer(owner).text(node)
 
 
-class Writer:
+class _Writer:
     """Writes nodes in their canonical form.
 
     Args:
@@ -439,7 +439,7 @@ class Writer:
     def _qualified(self, node: Node) -> str:
         """Write ``<T as Trait>::Name`` as ``T::Name``; both are written, by format and taste."""
         owner, trait, *args = node.args
-        if trait.name.rpartition("::")[2] in CONVERSIONS and len(trait.args) == 1:
+        if trait.name.rpartition("::")[2] in _CONVERSIONS and len(trait.args) == 1:
             owner = trait.args[0]
         return f"{self.text(owner)}::{node.name.rpartition('>::')[2]}" + self._args(args)
 

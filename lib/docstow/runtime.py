@@ -79,6 +79,7 @@ FIRST_UPKEEP_S = 60.0
 _SEARCHING = (
     "duckdb",
     "docstow.index.search",
+    "docstow.index.signatures.search",
     "docstow.index.tables",
 )
 

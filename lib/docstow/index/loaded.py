@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,10 @@ from docstow.core.model import (
     unpack_definitions,
 )
 from docstow.index.profiles import Content, TextTable, profile_of
-from docstow.index.signatures.crate_signatures import CrateSignatures
 from docstow.index.tables import read_table, unpack_vectors
+
+if TYPE_CHECKING:
+    from docstow.index.signatures.crate_signatures import CrateSignatures
 
 #: Columns of the documents table that are read alone and only when they are needed.
 _LARGE = {"row", "text", "digest"}
@@ -375,6 +377,8 @@ class Index:
     @cached_property
     def signatures(self) -> CrateSignatures:
         """The signatures of a crate's functions; parsed within a second for the largest crate."""
+        from docstow.index.signatures.crate_signatures import CrateSignatures
+
         return CrateSignatures.from_tables(self.columns, self.relations)
 
 

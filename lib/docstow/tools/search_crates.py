@@ -118,7 +118,6 @@ def search_items(library: Library) -> Tool:
 
 def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.search import ItemFilters, search_items
-    from docstow.index.signatures.search import search_by_signature
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
     if not query and not signature:
@@ -142,6 +141,8 @@ def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
     unknown_names: Sequence[str] = ()
     if signature:
+        from docstow.index.signatures.search import search_by_signature
+
         found = search_by_signature(index, embedder, signature, query, limit=limit, filters=filters)
         hits, unknown_names = list(found.hits), found.unknown_names
     else:
@@ -218,7 +219,6 @@ def _search_several(
         signature: the shape of the functions that are looked for; the query may be empty then.
     """
     from docstow.index.search import SearchedCrate, search_crates
-    from docstow.index.signatures.search import search_crates_by_signature
 
     chosen = _choose_crates(library, arguments, query or signature, filters)
     current = [library.current(stowed) for stowed, _ in chosen]
@@ -231,6 +231,8 @@ def _search_several(
     scope = _scope(stowed)
     limit = offset(arguments["cursor"], scope) + arguments["k"] + 1
     if signature:
+        from docstow.index.signatures.search import search_crates_by_signature
+
         hits = search_crates_by_signature(crates, signature, query, limit=limit, filters=filters)
     else:
         hits = search_crates(crates, query, limit=limit, filters=filters)

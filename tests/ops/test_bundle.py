@@ -65,7 +65,9 @@ def opened(store: Path | str, endpoint: str = "", **flags: str) -> Iterator[Runt
 
 
 def export_of(runtime: Runtime, *, history: bool = False) -> BundleExport:
-    return BundleExport(runtime.store, runtime.snapshots, runtime.registry, history=history)
+    return BundleExport(
+        runtime.store, runtime.snapshots, runtime.registry, runtime.resolver, history=history
+    )
 
 
 def export(runtime: Runtime, path: Path, *words: str, history: bool = False) -> str:

@@ -163,7 +163,7 @@ def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
         runtime.store,
         runtime.snapshots,
         runtime.registry,
-        target=runtime.settings.target,
+        runtime.resolver,
         history=options.history,
     )
     entries = export.list_all() if options.all else [export.find(w) for w in options.sources]

@@ -105,14 +105,11 @@ class Changes:
         met = seen & former.keys()
         unchanged = sum(self.documents[path].digest() == former[path].digest() for path in met)
         return {
-            "fetched": self.fetched,
+            **self.progress(),
             "unchanged": unchanged,
             "new": len(seen - former.keys()),
             "changed": len(met) - unchanged,
             "gone": len(former.keys() - self.documents.keys()),
-            "skipped": self.skipped.total(),
-            "failed": self.failed,
-            "documents": len(self.documents),
         }
 
     def progress(self) -> dict[str, int]:

@@ -204,17 +204,17 @@ class Publisher:
             return {}
 
 
+@dataclass(frozen=True, slots=True)
 class RenewalTask:
     """Makes snapshots of items again by today's recipe, for a worker.
 
-    Args:
+    Attributes:
         snapshots: the published snapshots.
         publisher: makes snapshots.
     """
 
-    def __init__(self, snapshots: Snapshots, publisher: Publisher) -> None:
-        self._snapshots = snapshots
-        self._publisher = publisher
+    snapshots: Snapshots
+    publisher: Publisher
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return the end of a job whose source has nothing any more to be made again."""
@@ -226,7 +226,7 @@ class RenewalTask:
         if snapshot is None:
             return {"state": SUCCESS}
         recipe, revision = snapshot.recipe, snapshot.revision
-        if recipe != self._publisher.recipe(revision.source.kind, recipe.reader):
+        if recipe != self.publisher.recipe(revision.source.kind, recipe.reader):
             try:
                 snapshot = self.renew(snapshot)
             except Conflict:
@@ -247,20 +247,20 @@ class RenewalTask:
         Raises:
             Conflict: the source was ingested again meanwhile; that snapshot stays.
         """
-        head = self._snapshots.head(snapshot.revision.source, fresh=True)
+        head = self.snapshots.head(snapshot.revision.source, fresh=True)
         if head is None or head.snapshot_id != snapshot.id:
             raise Conflict(snapshot.revision.source.key)
-        published = self._publisher.publish(
+        published = self.publisher.publish(
             self._read(snapshot),
             now=head.checked_at,
             expected_generation=head.generation,
-            known_vectors=lambda: self._publisher.vectors_of(snapshot),
+            known_vectors=lambda: self.publisher.vectors_of(snapshot),
         )
         return published.snapshot
 
     def _read(self, snapshot: Snapshot) -> Reading:
         """Return what a snapshot was made from, as its tables have it."""
-        files = self._snapshots.fetch(snapshot, ["documents", "relations"])
+        files = self.snapshots.fetch(snapshot, ["documents", "relations"])
         texts = read_table(files["documents"], _DOCUMENT)
         documents = [
             Document(path, kind, title, signature, text, url, parent, json.loads(attributes))
@@ -274,7 +274,7 @@ class RenewalTask:
         return Reading(revision, reader, documents, relations, snapshot.facts)
 
     def _answering(self, job: Job) -> Snapshot | None:
-        return self._snapshots.answering(job.source, fresh=True) if job.source else None
+        return self.snapshots.answering(job.source, fresh=True) if job.source else None
 
 
 def _counts(reading: Reading, tables: Tables) -> dict[str, int]:

@@ -46,10 +46,11 @@ log = logging.getLogger(__name__)
 REPORT_S = 2.0
 
 
+@dataclass(frozen=True, slots=True)
 class SyncTask:
     """Syncs registered sources, for a worker.
 
-    Args:
+    Attributes:
         registry: the registered sources.
         jobs: where progress is written down.
         snapshots: the published snapshots.
@@ -59,23 +60,13 @@ class SyncTask:
         clock: the time, with its zone.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        jobs: Jobs,
-        snapshots: Snapshots,
-        publisher: Publisher,
-        open_origin: Callable[[Registration], AbstractContextManager[Origin]],
-        crates: CrateTask,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._registry = registry
-        self._jobs = jobs
-        self._snapshots = snapshots
-        self._publisher = publisher
-        self._open_origin = open_origin
-        self._crates = crates
-        self._clock = clock
+    registry: Registry
+    jobs: Jobs
+    snapshots: Snapshots
+    publisher: Publisher
+    open_origin: Callable[[Registration], AbstractContextManager[Origin]]
+    crates: CrateTask
+    clock: Callable[[], datetime]
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return None: what a source has now shows in a sync alone."""
@@ -91,7 +82,7 @@ class SyncTask:
         """
         secrets: tuple[str, ...] = ()
         try:
-            registration = self._registry.get(job.source_id)
+            registration = self.registry.get(job.source_id)
             secrets = tuple(registration.headers.values())
             if not kind_of(registration.kind).has_pages:
                 return self._sync_crate(registration, job)
@@ -99,7 +90,7 @@ class SyncTask:
                 return self._sync_pages(registration, job)
             except Conflict:
                 log.info("%s was changed by others; it is visited again", registration.source.key)
-                return self._sync_pages(self._registry.get(registration.id), job)
+                return self._sync_pages(self.registry.get(registration.id), job)
         except DocstowError as error:
             error.message = without_secrets(error.message, secrets)
             error.args = (error.message,)
@@ -107,22 +98,14 @@ class SyncTask:
             raise
 
     def _sync_pages(self, registration: Registration, job: Job) -> dict[str, Any]:
-        with self._open_origin(registration) as origin:
-            return _PageSync(
-                registration,
-                job,
-                origin,
-                self._jobs,
-                self._snapshots,
-                self._publisher,
-                self._clock,
-            ).run()
+        with self.open_origin(registration) as origin:
+            return _PageSync(self, registration, job, origin).run()
 
     def _sync_crate(self, registration: Registration, job: Job) -> dict[str, Any]:
         source = kind_of(registration.kind).source(registration)
         if job.mode == FULL:
-            return succeeded(job, self._crates.ingest(source.name, source.version))
-        return succeeded(job, self._crates.ensure(source.name, source.version, patient=False))
+            return succeeded(job, self.crates.ingest(source.name, source.version))
+        return succeeded(job, self.crates.ensure(source.name, source.version, patient=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,35 +145,23 @@ class _PageSync:
     """One sync of one source of pages.
 
     Args:
+        task: what the sync works with.
         registration: the source.
         job: the job that is being done.
         origin: of the source.
-        jobs: where progress is written down.
-        snapshots: the published snapshots.
-        publisher: makes snapshots.
-        clock: the time, with its zone.
     """
 
     def __init__(
-        self,
-        registration: Registration,
-        job: Job,
-        origin: Origin,
-        jobs: Jobs,
-        snapshots: Snapshots,
-        publisher: Publisher,
-        clock: Callable[[], datetime],
+        self, task: SyncTask, registration: Registration, job: Job, origin: Origin
     ) -> None:
+        self._task = task
+        self._snapshots = task.snapshots
         self._registration = registration
         self._kind = kind_of(registration.kind)
         self._job = job
         self._origin = origin
-        self._jobs = jobs
-        self._snapshots = snapshots
-        self._publisher = publisher
-        self._clock = clock
-        self._reported_at = clock()
-        self._recipe = publisher.recipe(registration.kind, formats.PROSE_READER)
+        self._reported_at = task.clock()
+        self._recipe = task.publisher.recipe(registration.kind, formats.PROSE_READER)
 
     def run(self) -> dict[str, Any]:
         """Publish what the source has now; return the fields of the job that succeeded.
@@ -199,7 +170,7 @@ class _PageSync:
             Conflict: others published or deleted the source meanwhile.
             DocstowError: the source cannot be read, or has nothing.
         """
-        now = self._clock()
+        now = self._task.clock()
         source = self._registration.source
         head = self._snapshots.head(source, fresh=True)
         snapshot = self._snapshots.load(head) if head else None
@@ -222,7 +193,7 @@ class _PageSync:
         if not changes.documents:
             return fields | self._empty(changes, now)
 
-        published = self._publisher.publish(
+        published = self._task.publisher.publish(
             self._reading(revision, changes, options),
             now=now,
             expected_generation=head.generation if head else 0,
@@ -261,7 +232,7 @@ class _PageSync:
 
     def _known_vectors(self, previous: _Previous | None, documents: int) -> Mapping[str, bytes]:
         """Return the vectors to reuse; called when embedding begins, which the job then says."""
-        self._jobs.change(self._job, progress=Progress(0, documents, "embedding"))
+        self._task.jobs.change(self._job, progress=Progress(0, documents, "embedding"))
         if previous is None or previous.snapshot.recipe.model != self._recipe.model:
             return {}
         return previous.vectors()
@@ -276,7 +247,7 @@ class _PageSync:
         except StoreError as error:
             log.warning("%s is stowed anew: %s", self._registration.source.key, error.message)
             return None
-        past = (job for job in self._jobs.of(snapshot.revision.source.name) if not job.active)
+        past = (job for job in self._task.jobs.of(snapshot.revision.source.name) if not job.active)
         last = next((job for job in past if job.state == SUCCESS), None)
         if last is not None and last.snapshot_id == snapshot.id:
             version, options = last.version, last.options
@@ -297,11 +268,11 @@ class _PageSync:
         return changes
 
     def _report(self, changes: Changes, progress: Progress) -> None:
-        if (self._clock() - self._reported_at).total_seconds() < REPORT_S:
+        if (self._task.clock() - self._reported_at).total_seconds() < REPORT_S:
             return
         counts = {**dict.fromkeys(COUNTS, 0), **changes.progress()}
-        self._jobs.change(self._job, progress=progress, counts=counts, **self._errors(changes))
-        self._reported_at = self._clock()
+        self._task.jobs.change(self._job, progress=progress, counts=counts, **self._errors(changes))
+        self._reported_at = self._task.clock()
 
     def _errors(self, changes: Changes) -> dict[str, Any]:
         secrets = tuple(self._registration.headers.values())

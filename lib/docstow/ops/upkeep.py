@@ -194,19 +194,19 @@ class Upkeep:
                     yield Fault(key, "cannot be read", None, how)
 
 
+@dataclass(frozen=True, slots=True)
 class Refresh:
     """Sends what is due.
 
-    Args:
+    Attributes:
         registry: how old the snapshots of a source may become.
         jobs: when it was synced last.
-        dispatch: sends jobs to a worker.
+        enqueuer: sends jobs to a worker.
     """
 
-    def __init__(self, registry: Registry, jobs: Jobs, dispatch: Enqueuer) -> None:
-        self._registry = registry
-        self._jobs = jobs
-        self._dispatch = dispatch
+    registry: Registry
+    jobs: Jobs
+    enqueuer: Enqueuer
 
     def send(self, now: datetime) -> Sent:
         """Send what is due; one source that cannot be is logged and does not stop the rest.
@@ -215,20 +215,20 @@ class Refresh:
             StoreError: the store or the queue cannot be used.
         """
         synced = []
-        for registration in self._registry.all():
+        for registration in self.registry.all():
             try:
                 if self._is_due(registration, now):
-                    synced.append(self._dispatch.start(registration.id)[0].id)
+                    synced.append(self.enqueuer.start(registration.id)[0].id)
             except DocstowError as error:
                 log.warning("%s is not refreshed: %s", registration.source.key, error.message)
-        again = self._dispatch.requeue(LOST_S)
+        again = self.enqueuer.requeue(LOST_S)
         return Sent(tuple(synced), tuple(job.id for job in again))
 
     def _is_due(self, registration: Registration, now: datetime) -> bool:
         """Return whether its last job is too old; a failed one is not redone any sooner."""
         if not registration.refresh_hours:
             return False
-        job = self._jobs.latest(registration.id)
+        job = self.jobs.latest(registration.id)
         if job is None:
             return True
         age = now - (job.finished_at or job.heartbeat)

@@ -31,6 +31,7 @@ from docstow.ops.bundle.manifest import (
     sort_entries,
 )
 from docstow.sources import collection, kind_of
+from docstow.sources.crates import CrateResolver
 from docstow.sources.registry import Registry
 from docstow.store.heads import encode_snapshot
 from docstow.store.objects import ObjectStore
@@ -60,7 +61,7 @@ class BundleExport:
         store: where everything is.
         snapshots: its published snapshots.
         registry: its registered sources.
-        target: compilation target of the docs that a crate's name stands for.
+        resolver: finds the stored versions that a crate's name stands for.
         history: take the kept snapshots along with what answers.
     """
 
@@ -69,14 +70,14 @@ class BundleExport:
         store: ObjectStore,
         snapshots: Snapshots,
         registry: Registry,
+        resolver: CrateResolver,
         *,
-        target: str = "",
         history: bool = False,
     ) -> None:
         self._store = store
         self._snapshots = snapshots
         self._registry = registry
-        self._target = target
+        self._resolver = resolver
         self._history = history
         self._pins = Pins(store).pinned()
         self._registered_shared = {
@@ -141,7 +142,7 @@ class BundleExport:
         rust, cargo = name.replace("-", "_"), name.replace("_", "-")
         stowed: dict[str, Head] = {}
         for kind, spelling in ((LOCAL, rust), (CRATE, name), (CRATE, cargo), (CRATE, rust)):
-            heads = self._heads(kind, spelling)
+            heads = self._resolver.stored_heads(kind, spelling)
             if heads and (best := choose(requirement, heads)) is not None:
                 return self._crate_entry(heads[best])
             stowed |= heads
@@ -158,14 +159,6 @@ class BundleExport:
             f" first with docstow ingest.{f' Near it: {names}.' if names else ''}",
             suggestions=near,
         )
-
-    def _heads(self, kind: str, name: str) -> dict[str, Head]:
-        """Return the stored versions of a crate, as far as its name stands for them."""
-        return {
-            head.source.version: head
-            for head in self._snapshots.heads(kind, name)
-            if head.snapshot_id and (kind == LOCAL or head.source.target == self._target)
-        }
 
     def _near(self, name: str) -> Iterator[dict[str, Any]]:
         for kind in (LOCAL, CRATE):

@@ -222,6 +222,7 @@ class SourceKind:
             )
 
 
+#: The records of the kinds, imported with their first use: their modules import this one.
 _BUNDLED = (
     "site:KIND",
     "git:KIND",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,26 @@ class Scans:
         if all(languages[each.ecosystem].kept is None for each in found.environments):
             self._last, self._active = found, active
         return found
+
+
+def read_lock_text(text: str, language: Language) -> list[Locked]:
+    """Read the packages of a lock file whose name nobody says.
+
+    Args:
+        text: the whole file.
+        language: whose packages it locks.
+
+    Raises:
+        InvalidParameter: it is none of that language's.
+    """
+    for reader in language.scanning().lock_text(text):
+        try:
+            found = reader(text)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if found:
+            return found
+    raise InvalidParameter("lockfile", _UNKNOWN_TEXT)
 
 
 def _languages() -> dict[str, Scanning]:
@@ -247,24 +267,28 @@ class _Scanning:
         }
         elsewhere = [*active.values(), *(each for some in self._kept.values() for each in some)]
         self._boundary = Boundary(root, elsewhere)
+        self._asked: Mapping[str, frozenset[str]] = {}
+        self._forms = {
+            name: (ecosystem, form)
+            for ecosystem, each in self._languages.items()
+            for name, form in each.lock_files.items()
+        }
 
     def scan(self, begun: float) -> Scan:
         walk, problems = self._walk, self._walk.problems
-        asked, passed_over = read_manifests(
+        self._asked, passed_over = read_manifests(
             walk.manifests, self._languages, self._boundary, self._memory
         )
         problems += passed_over
         environments = [
             environment
             for name, finder in walk.finders.items()
-            for environment in finder.environments(asked[name], self._memory)
+            for environment in finder.environments(self._asked[name], self._memory)
         ]
         covered = [
             (each.ecosystem, self._folder(each)) for each in environments if self._has_own(each)
         ]
-        locks = LockScan(self._boundary, self._memory, self._languages, asked, self._kept)
-        environments += locks.environments(walk.locks, walk.manifests, covered)
-        problems += locks.problems
+        environments += self._locked_environments(covered)
         problems += [each for finder in walk.finders.values() for each in finder.remarks()]
         self._memory.end()
         if not environments:
@@ -289,89 +313,20 @@ class _Scanning:
         inside = environment.location != "." and place.is_relative_to(root)
         return place.parent if inside else root
 
-    def _nothing(self) -> EnvironmentNotFound:
-        names = {each.name for each in self._walk.manifests}
-        ways = [each.install for each in self._languages.values() if each.install]
-        advice = [each.advice(names) for each in self._languages.values()]
-        best = next(filter(None, advice), " or ".join(ways))
-        error = EnvironmentNotFound(f"no environment found: run {best}")
-        if self._walk.problems:
-            error.details["problems"] = [
-                {"location": each.location, "reason": each.reason} for each in self._walk.problems
-            ]
-        return error
-
-
-def read_lock_text(text: str, language: Language) -> list[Locked]:
-    """Read the packages of a lock file whose name nobody says.
-
-    Args:
-        text: the whole file.
-        language: whose packages it locks.
-
-    Raises:
-        InvalidParameter: it is none of that language's.
-    """
-    for reader in language.scanning().lock_text(text):
-        try:
-            found = reader(text)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue
-        if found:
-            return found
-    raise InvalidParameter("lockfile", _UNKNOWN_TEXT)
-
-
-class LockScan:
-    """Reads the lock files of a project.
-
-    Args:
-        boundary: what may be opened.
-        memory: what is known of them.
-        languages: how projects are scanned, by ecosystem.
-        asked: what the project asks for, by ecosystem.
-        kept: folders in which sources are kept elsewhere, by ecosystem.
-    """
-
-    def __init__(
-        self,
-        boundary: Boundary,
-        memory: ScanCache,
-        languages: Mapping[str, Scanning],
-        asked: Mapping[str, Collection[str]],
-        kept: Mapping[str, Sequence[Path]],
-    ) -> None:
-        self._boundary = boundary
-        self._memory = memory
-        self._languages = languages
-        self._asked = asked
-        self._kept = kept
-        self._forms = {
-            name: (ecosystem, form)
-            for ecosystem, each in languages.items()
-            for name, form in each.lock_files.items()
-        }
-        self.problems: list[Problem] = []
-
-    def environments(
-        self,
-        locks: Sequence[Path],
-        manifests: Sequence[Path],
-        covered: Sequence[tuple[str, Path]],
-    ) -> list[Environment]:
+    def _locked_environments(self, covered: Sequence[tuple[str, Path]]) -> list[Environment]:
         """Read the lock files that speak for folders in which nothing is installed.
 
         Args:
-            locks: all lock files.
-            manifests: all manifests; of some languages they pin versions themselves.
             covered: folders in which, and below which, something of an ecosystem is.
         """
         # Pinned requirements are read where no proper lock file is; there may be several of them.
         decided: set[tuple[str, Path]] = set()
         result = []
         order = list(self._forms)
-        locks = sorted(locks, key=lambda each: (each.parent.parts, order.index(each.name)))
-        for path in (*locks, *manifests):
+        locks = sorted(
+            self._walk.locks, key=lambda each: (each.parent.parts, order.index(each.name))
+        )
+        for path in (*locks, *self._walk.manifests):
             ecosystem, form = self._form(path)
             if form is None or (ecosystem, path.parent) in decided:
                 continue
@@ -400,7 +355,7 @@ class LockScan:
         fact = self._recalled(path, form.read)
         if isinstance(fact, str):
             reason = "; ".join(filter(None, (fact.rstrip("."), form.advice)))
-            self.problems.append(Problem(shown(path, self._boundary), reason))
+            self._walk.problems.append(Problem(shown(path, self._boundary), reason))
             return ()
         locked = [Locked(*row) for row in fact]
         if form.beside is not None:
@@ -420,7 +375,7 @@ class LockScan:
 
     def _package(self, locked: Locked, ecosystem: str) -> Package:
         language = self._languages[ecosystem]
-        folder = self._folder(locked, ecosystem)
+        folder = self._sources(locked, ecosystem)
         summary = locked.summary or (self._summary(folder, ecosystem) if folder else "")
         return Package(
             ecosystem=ecosystem,
@@ -444,7 +399,7 @@ class LockScan:
         key = spelling.package_key(name) if spelling is not None else name
         return key in self._asked.get(ecosystem, ())
 
-    def _folder(self, locked: Locked, ecosystem: str) -> Path | None:
+    def _sources(self, locked: Locked, ecosystem: str) -> Path | None:
         """Return where the sources of a locked package are, if they are here."""
         kept = self._languages[ecosystem].kept
         folders = self._kept.get(ecosystem, ())
@@ -468,6 +423,18 @@ class LockScan:
             return str(self._memory.recall(f"summary:{manifest}", (manifest,), read_description))
         except OSError:
             return ""
+
+    def _nothing(self) -> EnvironmentNotFound:
+        names = {each.name for each in self._walk.manifests}
+        ways = [each.install for each in self._languages.values() if each.install]
+        advice = [each.advice(names) for each in self._languages.values()]
+        best = next(filter(None, advice), " or ".join(ways))
+        error = EnvironmentNotFound(f"no environment found: run {best}")
+        if self._walk.problems:
+            error.details["problems"] = [
+                {"location": each.location, "reason": each.reason} for each in self._walk.problems
+            ]
+        return error
 
 
 def _name(ecosystem: str) -> str:

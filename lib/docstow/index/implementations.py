@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from docstow.core.errors import ItemNotFound
@@ -109,8 +109,7 @@ def find_by_type(index: Index, name: str) -> tuple[list[str], list[Implementatio
 
 
 def _covering(each: Implementation, types: Iterable[str]) -> Implementation:
-    covers = tuple(sorted(set(types)))
-    return Implementation(each.type, each.trait, each.header, each.sort, each.negative, covers)
+    return replace(each, covers=tuple(sorted(set(types))))
 
 
 def _order(each: Implementation) -> tuple[int, str, str, str]:

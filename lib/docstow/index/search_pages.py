@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -175,7 +176,7 @@ def search_pages(
             documents=index.passages["document"],
             allowed=filters.match(index)[index.passages["document"]],
             postings=index.postings,
-            matrix=lambda index=index: index.matrix,  # type: ignore[misc]
+            matrix=partial(getattr, index, "matrix"),
         )
         for index in indexes
         if len(index)
@@ -223,7 +224,7 @@ def search_examples(
                 documents=documents,
                 allowed=passing,
                 postings=index.example_postings,
-                matrix=lambda index=index: index.example_matrix,  # type: ignore[misc]
+                matrix=partial(getattr, index, "example_matrix"),
             )
         )
     return [

@@ -317,15 +317,12 @@ def _text_columns(
     vectors: _Vectors,
 ) -> Columns:
     digests, embeddings = vectors.pack(table, table.embeddable(content))
-    made: Columns = {"digest": digests, "embedding": embeddings}
-    return {
-        name: made[name]
-        if name in made
-        else _integers(map(attrgetter(name), rows))
-        if name in _NUMBERS
-        else [getattr(row, name) for row in rows]
-        for name in table.columns
-    }
+    columns: dict[str, Any] = {"digest": digests, "embedding": embeddings}
+    for name in table.columns:
+        if name not in columns:
+            values = list(map(attrgetter(name), rows))
+            columns[name] = _integers(values) if name in _NUMBERS else values
+    return {name: columns[name] for name in table.columns}
 
 
 def _posting_columns(

@@ -20,7 +20,7 @@ from docstow.sources import kinds as source_kinds
 STATES = ("queued", "running", "success", "failed")
 
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
-EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
+_EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -203,7 +203,7 @@ def _add_search(command: argparse.ArgumentParser) -> None:
 
 def _add_export(command: argparse.ArgumentParser) -> None:
     command.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
-    command.add_argument("--format", choices=EXPORTS, default="jsonl")
+    command.add_argument("--format", choices=_EXPORTS, default="jsonl")
     command.add_argument(
         "--into",
         type=Path,

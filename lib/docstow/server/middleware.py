@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 #: Paths that reveal nothing of what is stowed and are answered to anybody.
-PUBLIC = frozenset({"/health"})
+_PUBLIC = frozenset({"/health"})
 
-PREFLIGHT = {
+_PREFLIGHT = {
     "Access-Control-Allow-Methods": "DELETE, GET, POST",
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
     "Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id",
@@ -124,7 +124,7 @@ class AccessMiddleware:
             scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
             return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
         caller = self.policy.identify(headers.get("authorization", ""))
-        if not caller.scope and scope["path"] not in PUBLIC:
+        if not caller.scope and scope["path"] not in _PUBLIC:
             raise Unauthorized(
                 "This server answers nobody without a credential: send 'Authorization: Bearer "
                 "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."
@@ -172,7 +172,7 @@ def _claims(scope: Scope) -> Mapping[str, Any] | None:
 def _preflight(method: str, headers: Headers) -> Response | None:
     """Answer a browser's preflight from an allowed origin; None for any other request."""
     if method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers:
-        return Response(status_code=204, headers=PREFLIGHT)
+        return Response(status_code=204, headers=_PREFLIGHT)
     return None
 
 

@@ -14,7 +14,7 @@ from docstow.server.mcp import DEFAULT, Pending, Protocol, Reply, Selection
 
 log = logging.getLogger(__name__)
 
-MAX_LINE_BYTES = 16 * 1024 * 1024
+_MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
 def run(protocol: Protocol, selection: Selection = DEFAULT) -> None:
@@ -34,7 +34,7 @@ def serve(
     selection: Selection = DEFAULT,
     *,
     threads: int = 8,
-    max_line_bytes: int = MAX_LINE_BYTES,
+    max_line_bytes: int = _MAX_LINE_BYTES,
 ) -> None:
     """Serve one client until its stream ends; answers come as they are ready, in any order.
 

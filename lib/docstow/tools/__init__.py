@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 #: Asks the store for heads, catalogue and registry, whatever is cached of them.
-CONSISTENT = Parameter("consistent", "boolean", "See what was published just now", default=False)
+_CONSISTENT = Parameter("consistent", "boolean", "See what was published just now", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +173,9 @@ class Toolbox:
         Args:
             tool: one of these tools.
             plain: single types, no anyOf.
-            brief: only what a model needs to make a call; so without :data:`CONSISTENT`.
+            brief: only what a model needs to make a call; so without ``consistent``.
         """
-        common = () if brief else (CONSISTENT,)
+        common = () if brief else (_CONSISTENT,)
         return schema((*tool.parameters, *common), plain=plain, brief=brief)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
@@ -230,11 +230,11 @@ class Toolbox:
 
 
 def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-    """Run a tool; every one of them takes :data:`CONSISTENT` beside its own arguments."""
-    rest = {name: value for name, value in arguments.items() if name != CONSISTENT.name}
+    """Run a tool; every one of them takes ``consistent`` beside its own arguments."""
+    rest = {name: value for name, value in arguments.items() if name != _CONSISTENT.name}
     checked = validate(tool.parameters, rest)
-    wish = {CONSISTENT.name: arguments[CONSISTENT.name]} if len(rest) < len(arguments) else {}
-    if not validate((CONSISTENT,), wish)[CONSISTENT.name]:
+    wish = {_CONSISTENT.name: arguments[_CONSISTENT.name]} if len(rest) < len(arguments) else {}
+    if not validate((_CONSISTENT,), wish)[_CONSISTENT.name]:
         try:
             return tool.run(checked)
         except SnapshotGone:

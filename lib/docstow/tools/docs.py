@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
 SNAPSHOT = Parameter("snapshot_id", "string", default="", max_length=64)
 MODES = ("hybrid", "vector", "keyword")
-MOST_NEIGHBOURS = 5
+_MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
-MOST_TITLES = 5
+_MOST_TITLES = 5
 #: What filters there are, each with the types of its values.
-FILTERS: Mapping[str, tuple[type, ...]] = {
+_FILTERS: Mapping[str, tuple[type, ...]] = {
     "path": (str,),
     "kinds": (str, list),
     "language": (str,),
@@ -158,7 +158,7 @@ def _get_chunk(prose: Prose) -> Tool:
         ),
         parameters=(
             Parameter("chunk_id", "string", required=True, max_length=100),
-            Parameter("neighbours", "integer", default=0, minimum=0, maximum=MOST_NEIGHBOURS),
+            Parameter("neighbours", "integer", default=0, minimum=0, maximum=_MOST_NEIGHBOURS),
             SNAPSHOT,
         ),
         run=partial(_read_chunk, prose),
@@ -223,11 +223,11 @@ def _parse_filters(given: Mapping[str, Any]) -> PageFilters:
 
     checked = {key: value for key, value in given.items() if value is not None}
     for name, value in checked.items():
-        if name not in FILTERS:
-            known = ", ".join(FILTERS)
+        if name not in _FILTERS:
+            known = ", ".join(_FILTERS)
             raise InvalidParameter("filters", f"unknown filter {name[:80]!r}; known are {known}")
-        if not isinstance(value, FILTERS[name]):
-            raise InvalidParameter("filters", f"{name} must be {_SHAPES[FILTERS[name]]}")
+        if not isinstance(value, _FILTERS[name]):
+            raise InvalidParameter("filters", f"{name} must be {_SHAPES[_FILTERS[name]]}")
     if isinstance(kinds := checked.get("kinds"), str):
         checked["kinds"] = [kinds]
     for kind in checked.get("kinds", ()):
@@ -255,9 +255,9 @@ def _explain_nothing(parts: Sequence[Answered], *, filtered: bool) -> str:
         return "no synced source passes the filters; leave out kinds"
     if not parts:
         return "nothing is synced yet; create_source adds a source and start_sync stows it"
-    searched = ", ".join(registration.title for registration, _ in parts[:MOST_TITLES])
-    if len(parts) > MOST_TITLES:
-        searched = f"{searched} and {len(parts) - MOST_TITLES} more"
+    searched = ", ".join(registration.title for registration, _ in parts[:_MOST_TITLES])
+    if len(parts) > _MOST_TITLES:
+        searched = f"{searched} and {len(parts) - _MOST_TITLES} more"
     advice = "leave out filters" if filtered else "use other words, or the mode vector"
     return f"nothing is found in {searched}; {advice}"
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from docstow.sources.registry import Registry
 
 #: The forms of :mod:`docstow.ops.export`, which is not imported before it is needed.
-CRATE_FORMS = ("jsonl", "markdown", "llms", "llms-full")
-FORMS = (*CRATE_FORMS, "openwebui", "openwebui-markdown")
+_CRATE_FORMS = ("jsonl", "markdown", "llms", "llms-full")
+_FORMS = (*_CRATE_FORMS, "openwebui", "openwebui-markdown")
 
 
 def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
@@ -45,7 +45,7 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
             LOCKFILE,
             replace(SOURCE, description="Instead of crate: id, URI or title"),
             SNAPSHOT,
-            Parameter("format", "string", "What it is written as", default="jsonl", choices=FORMS),
+            Parameter("format", "string", "What it is written as", default="jsonl", choices=_FORMS),
             CURSOR,
             Parameter(
                 "max_tokens", "integer", "Tokens a page", default=8000, minimum=100, maximum=25000
@@ -100,8 +100,8 @@ class _Whole:
 def _find_crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
     from docstow.ops.export import Export
 
-    if arguments["format"] not in CRATE_FORMS:
-        raise InvalidParameter("format", f"of a crate must be one of {', '.join(CRATE_FORMS)}")
+    if arguments["format"] not in _CRATE_FORMS:
+        raise InvalidParameter("format", f"of a crate must be one of {', '.join(_CRATE_FORMS)}")
     if arguments["snapshot_id"]:
         raise InvalidParameter("snapshot_id", "belongs to source_id; a crate has its version")
     found = find_stowed(library, arguments["crate"], arguments)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Type = Literal["string", "integer", "number", "boolean", "array", "object"]
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")
-NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
+_NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 
 # Eighteen digits are enough for anybody; larger ones, and infinity, are mistakes.
 LIMIT = 10**18
 
 #: More choices than these are left to the description of a parameter where a schema is brief.
-MANY_CHOICES = 12
+_MANY_CHOICES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _property(parameter: Parameter, *, plain: bool, brief: bool) -> dict[str, An
     alternatives = [_typed(parameter, brief=brief)]
     as_string: dict[str, dict[str, Any]] = {
         "integer": {"type": "string", "pattern": f"^{INTEGER.pattern}$"},
-        "number": {"type": "string", "pattern": f"^{NUMBER.pattern}$"},
+        "number": {"type": "string", "pattern": f"^{_NUMBER.pattern}$"},
         "boolean": {"type": "string", "enum": ["true", "false"]},
         "array": {"type": "string"},
     }
@@ -131,7 +131,7 @@ def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
     bounds = {"minimum": minimum, "maximum": parameter.maximum}
     typed: dict[str, Any] = {"type": parameter.type}
     typed |= {key: bound for key, bound in bounds.items() if bound is not None}
-    shown = parameter.choices if not brief or len(parameter.choices) <= MANY_CHOICES else ()
+    shown = parameter.choices if not brief or len(parameter.choices) <= _MANY_CHOICES else ()
     choices = {"enum": list(shown)} if shown else {}
     if parameter.type == "array":
         typed["items"] = {"type": parameter.items, **choices}
@@ -215,7 +215,7 @@ def _from_text(kind: Type, value: str) -> Any:
     text = value.strip()
     if kind == "integer" and INTEGER.fullmatch(text):
         return int(text)
-    if kind == "number" and NUMBER.fullmatch(text):
+    if kind == "number" and _NUMBER.fullmatch(text):
         return float(text)
     if kind == "boolean" and text.lower() in ("true", "false"):
         return text.lower() == "true"

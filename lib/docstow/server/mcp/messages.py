@@ -29,16 +29,16 @@ STATELESS = ("2026-07-28",)
 # The only revision with arrays of messages; its clients send no version header.
 BATCHES = "2025-03-26"
 
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 
 VERSION_HEADER = "mcp-protocol-version"
-METHOD_HEADER = "mcp-method"
-NAME_HEADER = "mcp-name"
+_METHOD_HEADER = "mcp-method"
+_NAME_HEADER = "mcp-name"
 
 # Which parameter a request of that method repeats in its Mcp-Name header.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
@@ -144,7 +144,7 @@ def is_stateless(message: Mapping[str, Any], headers: Mapping[str, str] | None) 
     Raises:
         RpcError: the header names an unknown version, and the body names none.
     """
-    if VERSION_KEY in _meta(message):
+    if _VERSION_KEY in _meta(message):
         return True
     # A client may shake hands after a discovery, and some then still send the newer header.
     if message["method"] == "initialize":
@@ -173,13 +173,13 @@ def check_envelope(message: Mapping[str, Any], headers: Mapping[str, str] | None
         RpcError: ``_meta`` lacks a key, header and body disagree, or the version is not served.
     """
     meta = _meta(message)
-    if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
+    if missing := [key for key in (_VERSION_KEY, _CAPABILITIES_KEY) if key not in meta]:
         raise RpcError(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
-    version, capabilities = meta[VERSION_KEY], meta[CAPABILITIES_KEY]
+    version, capabilities = meta[_VERSION_KEY], meta[_CAPABILITIES_KEY]
     if headers is not None:
         _check_headers(message, version, headers)
     if not isinstance(version, str) or not isinstance(capabilities, dict):
-        raise RpcError(INVALID_PARAMS, f"{VERSION_KEY} is a string, {CAPABILITIES_KEY} an object")
+        raise RpcError(INVALID_PARAMS, f"{_VERSION_KEY} is a string, {_CAPABILITIES_KEY} an object")
     if version not in STATELESS:
         raise _unsupported(version)
     return capabilities
@@ -198,12 +198,12 @@ def _unsupported(version: str) -> RpcError:
 def _check_headers(message: Mapping[str, Any], version: Any, headers: Mapping[str, str]) -> None:
     """Header and body must agree, so that a proxy may route by the header alone."""
     method = message["method"]
-    expected = {VERSION_HEADER: version, METHOD_HEADER: method}
-    if method in NAMED_BY and (name := message["params"].get(NAMED_BY[method])) is not None:
-        expected[NAME_HEADER] = name
+    expected = {VERSION_HEADER: version, _METHOD_HEADER: method}
+    if method in _NAMED_BY and (name := message["params"].get(_NAMED_BY[method])) is not None:
+        expected[_NAME_HEADER] = name
     for header, value in expected.items():
         sent = headers.get(header)
-        if header == NAME_HEADER and sent is not None:
+        if header == _NAME_HEADER and sent is not None:
             sent = decode_header(sent)
         if sent != value:
             raise RpcError(HEADER_MISMATCH, f"The {header} header does not match the body")

@@ -126,7 +126,8 @@ class Hub:
         """
         known = json.loads(_KNOWN.read_bytes()).get(choice.name)
         request = _make_request(choice, known)
-        folder = into or self._folder / self._folder_name(choice, request)
+        name, precision = choice.name.replace("/", "--"), choice.precision or "fp32"
+        folder = into or self._folder / f"{name}@{request.revision}--{precision}"
         if (folder / MANIFEST).is_file():
             return folder
         from filelock import FileLock  # 75 ms of imports that only a download needs
@@ -136,11 +137,6 @@ class Hub:
             if not (folder / MANIFEST).is_file():
                 self._download(choice, request, folder)
         return folder
-
-    @staticmethod
-    def _folder_name(choice: Choice, request: _Request) -> str:
-        precision = choice.precision or "fp32"
-        return f"{choice.name.replace('/', '--')}@{request.revision}#{precision}".replace("#", "--")
 
     def _download(self, choice: Choice, request: _Request, folder: Path) -> None:
         log.info("fetching the model %s from %s", choice.name, self._url)

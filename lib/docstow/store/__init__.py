@@ -1,1 +1,1 @@
-"""The store: objects, blobs, heads, records, snapshots, leases, usage; all conditional writes."""
+"""The store: objects, blobs, heads, snapshots, leases, usage; all conditional writes."""

@@ -76,10 +76,8 @@ class Leases:
     def release(self, lease: Lease) -> None:
         """End a lease at once. One that another has taken over is left alone."""
         ended = _encode(lease.owner, datetime.min.replace(tzinfo=UTC))
-        try:
+        with contextlib.suppress(Conflict):
             self._store.swap(_key(lease.key), ended, lease.etag)
-        except Conflict:
-            return
 
     @contextlib.contextmanager
     def kept(self, lease: Lease) -> Iterator[None]:

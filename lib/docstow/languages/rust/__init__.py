@@ -9,5 +9,5 @@ RUST = Language(
     spelling=SPELLING,
     fences={".rs": "rust"},
     scanning=deferred("docstow.languages.rust.scanning:SCANNING"),
-    texts=deferred("docstow.languages.rust.texts:TEXTS"),
+    texts=deferred("docstow.languages.rust.scanning:TEXTS"),
 )

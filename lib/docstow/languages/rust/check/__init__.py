@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.rust.check.crate_names import FUNCTIONS, Crates, Found, standard
 from docstow.languages.rust.check.expressions import SCOPES, Expressions, bind, bind_let, item_of
 from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
-from docstow.languages.rust.check.resolver import Resolver, TraitsInScope
+from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
     Scope,
@@ -112,12 +112,9 @@ class _Checker:
         self.report = _Report()
         self._scope = scope
         self._paths = Paths(crates)
-        self._traits = TraitsInScope(scope, self._paths)
         self._resolver = Resolver(scope, self._paths)
-        self._expressions = Expressions(self._resolver, self._paths, self._traits.may_bring)
-        self._calls = _Calls(
-            self._resolver, self._expressions, self._traits, self._paths, self.report
-        )
+        self._expressions = Expressions(self._resolver, self._paths)
+        self._calls = _Calls(self._resolver, self._expressions, self._paths, self.report)
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
 
     def check_imports(self) -> None:
@@ -155,7 +152,7 @@ class _Checker:
         if self._paths.crate(path[0]) is None:
             self.report.add_missing(node, name, path[0])
             return
-        answer = self._paths.look_up(path, self._traits.may_bring)
+        answer = self._paths.look_up(path, self._resolver.may_bring)
         if answer.status == "unknown" and standard().find(f"std::{name}"):
             answer = NOT_CHECKED  # ``time::Duration`` where ``use std::time`` is left out
         self.report.add(node, name, answer)
@@ -288,7 +285,6 @@ class _Calls:
     Args:
         resolver: resolves its names.
         expressions: the types of its expressions.
-        traits: the traits that it has in scope.
         paths: looks up its paths.
         report: where findings go.
     """
@@ -297,13 +293,11 @@ class _Calls:
         self,
         resolver: Resolver,
         expressions: Expressions,
-        traits: TraitsInScope,
         paths: Paths,
         report: _Report,
     ) -> None:
         self._resolver = resolver
         self._expressions = expressions
-        self._traits = traits
         self._paths = paths
         self._report = report
 
@@ -339,7 +333,7 @@ class _Calls:
         if given == wanted or self._paths.members.ambiguous(found):
             return
         name = found.path.rpartition("::")[2]
-        if not by_path and self._traits.may_bring(name):
+        if not by_path and self._resolver.may_bring(name):
             return  # a trait in scope may have one of the same name
         message = f"{found.path} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
         if not is_standard(found.path):  # signatures of the standard library have no names
@@ -367,13 +361,13 @@ class _Calls:
             if self._absent(owner, item, name):
                 unknown = self._unknown(item, name, whole)
                 # Statements alone may lack the import of a trait that extends a common type.
-                doubt = is_standard(item.path) and not self._traits.complete
+                doubt = is_standard(item.path) and not self._resolver.complete
                 answer = answer if doubt and not unknown.suggestions else unknown
             self._report.add(field, whole, answer)
 
     def _absent(self, owner: Type, item: Found, name: str) -> bool:
         """Tell whether it is certain that a value has no method of a name."""
-        if self._traits.may_bring(name) or not self._paths.members.lacks(item, name):
+        if self._resolver.may_bring(name) or not self._paths.members.lacks(item, name):
             return False
         pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.crate_names import FUNCTIONS, TYPES, Found
-from docstow.languages.rust.check.paths import ByTrait, Paths
+from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import Segments, segments, text_of
 from docstow.languages.rust.check.std import (
@@ -86,13 +86,11 @@ class Expressions:
     Args:
         resolver: resolves its names.
         paths: looks up its paths.
-        by_trait: tells whether a trait in scope may bring a name.
     """
 
-    def __init__(self, resolver: Resolver, paths: Paths, by_trait: ByTrait) -> None:
+    def __init__(self, resolver: Resolver, paths: Paths) -> None:
         self._resolver = resolver
         self._paths = paths
-        self._by_trait = by_trait
         self._types: dict[int, Type | None] = {}
 
     def annotated(self, node: Node, depth: int = 0) -> Type | None:
@@ -259,7 +257,7 @@ class Expressions:
         item = item_of(owner)
         found = self._paths.members.method(item, name) if item is not None else None
         own = found is None or found.parent == owner.name
-        return found if own or not self._by_trait(name) else None
+        return found if own or not self._resolver.may_bring(name) else None
 
 
 def _builtin(node: Node) -> Type | None:

@@ -17,7 +17,7 @@ _MOST_GLOBS = 40
 
 
 class Resolver:
-    """Resolves the names of one piece of code.
+    """Resolves the names of one piece of code, and knows the traits that it imports.
 
     Absolute paths begin with the crate's name; what is not certain resolves to None.
 
@@ -29,6 +29,21 @@ class Resolver:
     def __init__(self, scope: Scope, paths: Paths) -> None:
         self._scope = scope
         self._paths = paths
+        #: Names that traits in scope bring.
+        self._trait_names: set[str] = set()
+        #: Whether a trait with unknown members is in scope.
+        self._anything = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the code has whole items, and not statements alone."""
+        return self._scope.complete
+
+    def may_bring(self, name: str) -> bool:
+        """Tell whether a trait in scope may bring a name to types that do not have it."""
+        if name in self._scope.declared or not self._has_imports:
+            return True  # the imports that the code needs are left out
+        return self._looked and (self._anything or name in self._trait_names)
 
     def is_defined(self, name: str) -> bool:
         """Tell whether the code declares or imports a name."""
@@ -122,35 +137,8 @@ class Resolver:
                 return None
         return list(found)
 
-
-class TraitsInScope:
-    """The traits that one piece of code imports.
-
-    Args:
-        scope: the names that the code imports and declares.
-        paths: looks up its paths.
-    """
-
-    def __init__(self, scope: Scope, paths: Paths) -> None:
-        self._scope = scope
-        self._paths = paths
-        self._names: set[str] = set()
-        #: Whether a trait with unknown members is in scope.
-        self._anything = False
-
-    @property
-    def complete(self) -> bool:
-        """Whether the code has whole items, and not statements alone."""
-        return self._scope.complete
-
-    def may_bring(self, name: str) -> bool:
-        """Tell whether a trait in scope may bring a name to types that do not have it."""
-        if name in self._scope.declared or not self._imports:
-            return True  # the imports that the code needs are left out
-        return self._looked and (self._anything or name in self._names)
-
     @cached_property
-    def _imports(self) -> bool:
+    def _has_imports(self) -> bool:
         """Whether the code seems to have all of its imports."""
         return bool(self._scope.leaves or self._scope.complete) and self._scope.closed
 
@@ -179,12 +167,12 @@ class TraitsInScope:
         self._anything |= not found
         for each in found:
             if each.kind == "trait":
-                self._names |= each.names.titles_below(each.path)
+                self._trait_names |= each.names.titles_below(each.path)
             elif each.kind == "re-export":
                 self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
 
     def _add_standard(self, path: Segments) -> None:
-        self._names |= std_traits().get(path[-1], frozenset())
+        self._trait_names |= std_traits().get(path[-1], frozenset())
         if "os" in path and path[-1] not in std_traits():
             self._anything = True  # other machines have traits that are not known here
 
@@ -193,8 +181,8 @@ class TraitsInScope:
         if absolute is None:
             self._anything = True
         elif absolute[0] in KNOWN:
-            self._names |= {name for members in std_traits().values() for name in members}
+            self._trait_names |= {name for members in std_traits().values() for name in members}
         else:
             names = self._paths.crate(absolute[0])
             self._anything |= names is None
-            self._names |= names.trait_members if names is not None else set()
+            self._trait_names |= names.trait_members if names is not None else set()

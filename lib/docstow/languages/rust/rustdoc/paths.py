@@ -31,10 +31,20 @@ MOST_VISITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A name in a module; :class:`Place` explains the members."""
+class Place:
+    """One public path of an item.
 
-    name: str
+    Attributes:
+        path: what a user writes; the bare name among the names of a module.
+        target: the item's id; for an item of another crate the id of the ``use`` that names it.
+        foreign: whether the item belongs to another crate.
+        through: ids of the modules and ``use`` items on the way, whose conditions apply.
+        use: the ``use`` item at this place; None where the item itself stands here.
+        renamed: whether a ``use`` on the way gives a new name, to the item or a module.
+        has_page: whether rustdoc's HTML has a page of the item at this place.
+    """
+
+    path: str
     target: Id
     foreign: bool = False
     through: tuple[Id, ...] = ()
@@ -43,7 +53,7 @@ class Entry:
     has_page: bool = True
 
 
-Table = dict[tuple[str, str], Entry]
+Table = dict[tuple[str, str], Place]
 
 
 class ModuleNames:
@@ -102,7 +112,7 @@ class ModuleNames:
                 entry = self._entry(module, item_id, item)
                 if entry is not None:
                     for namespace in self._namespaces(entry):
-                        table.setdefault((entry.name, namespace), entry)
+                        table.setdefault((entry.path, namespace), entry)
             pending += [each.target for each in table.values() if self.is_module(each)]
             pending += [target for target, _ in self._globs[module]]
 
@@ -110,10 +120,10 @@ class ModuleNames:
         for item_id in self.file.inner(self.file.index[enum], schema.EnumInner).variants:
             item = self.file.index.get(item_id)
             if item is not None and item.name:
-                entry = Entry(item.name, item_id, has_page=False)
+                entry = Place(item.name, item_id, has_page=False)
                 table[item.name, _TYPES] = table[item.name, _VALUES] = entry
 
-    def _entry(self, module: Id, item_id: Id, item: Item) -> Entry | None:
+    def _entry(self, module: Id, item_id: Id, item: Item) -> Place | None:
         """Return what an item of a module adds to its names; globs are collected instead."""
         kind = self.file.kind(item)
         if kind == "use":
@@ -126,7 +136,7 @@ class ModuleNames:
             return self._extern_crate(item_id, item)
         if kind == "impl" or not item.name:
             return None
-        return Entry(item.name, item_id)
+        return Place(item.name, item_id)
 
     def _add_glob(self, module: Id, item_id: Id, use: schema.Use) -> None:
         target, _, through = self._follow(item_id, use)
@@ -136,7 +146,7 @@ class ModuleNames:
         elif item is None:
             self.foreign_globs[module][through[-1]] = None
 
-    def _use_entry(self, item_id: Id, use: schema.Use) -> Entry:
+    def _use_entry(self, item_id: Id, use: schema.Use) -> Place:
         target, last, through = self._follow(item_id, use)
         attributes = " ".join(str(each) for each in self.file.attrs(self.file.index[item_id]))
         foreign = target is None or self.file.local(target) is None
@@ -148,8 +158,8 @@ class ModuleNames:
         else:
             name = (self.file.index[target].name if target is not None else None) or ""
             inlined = "(inline" in attributes or target not in self.direct
-        return Entry(
-            name=use.name,
+        return Place(
+            path=use.name,
             target=last if target is None or foreign else target,
             foreign=foreign,
             through=through,
@@ -171,11 +181,11 @@ class ModuleNames:
             chain.append(use.id)
             use = following
 
-    def _extern_crate(self, item_id: Id, item: Item) -> Entry | None:
+    def _extern_crate(self, item_id: Id, item: Item) -> Place | None:
         inner = self.file.inner(item, schema.ExternCrate)
         crates = {each.name for each in self.file.crate.external_crates.values()}
         name = inner.name if inner.rename in crates or inner.rename is None else inner.rename
-        return Entry(
+        return Place(
             item.name or name,
             item_id,
             foreign=True,
@@ -185,7 +195,7 @@ class ModuleNames:
             has_page=False,
         )
 
-    def _namespaces(self, entry: Entry) -> tuple[str, ...]:
+    def _namespaces(self, entry: Place) -> tuple[str, ...]:
         if not entry.foreign:
             item = self.file.index[entry.target]
             kind = self.file.kind(item)
@@ -199,7 +209,7 @@ class ModuleNames:
         summary = self.file.paths.get(target) if target is not None else None
         return _NAMESPACES.get(summary.kind, (_TYPES,)) if summary is not None else (_TYPES,)
 
-    def is_module(self, entry: Entry) -> bool:
+    def is_module(self, entry: Place) -> bool:
         """Tell whether the entry is a module of this crate."""
         if entry.foreign:
             return False
@@ -222,7 +232,7 @@ class ModuleNames:
                     self.foreign_globs[module].update(dict.fromkeys(missing))
                     changed = changed or bool(missing)
 
-    def _through(self, entry: Entry, module: Id, way: tuple[Id, ...]) -> Entry:
+    def _through(self, entry: Place, module: Id, way: tuple[Id, ...]) -> Place:
         """Return the entry as a glob shows it; rustdoc inlines only what a private module hides."""
         hidden = module not in self.direct
         return replace(
@@ -239,29 +249,6 @@ class ModuleNames:
 def _has_constructor(struct: schema.StructInner) -> bool:
     """Tell whether a struct is a value as well: unit and tuple structs are."""
     return isinstance(struct.kind, str) or struct.kind.plain is None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One public path of an item.
-
-    Attributes:
-        path: what a user writes.
-        target: the item's id; for an item of another crate the id of the ``use`` that names it.
-        foreign: whether the item belongs to another crate.
-        through: ids of the modules and ``use`` items on the way, whose conditions apply.
-        use: the ``use`` item at this place; None where the item itself stands here.
-        renamed: whether a ``use`` on the way gives a new name, to the item or a module.
-        has_page: whether rustdoc's HTML has a page of the item at this place.
-    """
-
-    path: str
-    target: Id
-    foreign: bool = False
-    through: tuple[Id, ...] = ()
-    use: Id | None = None
-    renamed: bool = False
-    has_page: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,12 +310,10 @@ def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
         inside = (*here.through, here.target)
         view.globs += [ForeignGlob(here.path, use) for use in names.foreign_globs[here.target]]
         for entry in dict.fromkeys(names.tables[here.target].values()):
-            place = Place(
-                path=f"{here.path}::{entry.name}",
-                target=entry.target,
-                foreign=entry.foreign,
+            place = replace(
+                entry,
+                path=f"{here.path}::{entry.path}",
                 through=inside + entry.through,
-                use=entry.use,
                 renamed=here.renamed or entry.renamed,
                 has_page=here.has_page and entry.has_page,
             )
@@ -344,7 +329,7 @@ def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
     return view
 
 
-def _foreign_key(file: RustdocFile, entry: Entry) -> Id:
+def _foreign_key(file: RustdocFile, entry: Place) -> Id:
     item = file.index[entry.target]
     if file.kind(item) != "use":
         return entry.target

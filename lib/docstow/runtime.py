@@ -54,7 +54,7 @@ from docstow.store.usage import UsageMarks
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from docstow.embedding import Choice, Embedder
+    from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.ingest.collections import Collections
     from docstow.ingest.crates import CrateTask, RustdocFiles
@@ -108,6 +108,7 @@ class Runtime:
         upstreams: everything outside.
         projects: the projects whose packages may be looked into.
         policy: who may call over HTTP, and what.
+        models: opens and fetches models.
     """
 
     def __init__(self, settings: Settings, folder: Path | None = None) -> None:
@@ -132,7 +133,7 @@ class Runtime:
                 probe(self.store)
         tokens = settings.auth.replace(",", " ").split()
         self.policy = auth.parse(tokens, exposed=settings.host not in LOOPBACK)
-        self._models = Models(settings, self.upstreams.fetcher, f"{self._cache_folder}-models")
+        self.models = Models(settings, self.upstreams.fetcher, f"{self._cache_folder}-models")
         usage = UsageMarks(self.store)
         self._closing.callback(usage.close)
         blobs = BlobCache(self._cache_folder, settings.cache_bytes)
@@ -197,14 +198,10 @@ class Runtime:
     @property
     def embedder(self) -> Embedder:
         """The model that texts and queries are embedded with."""
-        return self._models.embedder
+        return self.models.embedder
 
     def _open_embedder(self) -> Embedder:
         return self.embedder
-
-    def fetch_model(self, chosen: Choice, into: Path | None = None) -> Path:
-        """Return the folder of a model of the hub, fetched if it is not there."""
-        return self._models.fetch(chosen, into)
 
     def warm_up(self) -> None:
         """Load what a first search needs, for a process of which copies are started later."""

@@ -40,7 +40,7 @@ class Counting:
 def opened(folder: Path, **flags: str) -> tuple[Runtime, Counting]:
     settings = {"store": str(folder / "store"), "cache": str(folder / "cache")} | flags
     runtime, model = Runtime(load(settings, {})), Counting()
-    runtime._models.__dict__["embedder"] = model
+    runtime.models.__dict__["embedder"] = model
     return runtime, model
 
 

@@ -87,7 +87,7 @@ def test_words_answer_until_the_vectors_are_made_anew(
 
     runtime = opened(after)
     gated = Gated(runtime.embedder)
-    runtime._models.__dict__["embedder"] = gated
+    runtime.models.__dict__["embedder"] = gated
     found = search(runtime)
     assert found["snapshot"] == old.id
     assert "the embedding model has changed: words alone are searched" in found["notice"]

@@ -147,7 +147,7 @@ def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
     chosen = parse_choice(options.id, runtime.settings.model_precision)
     if chosen.kind != "hub":
         raise InvalidParameter("ID", f"{options.id} is no model of the hub; give OWNER/NAME")
-    print(runtime.fetch_model(chosen, options.into))
+    print(runtime.models.fetch(chosen, options.into))
     return 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from docstow.core.settings import load
 from docstow.languages.projects import Projects
-from docstow.languages.python.checking import PythonResolver
+from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript.checking import NodeResolver
 from docstow.runtime import Runtime

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from docstow.languages.python import check as python_code
-from docstow.languages.python.checking import PythonResolver
+from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.rust import check as rust_code
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.typescript import check as javascript_code

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from docstow.languages.python import check as python_code
-from docstow.languages.python import stdlib as python_standard
-from docstow.languages.python.checking import PythonResolver, StandardLibrary
+from docstow.languages.python.resolver import (
+    NEWEST,
+    OLDEST,
+    PythonResolver,
+    StandardLibrary,
+    standard_surface,
+    stub_folder,
+)
 from docstow.languages.shared.findings import Finding
 from docstow.languages.shared.project import Environment, Scan
 from docstow.languages.shared.sandbox import Boundary
@@ -133,18 +139,18 @@ def test_modules_of_the_project_hide_those_of_python(tmp_path: Path) -> None:
 
 def test_stubs_speak_of_the_versions_that_are_told_apart() -> None:
     """A newer library of stubs may speak of others: then the constants are to be changed."""
-    folder = python_standard.stub_folder()
+    folder = stub_folder()
     assert folder is not None
     text = "\n".join(each.read_text("utf-8") for each in folder.rglob("*.pyi"))
     told = {
         int(part.split(")")[0].split(",")[0]) for part in text.split("version_info >= (3, ")[1:]
     }
-    assert min(told) == python_standard.OLDEST[1] + 1
-    assert max(told) == python_standard.NEWEST[1]
+    assert min(told) == OLDEST[1] + 1
+    assert max(told) == NEWEST[1]
 
 
 def test_every_module_of_this_python_is_known() -> None:
-    surface = python_standard.standard(".".join(map(str, sys.version_info[:3])))
+    surface = standard_surface(".".join(map(str, sys.version_info[:3])))
     assert surface is not None
     absent = {name for name in sys.stdlib_module_names if not surface.has_module(name)}
     shown = {name for name in absent if not name.startswith("_")}

@@ -18,7 +18,7 @@ from check_environment import scanned
 from docstow.core.errors import InvalidParameter
 from docstow.core.settings import load as settings
 from docstow.languages.python import check as python_code
-from docstow.languages.python.checking import PythonResolver
+from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript import check as javascript_code

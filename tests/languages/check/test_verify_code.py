@@ -11,7 +11,7 @@ import pytest
 from docstow.core.errors import InvalidParameter
 from docstow.languages.projects import Projects
 from docstow.languages.python import check as python_code
-from docstow.languages.python.checking import PythonResolver
+from docstow.languages.python.resolver import PythonResolver
 from docstow.runtime import Runtime
 from docstow.tools import Toolbox, verify_code
 from docstow.tools.verify_code import language_of

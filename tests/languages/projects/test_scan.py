@@ -16,7 +16,7 @@ import pytest
 from docstow.core.errors import EnvironmentNotFound
 from docstow.core.language_names import folded
 from docstow.languages.projects.scan import scan
-from docstow.languages.python.import_names import import_names
+from docstow.languages.python.environment import import_names
 from docstow.languages.shared.project import Scan
 from docstow.languages.shared.scanning import ScanCache
 from paths import SUPPORT

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from docstow.core.errors import EnvironmentNotFound
 from docstow.languages.go.scanning import read_go_mod, read_go_sum
 from docstow.languages.projects.scan import scan
-from docstow.languages.python import lockfiles as locked_python
 from docstow.languages.python import manifests
 from docstow.languages.rust.scanning import read_cargo_lock
 from docstow.languages.shared.project import Locked, Scan
@@ -315,14 +314,14 @@ UNSAID = [("@s/beta", "2.0.0", False), ("alpha", "1.2.3", False)]
     ("read", "text", "expected"),
     [
         (
-            locked_python.uv,
+            manifests.parse_uv_lock,
             UV,
             [("alpha", "1.2.3", True), ("beta", "2.0.0", True), ("gamma", "3", False)],
         ),
-        (locked_python.poetry, POETRY, [("alpha", "1.2.3", False)]),
-        (locked_python.pylock, PYLOCK, [("alpha", "1.2.3", False)]),
-        (locked_python.pipenv, PIPFILE_LOCK, [("alpha", "1.2.3", False)]),
-        (locked_python.requirements, REQUIREMENTS, [("alpha", "1.2.3", False), ("c", "4", False)]),
+        (manifests.parse_poetry_lock, POETRY, [("alpha", "1.2.3", False)]),
+        (manifests.parse_pylock, PYLOCK, [("alpha", "1.2.3", False)]),
+        (manifests.parse_pipfile_lock, PIPFILE_LOCK, [("alpha", "1.2.3", False)]),
+        (manifests.parse_pins, REQUIREMENTS, [("alpha", "1.2.3", False), ("c", "4", False)]),
         (locked_node.parse_npm, NPM_1, [("alpha", "1.2.3", False), ("beta", "2.0.0", False)]),
         (
             locked_node.parse_npm,
@@ -416,26 +415,34 @@ def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> 
     ("read", "text", "expected"),
     [
         (
-            manifests.setup_cfg,
+            manifests.parse_setup_cfg,
             "[options]\ninstall_requires =\n  alpha>1\n  B_eta ; x\n",
             {"alpha", "b-eta"},
         ),
-        (manifests.setup_cfg, "[options.extras_require]\nx = alpha\n  beta\n", {"alpha", "beta"}),
-        (manifests.pipfile, '[packages]\nalpha = "*"\n[requires]\npython = "3"\n', {"alpha"}),
-        (manifests.requirements, "alpha==1  # via -r in.txt\nbeta==1  # via alpha\n", {"alpha"}),
         (
-            manifests.requirements,
+            manifests.parse_setup_cfg,
+            "[options.extras_require]\nx = alpha\n  beta\n",
+            {"alpha", "beta"},
+        ),
+        (manifests.parse_pipfile, '[packages]\nalpha = "*"\n[requires]\npython = "3"\n', {"alpha"}),
+        (
+            manifests.parse_requirements,
+            "alpha==1  # via -r in.txt\nbeta==1  # via alpha\n",
+            {"alpha"},
+        ),
+        (
+            manifests.parse_requirements,
             "alpha\n./local\nhttps://x/y.whl\n-e .\nbeta @ file:///x\n",
             {"alpha", "beta"},
         ),
         (
-            manifests.environment_yml,
+            manifests.parse_environment_yml,
             "name: x\ndependencies:\n  - python=3.12\n  - c::alpha=1\n  - pip:\n    - beta>2\n",
             {"alpha", "beta"},
         ),
         (read_dependencies, '\ufeff{"devDependencies": {"@s/beta": "1"}}', {"@s/beta"}),
         (
-            manifests.pyproject,
+            manifests.parse_pyproject,
             '[tool.pdm.dev-dependencies]\nx = ["alpha"]\n[tool.uv]\ndev-dependencies = ["beta"]\n',
             {"alpha", "beta"},
         ),
@@ -448,11 +455,11 @@ def test_a_manifest_of_each_form(
 
 
 FORMS: list[tuple[Callable[[str], object], str]] = [
-    (locked_python.uv, UV),
-    (locked_python.poetry, POETRY),
-    (locked_python.pylock, PYLOCK),
-    (locked_python.pipenv, PIPFILE_LOCK),
-    (locked_python.requirements, REQUIREMENTS),
+    (manifests.parse_uv_lock, UV),
+    (manifests.parse_poetry_lock, POETRY),
+    (manifests.parse_pylock, PYLOCK),
+    (manifests.parse_pipfile_lock, PIPFILE_LOCK),
+    (manifests.parse_pins, REQUIREMENTS),
     (locked_node.parse_npm, NPM_1),
     (locked_node.parse_npm, NPM_3),
     (locked_node.parse_pnpm, PNPM_5),
@@ -463,9 +470,9 @@ FORMS: list[tuple[Callable[[str], object], str]] = [
     (read_go_mod, GO_MOD),
     (read_go_sum, "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:y=\n"),
     (read_cargo_lock, CARGO_LOCK),
-    (manifests.pyproject, UV),
-    (manifests.setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
-    (manifests.pipfile, '[packages]\nalpha = "*"\n'),
+    (manifests.parse_pyproject, UV),
+    (manifests.parse_setup_cfg, "[options]\ninstall_requires =\n  alpha>1\n"),
+    (manifests.parse_pipfile, '[packages]\nalpha = "*"\n'),
     (read_dependencies, NPM_3),
 ]
 

@@ -20,7 +20,7 @@ from docstow.core.model import Document
 from docstow.core.settings import load
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.languages.projects.packages import collect_documents
-from docstow.languages.python.reading import READING
+from docstow.languages.python.documents import READING
 from docstow.languages.shared.project import choose_version
 from docstow.runtime import Runtime
 from paths import SUPPORT

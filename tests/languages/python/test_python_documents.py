@@ -9,8 +9,8 @@ import pytest
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import Document
+from docstow.languages.python.diff import Breakage, breaking_changes
 from docstow.languages.python.documents import documents
-from docstow.languages.python.griffe_diff import Breakage, breaking_changes
 from python_environment import Surfaces
 
 

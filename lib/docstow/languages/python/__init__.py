@@ -12,8 +12,8 @@ PYTHON = Language(
     fences={".py": "python", ".pyi": "python"},
     scanning=deferred("docstow.languages.python.scanning:SCANNING"),
     texts=deferred("docstow.languages.python.texts:TEXTS"),
-    reading=deferred("docstow.languages.python.reading:READING"),
-    checking=deferred("docstow.languages.python.checking:CHECKING"),
-    comparing=deferred("docstow.languages.python.comparing:COMPARING"),
+    reading=deferred("docstow.languages.python.documents:READING"),
+    checking=deferred("docstow.languages.python.resolver:CHECKING"),
+    comparing=deferred("docstow.languages.python.diff:COMPARING"),
     examples=("python", "py", "python3", "pycon"),
 )

@@ -1,4 +1,4 @@
-"""The public surface of a Python package as documents to be searched.
+"""How installed Python packages are read: documents of their public surface, and their imports.
 
 Each definition has one document, under its shortest public path, which may be that of a class that
 inherits it.
@@ -9,13 +9,17 @@ from __future__ import annotations
 import email
 import email.message
 import heapq
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.language import ModuleGraph, Reading
+from docstow.languages.shared.project import Package, Scan
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
@@ -27,6 +31,13 @@ _ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source
 _OWNERS = frozenset({"module", "class", "enum"})
 #: Modules of a package's own tests.
 _TESTS = frozenset({"tests", "conftest"})
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<of>\.*[\w.]*)[ \t]+import[ \t]*"
+    r"(?:\((?P<many>[^)]*)\)|(?P<some>[^#\n\\]*))"
+    r"|import[ \t]+(?P<plain>[\w., \t]+))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"#[^\n]*")
 
 
 def documents(surface: PythonSurface) -> Iterator[Document]:
@@ -190,3 +201,102 @@ def _documentation_url(metadata: email.message.Message) -> str:
     by_label = {label.strip().lower(): url.strip() for label, _, url in pairs}
     known = (by_label[each] for each in _ADDRESSES if each in by_label)
     return next(known, "") or metadata.get("Home-page", "") or next(iter(by_label.values()), "")
+
+
+def _open_surfaces(scan: Scan) -> Callable[[Package], PythonSurface]:
+    """Return what opens the surfaces of a project's packages, each once."""
+    opened: dict[str, PythonSurface] = {}
+
+    def open_surface(package: Package) -> PythonSurface:
+        key = f"{package.files_root} {package.name}"
+        if key not in opened:
+            opened[key] = PythonSurface(package, scan.boundary, open_sibling)
+        return opened[key]
+
+    def open_sibling(name: str) -> PythonSurface | None:
+        package = scan.importing(name, "python")
+        if package is None or not package.installed or package.files_root is None:
+            return None
+        return open_surface(package)
+
+    return open_surface
+
+
+def _imported_names(text: str, module: str, *, package: bool) -> Iterator[str]:
+    """Yield dotted names of what is imported, and of names that may be modules, absolute."""
+    base = module.split(".") if package else module.split(".")[:-1]
+    for found in _IMPORTS.finditer(text):
+        if found["plain"]:
+            yield from (part.split()[0] for part in found["plain"].split(",") if part.split())
+            continue
+        name = found["of"]
+        level = len(name) - len(name.lstrip("."))
+        above = base[: len(base) - level + 1] if level else []
+        source = ".".join([*above, *([name[level:]] if name[level:] else [])])
+        if source:
+            yield source
+        inner = _COMMENT.sub("", found["many"] or found["some"] or "")
+        for part in inner.split(","):
+            if part.split() and part.split()[0].isidentifier():
+                yield f"{source}.{part.split()[0]}"
+
+
+def _modules(files: Iterable[str]) -> dict[str, str]:
+    modules: dict[str, str] = {}
+    for each in files:
+        stem, _, suffix = each.rpartition(".")
+        if suffix in {"py", "pyi"}:
+            name = stem.removesuffix("/__init__").replace("-stubs", "").replace("/", ".")
+            if suffix == "py" or name not in modules:
+                modules[name] = each
+    return modules
+
+
+def _imports(text: str, module: str, path: str, modules: Mapping[str, str]) -> Iterator[str]:
+    del modules
+    return _imported_names(text, module, package="/__init__.py" in path)
+
+
+def _module_of(target: str, modules: Mapping[str, str]) -> str:
+    while target and target not in modules:
+        target = target.rpartition(".")[0]
+    return target
+
+
+def _starts(package: Package, root: Path) -> list[Path]:
+    """Return where a package's files begin; ``site-packages`` is others' too."""
+    found = []
+    for name in package.import_names:
+        place = root.joinpath(*name.split("."))
+        stubs = root / f"{name}-stubs"
+        modules = [place.with_name(f"{place.name}{suffix}") for suffix in (".pyi", ".py")]
+        found += [each for each in (place, stubs) if each.is_dir()]
+        found += [each for each in modules if each.is_file()]
+    return found
+
+
+def _owns(package: Package, path: str) -> bool:
+    for name in package.import_names:
+        place = name.replace(".", "/")
+        beside = (f"{place}.py", f"{place}.pyi")
+        if path in beside or path == place or path.startswith((f"{place}/", f"{name}-stubs/")):
+            return True
+    return False
+
+
+READING = Reading(
+    reader="python/3",
+    surfaces=_open_surfaces,
+    documents=documents,
+    graph=ModuleGraph(
+        separator=".",
+        modules=_modules,
+        imports=_imports,
+        module_of=_module_of,
+        outside=lambda target: target.split(".")[0],
+        own=lambda package: {each.split(".")[0] for each in package.import_names},
+    ),
+    starts=_starts,
+    owns=_owns,
+    by_definition=True,
+)

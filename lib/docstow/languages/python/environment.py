@@ -1,29 +1,46 @@
-"""The distributions of a Python environment, from the metadata that installers wrote.
+"""The distributions of a Python environment, from what installers wrote: metadata, lists of files.
 
-No code of a package is run.
+No code of a package is run: path files and finders of editable distributions are read as text.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import csv
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden
 from docstow.core.language_names import folded
-from docstow.languages.python.editable import find_checkout, offered_names
-from docstow.languages.python.import_names import import_names, path_files, record_paths
 from docstow.languages.shared.project import Package, Problem
 from docstow.languages.shared.sandbox import Boundary, shown
 from docstow.languages.shared.scanning import ScanCache
+from docstow.text.python_ast import try_parse_module
 
 _LARGEST_METADATA = 4 * 1024 * 1024
 _LARGEST_RECORD = 32 * 1024 * 1024
 _LONGEST_SUMMARY = 300
 #: The name of a distribution, in letters of any alphabet, as private registries allow.
 _DISTRIBUTION_NAME = re.compile(r"\w(?:[\w.-]*\w)?")
+_DEEPEST_NAMESPACE = 3
+_MOST_NAMESPACES = 40
+#: Folders that some distributions install beside their package by mistake.
+_STRAY = frozenset(
+    ("test", "tests", "doc", "docs", "example", "examples", "benchmarks", "scripts", "tools")
+)
+#: Names in a checkout that are no part of what it offers.
+_NOT_OFFERED = _STRAY | frozenset(
+    ("setup", "conftest", "noxfile", "tasks", "fabfile", "manage", "build", "dist")
+)
+_MODULE_SUFFIXES = (".py", ".pyi", ".so", ".pyd")
+_MOST_IMPORT_NAMES = 40
+_DEEPEST_IMPORT_NAME = 5
 
 
 class Site:
@@ -124,7 +141,7 @@ class Site:
             try:
                 root = self._boundary.inside(Path(place))
                 # A checkout changes without its installation.
-                names = names or offered_names(root, fact["name"], self._memory.watch)
+                names = names or _offered_names(root, fact["name"], self._memory.watch)
                 self._memory.watch(root)
                 if not root.is_dir():
                     problem = "its checkout is not there; install it again"
@@ -156,14 +173,14 @@ class Site:
         paths: Sequence[str] = ()
         try:
             record = self._boundary.read(info / "RECORD", most=_LARGEST_RECORD)
-            paths = tuple(record_paths(record.decode("utf-8", "replace")))
+            paths = tuple(_record_paths(record.decode("utf-8", "replace")))
         except DocstowError:
             fact["problem"] = "it has no RECORD that can be read: half installed; install it again"
         namespaces = self._lines(info / "namespace_packages.txt")
         names = import_names(paths, fact["name"], namespaces)
         if not paths:
             names = tuple(self._lines(info / "top_level.txt"))
-        found = find_checkout(self._folder, path_files(paths), info, self._boundary)
+        found = _find_checkout(self._folder, _path_files(paths), info, self._boundary)
         # Other distributions write .pth files, too, to run code when Python starts.
         if found and (not names or (info / "direct_url.json").is_file()):
             fact["checkout"], names = found[0], tuple(found[1])
@@ -263,3 +280,225 @@ def _metadata_fields(text: str) -> Iterator[tuple[str, str]]:
         if colon and not line[:1].isspace() and name.lower() not in seen:
             seen.add(name.lower())
             yield name.lower(), value.strip()
+
+
+def _find_checkout(
+    site: Path, files: Sequence[str], info: Path | None, boundary: Boundary
+) -> tuple[str, list[str]] | None:
+    """Return the folder of an editable distribution's import names, and those names.
+
+    Args:
+        site: ``site-packages``.
+        files: names of its ``.pth`` files and finders.
+        info: its ``.dist-info``.
+        boundary: what may be opened.
+
+    Returns:
+        The folder, absolute but not yet known to be inside the boundary. No names stand for all
+        of the folder's. The folder is empty where names are mapped to folders with other names.
+        None if the distribution is not editable.
+    """
+    for name in files:
+        text = _read_text(site / name, boundary)
+        mapped = _literal_mapping(text) if name.endswith(".py") else {}
+        if mapped:
+            return _common_root(mapped) or ("", list(mapped))
+        if name.endswith(".pth"):
+            for line in text.splitlines():
+                place = line.strip()
+                if place and not place.startswith(("#", "import ", "import\t")):
+                    return os.path.normpath(site / place), []
+    url = _direct_url(info, boundary) if info is not None else ""
+    return (_source_folder(Path(url), boundary), []) if url else None
+
+
+def _offered_names(
+    folder: Path, distribution: str, watch: Callable[[Path], None] = lambda _: None
+) -> tuple[str, ...]:
+    """Return the import names of a checkout's folder, the distribution's own first.
+
+    Without modules of its own, these are the modules in its namespaces.
+
+    Args:
+        folder: of the checkout.
+        distribution: its name.
+        watch: is called with each folder that the result depends on.
+    """
+    found, others = _list_folder(folder, _NOT_OFFERED, watch)
+    for _ in range(_DEEPEST_NAMESPACE):
+        if found:
+            break
+        below = {
+            name: _list_folder(folder.joinpath(*name.split(".")), (), watch)
+            for name in others[:_MOST_NAMESPACES]
+        }
+        found = [f"{name}.{each}" for name, (some, _) in below.items() for each in some]
+        others = [f"{name}.{each}" for name, (_, more) in below.items() for each in more]
+    return tuple(sorted(found, key=lambda each: (folded(each) != folded(distribution), each)))
+
+
+def _list_folder(
+    folder: Path, skipped: Collection[str], watch: Callable[[Path], None]
+) -> tuple[list[str], list[str]]:
+    """Return the modules and packages of a folder, and its folders that are no packages."""
+    found: list[str] = []
+    others: list[str] = []
+    watch(folder)
+    with contextlib.suppress(OSError), os.scandir(folder) as listed:
+        for entry in listed:
+            stem = (
+                entry.name.partition(".")[0]
+                if entry.name.endswith(_MODULE_SUFFIXES)
+                else entry.name
+            )
+            if stem in skipped or not stem.isidentifier():
+                continue
+            if stem != entry.name:
+                found.append(stem)
+            elif entry.is_dir(follow_symlinks=False):
+                watch(Path(entry.path))
+                (found if _is_package(Path(entry.path)) else others).append(stem)
+    return sorted(set(found)), sorted(others)
+
+
+def _source_folder(folder: Path, boundary: Boundary) -> str:
+    """Return the folder of a checkout's packages: itself, or its ``src``."""
+    with contextlib.suppress(DocstowError, OSError):
+        if boundary.inside(folder / "src").is_dir():
+            return str(folder / "src")
+    return str(folder)
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / f"__init__{end}").is_file() for end in (".py", ".pyi"))
+
+
+def _common_root(mapped: dict[str, str]) -> tuple[str, list[str]] | None:
+    """Return the folder in which the first mapped name lies, and all names that lie there."""
+    roots: dict[str, list[str]] = {}
+    for name, place in mapped.items():
+        parts = name.split(".")
+        path = Path(re.sub(r"([/\\]__init__)?\.pyi?$", "", place))
+        if path.parts[-len(parts) :] == tuple(parts):
+            roots.setdefault(str(path.parents[len(parts) - 1]), []).append(name)
+    return next(iter(roots.items()), None)
+
+
+def _literal_mapping(text: str) -> dict[str, str]:
+    """Return the names and paths that a finder has as a literal."""
+    tree = try_parse_module(text)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Dict) and node.keys:
+            try:
+                value = ast.literal_eval(node)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if all(isinstance(each, str) for pair in value.items() for each in pair) and all(
+                Path(at).is_absolute() for at in value.values()
+            ):
+                return dict(value)
+    return {}
+
+
+def _direct_url(info: Path, boundary: Boundary) -> str:
+    try:
+        read = json.loads(_read_text(info / "direct_url.json", boundary) or "{}")
+        if not read.get("dir_info", {}).get("editable"):
+            return ""
+        parts = urlsplit(read["url"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return ""
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = unquote(parts.path)
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+def _read_text(path: Path, boundary: Boundary) -> str:
+    try:
+        return boundary.read(path, most=1024 * 1024).decode("utf-8", "replace")
+    except DocstowError:
+        return ""
+
+
+def _record_paths(text: str) -> Iterator[str]:
+    """Yield the paths of a ``RECORD``, relative to ``site-packages``."""
+    for line in text.splitlines():
+        if line.startswith('"'):
+            yield from (row[0] for row in csv.reader([line]) if row)
+        elif line:
+            yield line.partition(",")[0]
+
+
+def import_names(
+    paths: Iterable[str], distribution: str, namespaces: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return top-level names, the distribution's own first; of namespaces the names below them.
+
+    Args:
+        paths: of installed files.
+        distribution: its name.
+        namespaces: dotted names that it declares to be shared.
+    """
+    packages: set[tuple[str, ...]] = set()
+    inner: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for path in paths:
+        if not path.endswith(_MODULE_SUFFIXES):
+            continue
+        *folders, last = path.split("/")
+        stem = last.partition(".")[0]
+        parts = (*folders, stem)
+        if len(parts) > _DEEPEST_IMPORT_NAME + 1 or not _is_importable(parts):
+            continue
+        if stem == "__init__":
+            packages.add(tuple(folders))
+            parts = tuple(folders)
+        for end in range(1, len(parts) + 1):
+            inner.setdefault(parts[: end - 1], set()).add(parts[:end])
+    shared = {tuple(each.split(".")) for each in namespaces}
+    found = [
+        ".".join(name)
+        for top in inner.get((), ())
+        for name in _names_below(top, packages - shared, inner)
+    ]
+    kept = [each for each in found if each.partition(".")[0] not in _STRAY] or found
+    return tuple(sorted(kept, key=lambda each: _sort_key(each, distribution)))
+
+
+def _names_below(
+    name: tuple[str, ...],
+    packages: Collection[tuple[str, ...]],
+    inner: dict[tuple[str, ...], set[tuple[str, ...]]],
+) -> list[tuple[str, ...]]:
+    """Return the name of a module or package; of a namespace the names below it."""
+    if name in packages or name not in inner:
+        return [name]
+    found = [each for child in inner[name] for each in _names_below(child, packages, inner)]
+    return found if len(found) <= _MOST_IMPORT_NAMES else [name]
+
+
+def _is_importable(parts: tuple[str, ...]) -> bool:
+    first, *rest = parts
+    if first.startswith("__editable__") or first == "__pycache__":
+        return False
+    return first.removesuffix("-stubs").isidentifier() and all(each.isidentifier() for each in rest)
+
+
+def _sort_key(name: str, distribution: str) -> tuple[bool, bool, bool, str]:
+    wanted = folded(distribution)
+    alike = folded(name) == wanted or folded(name.partition(".")[0]) == wanted
+    private = any(part.startswith("_") for part in name.split("."))
+    return private and "." in name, not alike, private, name
+
+
+def _path_files(paths: Iterable[str]) -> list[str]:
+    """Return the ``.pth`` files among installed ones, with the finders that some of them call."""
+    return [
+        path
+        for path in paths
+        if "/" not in path
+        and (
+            path.endswith(".pth")
+            or (path.endswith(".py") and "editable" in PurePosixPath(path).stem)
+        )
+    ]

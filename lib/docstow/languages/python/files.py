@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,12 @@ class PythonFiles:
         _cache.put(key, status, facts)
         return facts
 
+    def readable(self, module: ModuleFiles) -> Iterator[tuple[Layer, ModuleFacts]]:
+        """Yield the files of a module that can be read, stubs first, with what they bind."""
+        for layer in module.layers:
+            if (facts := self.facts(module.name, layer)) is not None:
+                yield layer, facts
+
     def shown(self, path: Path) -> str:
         """Return a file's path relative to the root."""
         return path.relative_to(self._root).as_posix()
@@ -152,35 +159,22 @@ class PythonFiles:
         above, _, last = name.rpartition(".")
         layers: list[Layer] = []
         folder, native = None, False
-        parent = self._parent(above)
+        package = self.module(above) if above else None
+        parent = self._root if not above else package.folder if package else None
         if parent is not None:
             layers, folder, native = self._find_in(parent, last, "stub")
-        foreign = self._stub_parent(above)
+        foreign = self._stubs(above) if above else self._root
         if foreign is not None:
             stem = last if above else f"{last}{_STUBS}"
-            apart = self._find_in(foreign, stem, "foreign stub")[0]
-            if apart:
-                layers = [*apart, *layers]
-        if not layers and not native and folder is None:
-            return None
-        if not layers and not native and folder is not None and not self._has_modules(folder):
-            return None
-        return ModuleFiles(name, tuple(layers), folder, native)
-
-    def _parent(self, above: str) -> Path | None:
-        if not above:
-            return self._root
-        module = self.module(above)
-        return module.folder if module else None
+            layers = [*self._find_in(foreign, stem, "foreign stub")[0], *layers]
+        is_there = layers or native or (folder is not None and self._has_modules(folder))
+        return ModuleFiles(name, tuple(layers), folder, native) if is_there else None
 
     def _stubs(self, name: str) -> Path | None:
         first, _, rest = name.partition(".")
         if f"{first}{_STUBS}" not in self._list(self._root):
             return None
         return self._root.joinpath(f"{first}{_STUBS}", *(rest.split(".") if rest else ()))
-
-    def _stub_parent(self, above: str) -> Path | None:
-        return self._root if not above else self._stubs(above)
 
     def _find_in(
         self, parent: Path, stem: str, role: Literal["stub", "foreign stub"]
@@ -217,15 +211,13 @@ class PythonFiles:
 
     def _list(self, folder: Path) -> dict[str, bool]:
         if folder not in self._listed:
-            self._listed[folder] = self._scan(folder)
+            self._listed[folder] = {}
+            with (
+                suppress(OSError, DocstowError),
+                os.scandir(self._boundary.inside(folder)) as found,
+            ):
+                self._listed[folder] = {entry.name: entry.is_dir() for entry in found}
         return self._listed[folder]
-
-    def _scan(self, folder: Path) -> dict[str, bool]:
-        try:
-            with os.scandir(self._boundary.inside(folder)) as found:
-                return {entry.name: entry.is_dir() for entry in found}
-        except (OSError, DocstowError):
-            return {}
 
 
 def _is_native(entry: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which packages a Python project asks for, as its manifests say.
+"""What a Python project asks for, by its manifests, and which versions it has, by its lock files.
 
 A text that cannot be read raises ValueError.
 """
@@ -6,12 +6,15 @@ A text that cannot be read raises ValueError.
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from docstow.core.language_names import folded
+from docstow.languages.shared.project import Locked
 from docstow.languages.shared.scanning import ReadNames, table_at, tables_at
 
 _REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
@@ -23,9 +26,10 @@ _REQUIRED = re.compile(
 _PINNED = re.compile(r"^[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?\s*[=~<>!]=", re.MULTILINE)
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)")
 _VIA = re.compile(r"\s*#\s+(?:via\s+)?(.*)")
+_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
 
 
-def pyproject(text: str) -> set[str]:
+def parse_pyproject(text: str) -> set[str]:
     """Read PEP 621, dependency groups, and what Poetry, PDM, uv and Hatch have of their own."""
     read = tomllib.loads(text)
     project, tool = table_at(read, "project"), table_at(read, "tool")
@@ -57,7 +61,7 @@ def project_name(text: str) -> str:
     )
 
 
-def setup_cfg(text: str) -> set[str]:
+def parse_setup_cfg(text: str) -> set[str]:
     """Read ``install_requires`` and the extras."""
     parser = configparser.RawConfigParser(strict=False)
     try:
@@ -71,7 +75,7 @@ def setup_cfg(text: str) -> set[str]:
     return set(_requirements(lines))
 
 
-def pipfile(text: str) -> set[str]:
+def parse_pipfile(text: str) -> set[str]:
     """Read all categories: tables of names, but for those of settings."""
     settings = {"source", "requires", "scripts", "pipenv"}
     return {
@@ -82,7 +86,7 @@ def pipfile(text: str) -> set[str]:
     }
 
 
-def requirements(text: str, project: str = "") -> set[str]:
+def parse_requirements(text: str, project: str = "") -> set[str]:
     """Read the names of a requirements file.
 
     Where a tool wrote it and said for whom each package is there, only those that are there for
@@ -98,7 +102,7 @@ def requirements(text: str, project: str = "") -> set[str]:
     for line in text.splitlines():
         comment = _VIA.fullmatch(line)
         if comment is None:
-            name = requirement(line)
+            name = _parse_requirement(line)
             found |= {name} if name else set()
             _, hash_mark, behind = line.partition(" # via ")
             words = behind if hash_mark else ""
@@ -121,7 +125,7 @@ def _for_project(words: str, project: str) -> bool:
     )
 
 
-def requirement(line: str) -> str:
+def _parse_requirement(line: str) -> str:
     """Return the folded name of one requirement; empty for options, comments and addresses."""
     plain = line.partition(" #")[0].strip()
     if not plain or plain.startswith(("#", "-")):
@@ -132,13 +136,13 @@ def requirement(line: str) -> str:
     return folded(name[1])
 
 
-def environment_yml(text: str) -> set[str]:
+def parse_environment_yml(text: str) -> set[str]:
     """Read what a conda environment is made of, pip's part too."""
     below = text.partition("dependencies:")[2]
     lines = (
         re.match(r"\s*-\s+[\"']?(?:[\w.-]+::)?([^\"'\s]+)", each) for each in below.split("\n")
     )
-    names = {requirement(line[1]) for line in lines if line and not line[1].endswith(":")}
+    names = {_parse_requirement(line[1]) for line in lines if line and not line[1].endswith(":")}
     return names - {"", "python", "pip"}
 
 
@@ -152,25 +156,109 @@ def is_requirements(file: Path) -> bool:
 def recognise(text: str) -> ReadNames | None:
     """Return what reads a text that looks like a manifest; None for others."""
     if _PYPROJECT.search(text):
-        return pyproject
+        return parse_pyproject
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if _PINNED.search(text) and all(_REQUIRED.fullmatch(line) for line in lines):
-        return lambda text: {requirement(line) for line in text.splitlines()} - {""}
+        return lambda text: {_parse_requirement(line) for line in text.splitlines()} - {""}
     return None
-
-
-#: What reads a Python manifest, by the file's name; requirements files have many names.
-READERS: Mapping[str, ReadNames] = {
-    "pyproject.toml": pyproject,
-    "setup.cfg": setup_cfg,
-    "Pipfile": pipfile,
-    "environment.yml": environment_yml,
-    "environment.yaml": environment_yml,
-}
 
 
 def _requirements(value: object) -> Iterator[str]:
     """Yield the names of a list; groups may include others, which are listed too."""
     for each in value if isinstance(value, list) else ():
-        if isinstance(each, str) and (name := requirement(each)):
+        if isinstance(each, str) and (name := _parse_requirement(each)):
             yield name
+
+
+def parse_uv_lock(text: str) -> list[Locked]:
+    """Parse ``uv.lock``; the project's own packages, which come from a folder, are left out."""
+    packages = _packages(text, "package")
+    own = [each for each in packages if not _is_fetched(each.get("source"))]
+    direct = {folded(name) for each in own for name in _uv_dependencies(each)}
+    return [
+        Locked(str(each["name"]), str(each.get("version", "")), folded(each["name"]) in direct)
+        for each in packages
+        if each not in own
+    ]
+
+
+def _is_fetched(source: object) -> bool:
+    return not (isinstance(source, dict) and source.keys() & {"editable", "virtual"})
+
+
+def _uv_dependencies(package: Mapping[str, Any]) -> Iterator[str]:
+    groups = [package.get("dependencies")]
+    for kind in ("optional-dependencies", "dev-dependencies"):
+        table = package.get(kind)
+        groups += table.values() if isinstance(table, dict) else ()
+    for group in groups:
+        for each in group if isinstance(group, list) else ():
+            if isinstance(each, dict) and isinstance(each.get("name"), str):
+                yield each["name"]
+
+
+def parse_poetry_lock(text: str) -> list[Locked]:
+    """Parse ``poetry.lock`` or ``pdm.lock``; the manifest says which packages are direct."""
+    return [
+        Locked(
+            str(each["name"]),
+            str(each.get("version", "")),
+            summary=str(each.get("description") or each.get("summary") or ""),
+        )
+        for each in _packages(text, "package")
+    ]
+
+
+def parse_pylock(text: str) -> list[Locked]:
+    """Parse ``parse_pylock.toml``, the common format (PEP 751)."""
+    return [
+        Locked(str(each["name"]), str(each["version"]))
+        for each in _packages(text, "packages")
+        if each.get("version")
+    ]
+
+
+def parse_pipfile_lock(text: str) -> list[Locked]:
+    """Parse ``Pipfile.lock``."""
+    read = json.loads(text)
+    if not isinstance(read, dict):
+        raise ValueError("not an object")
+    found = {}
+    for category, table in read.items():
+        if category == "_meta" or not isinstance(table, dict):
+            continue
+        for name, entry in table.items():
+            version = str(entry.get("version", "")) if isinstance(entry, dict) else ""
+            found[name] = Locked(name, version.lstrip("="))
+    return list(found.values())
+
+
+def parse_pins(text: str) -> list[Locked]:
+    """Parse a requirements file; what is not pinned to one version is left out."""
+    pins = (_PIN.match(line) for line in text.splitlines())
+    return [Locked(pin[1], pin[2]) for pin in pins if pin]
+
+
+def _packages(text: str, key: str) -> list[dict[str, Any]]:
+    found = tomllib.loads(text).get(key, [])
+    if not isinstance(found, list):
+        raise ValueError("not a lock file")
+    return [each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str)]
+
+
+#: What reads a Python manifest, by the file's name; requirements files have many names.
+READERS: Mapping[str, ReadNames] = {
+    "pyproject.toml": parse_pyproject,
+    "setup.cfg": parse_setup_cfg,
+    "Pipfile": parse_pipfile,
+    "environment.yml": parse_environment_yml,
+    "environment.yaml": parse_environment_yml,
+}
+#: Parsers by the name of the lock file.
+LOCK_FILES: Mapping[str, Callable[[str], list[Locked]]] = {
+    "uv.lock": parse_uv_lock,
+    "poetry.lock": parse_poetry_lock,
+    "pdm.lock": parse_poetry_lock,
+    "pylock.toml": parse_pylock,
+    "Pipfile.lock": parse_pipfile_lock,
+}

@@ -25,8 +25,8 @@ from docstow.languages.python.builtin_names import (
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.source.decorators import kept_type
 from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
+from docstow.languages.python.source.functions import kept_type
 from docstow.languages.shared.surface import Openness
 
 #: Imports and aliases that are followed one from another.
@@ -70,6 +70,20 @@ class DefinitionView:
     definition: Definition
     is_ambiguous: bool = False
     owner: DefinitionView | None = None
+
+    def find(self, dotted: str) -> NameView | None:
+        """Return what a dotted name means where this is written, in the file nearest to it."""
+        return self._nearest(self.names.in_scope(self, dotted))
+
+    def member(self, name: str) -> NameView | None:
+        """Return what a name means inside of this, in the file nearest to it."""
+        return self._nearest(member(self, name))
+
+    def _nearest(self, found: list[NameView]) -> NameView | None:
+        views = [each for each in found if isinstance(each, DefinitionView)]
+        is_source = self.layer.role == "source"
+        same = [each for each in views if (each.layer.role == "source") == is_source]
+        return next(iter(same or views or found), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +134,6 @@ class Names:
         self._stars: dict[str, Sequence[NameView]] = {}
         self._lineages: dict[tuple[Layer, str], Lineage] = {}
 
-    # -- paths ---------------------------------------------------------------------------------
-
     def resolve(self, path: str, trail: Trail = ()) -> list[NameView]:
         """Return what a path means in each file that defines it; nothing where none does."""
         first, *rest = path.split(".")
@@ -132,7 +144,7 @@ class Names:
         views: list[NameView] = [ModuleView(home, module)]
         for position, segment in enumerate(rest, 1):
             external = [each for each in views if isinstance(each, External)]
-            views = unique_views(each for view in views for each in member(view, segment, trail))
+            views = _unique_views(each for view in views for each in member(view, segment, trail))
             if not views and external:
                 return [External(".".join([external[0].path, *rest[position - 1 :]]))]
         return views or home.in_shadowed_module([first, *rest], trail)
@@ -146,7 +158,7 @@ class Names:
         for end in range(len(parts) - 1, 1, -1):
             module = self.files.module(".".join(parts[:end]))
             if module is not None and module.layers:
-                return unique_views(_members([ModuleView(self, module)], parts[end:], trail))
+                return _unique_views(_members([ModuleView(self, module)], parts[end:], trail))
         return []
 
     def in_scope(self, view: DefinitionView, dotted: str, trail: Trail = ()) -> list[NameView]:
@@ -156,8 +168,8 @@ class Names:
         if module is None:
             return []
         views: list[NameView] = []
-        if view.owner is not None and view.owner.definition.body is not None:
-            ways = view.owner.definition.body.names.get(first, ())
+        if view.owner is not None:
+            ways = _body_names(view.owner).get(first, ())
             views = [member_view(view.owner, way) for way in ways[:1]]
         views = views or self.in_module(module, first, trail)
         if not views and hasattr(builtins, first):
@@ -178,10 +190,8 @@ class Names:
         trail = (*trail, key)
         views: list[NameView] = []
         # The source comes first: a stub may have another definition of the same name.
-        for layer in reversed(module.layers):
-            facts = self.files.facts(module.name, layer)
-            if facts is not None:
-                views += self._bound(module, layer, facts, name, trail)
+        for layer, facts in reversed([*self.files.readable(module)]):
+            views += self._bound(module, layer, facts, name, trail)
         is_own_module = bool(views) and all(
             isinstance(each, External) and each.path == f"{module.name}.{name}" for each in views
         )
@@ -196,7 +206,7 @@ class Names:
             definition = Definition(name, "attribute", 0, 0, signature=name)
             path = f"{module.name}.{name}"
             views = [DefinitionView(self, module.name, module.layers[-1], path, definition)]
-        return unique_views(views)
+        return _unique_views(views)
 
     def _is_implicit(self, module: ModuleFiles, name: str, trail: Trail) -> bool:
         """Return whether a module has a name that no statement of it binds."""
@@ -210,31 +220,31 @@ class Names:
     ) -> list[NameView]:
         """Return what one file binds to a name, followed to where it is defined."""
         ways = facts.names.get(name, ())
-        is_ambiguous = len(ways) > 1
+        path, is_ambiguous = f"{module.name}.{name}", len(ways) > 1
         views: list[NameView] = []
         for way in ways:
-            path = f"{module.name}.{name}"
             here = DefinitionView(self, module.name, layer, path, way, is_ambiguous)
+            found: list[NameView] = [here]
             if way.kind == "import":
                 found = self._imported(way, trail)
             elif way.value:
-                found = self._aliased(here, way.value, trail) or [here]
-                if all(isinstance(each, External) for each in found):
-                    found = [here]
-            else:
-                found = [here]
+                aliased = self.in_scope(here, way.value, trail)
+                aliased = [
+                    e for e in aliased if not isinstance(e, DefinitionView) or e.path != path
+                ]
+                found = found if _are_external(aliased) else aliased
             if is_ambiguous:
                 found = [
                     replace(each, is_ambiguous=True) if isinstance(each, DefinitionView) else each
                     for each in found
                 ]
-            if found and not all(isinstance(each, External) for each in found):
+            if not _are_external(found):
                 return found
             views = views or found
         if ways and not views:
             # It is bound to something that cannot be followed.
             target = ".".join(filter(None, (ways[0].target, ways[0].imported)))
-            return [External(target or f"{module.name}.{name}")]
+            return [External(target or path)]
         return views
 
     def _imported(self, way: Definition, trail: Trail) -> list[NameView]:
@@ -247,13 +257,6 @@ class Names:
         home = self._home(parts[0])
         return found or (home.in_shadowed_module(parts, trail) if home else [])
 
-    def _aliased(self, here: DefinitionView, value: str, trail: Trail) -> list[NameView]:
-        return [
-            each
-            for each in self.in_scope(here, value, trail)
-            if not isinstance(each, DefinitionView) or each.path != here.path
-        ]
-
     def getattr_names(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
         """Return the names that a module's ``__getattr__`` answers for; None where unknown."""
         if module.name not in self._answered:
@@ -263,10 +266,9 @@ class Names:
 
     def _read_getattr_names(self, module: ModuleFiles, trail: Trail) -> frozenset[str] | None:
         names: set[str] = set()
-        for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            names |= facts.getattr_names if facts else frozenset()
-            for factory in facts.getattr_factories if facts else ():
+        for _, facts in self.files.readable(module):
+            names |= facts.getattr_names
+            for factory in facts.getattr_factories:
                 views = self.in_module(module, factory, trail)
                 source = next((each for each in views if isinstance(each, DefinitionView)), None)
                 if source is None:
@@ -287,9 +289,8 @@ class Names:
         return self._stars[module.name]
 
     def _read_stars(self, module: ModuleFiles) -> Iterator[NameView]:
-        for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            for star in facts.stars if facts else ():
+        for _, facts in self.files.readable(module):
+            for star in facts.stars:
                 if star != module.name:
                     yield from self.resolve(star) or [External(star)]
 
@@ -339,11 +340,7 @@ class Names:
         if way.kind != "class":
             return False
         here = DefinitionView(self, module.name, layer, f"{module.name}.{way.name}", way)
-        found = (
-            nearest_view(self.in_scope(here, each.name), here)
-            for each in way.decorators
-            if "." in each.name
-        )
+        found = (here.find(each.name) for each in way.decorators if "." in each.name)
         return any(isinstance(each, DefinitionView) and each.owner is not None for each in found)
 
     # -- classes -------------------------------------------------------------------------------
@@ -357,8 +354,7 @@ class Names:
             found = member_view(owner, ways[0], is_ambiguous=len(ways) > 1)
             if ways[0].value and ways[0].kind == "attribute":
                 views = owner.names.in_scope(found, ways[0].value, trail)
-                aliased = [each for each in views if isinstance(each, DefinitionView)]
-                return list(aliased) or [found]
+                return [each for each in views if isinstance(each, DefinitionView)] or [found]
             return [found]
         return _in_no_body(lineage, name)
 
@@ -378,9 +374,11 @@ def member(view: NameView, name: str, trail: Trail = ()) -> list[NameView]:
         return view.names.in_module(view.module, name, trail)
     if isinstance(view, External):
         return [External(f"{view.path}.{name}")]
-    if view.definition.kind == "class":
-        return view.names.in_class(view, name, trail)
-    return []
+    return view.names.in_class(view, name, trail) if view.definition.kind == "class" else []
+
+
+def _are_external(views: list[NameView]) -> bool:
+    return all(isinstance(each, External) for each in views)
 
 
 def _members(views: list[NameView], path: Iterable[str], trail: Trail) -> list[NameView]:
@@ -398,15 +396,7 @@ def member_view(
     return DefinitionView(owner.names, owner.module, owner.layer, path, way, is_ambiguous, owner)
 
 
-def nearest_view(found: list[NameView], view: DefinitionView) -> NameView | None:
-    """Return the view of a name that is as close as can be to where the name is written."""
-    views = [each for each in found if isinstance(each, DefinitionView)]
-    is_source = view.layer.role == "source"
-    same = [each for each in views if (each.layer.role == "source") == is_source]
-    return next(iter(same or views or found), None)
-
-
-def unique_views(views: Iterable[NameView]) -> list[NameView]:
+def _unique_views(views: Iterable[NameView]) -> list[NameView]:
     """Return each view once; external ones only where there are no others."""
     found: dict[object, NameView] = {}
     for each in views:
@@ -424,10 +414,10 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
     """
     if not decorator.name or _RENAMING.search(decorator.name):
         return False
-    found = nearest_view(view.names.in_scope(view, decorator.name), view)
-    if not isinstance(found, DefinitionView) or found.definition.kind != "function":
+    found = view.find(decorator.name)
+    if not isinstance(found, DefinitionView) or found.is_ambiguous:
         return False
-    if found.is_ambiguous:
+    if found.definition.kind != "function":
         return False
     if found.definition.keeps == ("called" if decorator.called else "bare"):
         return True
@@ -480,7 +470,7 @@ def _trace(view: DefinitionView) -> Lineage:
     orders: list[list[DefinitionView]] = []
     standard: list[type] = []
     for base in body.bases:
-        found = nearest_view(view.names.in_scope(view, base), view) if base else None
+        found = view.find(base) if base else None
         # A class of Python itself is known better than its stub.
         kind = standard_class(found.path) if isinstance(found, DefinitionView | External) else None
         if kind is not None:
@@ -507,7 +497,7 @@ def _trace_metaclass(
     name = body.metaclass
     if not name or name.rpartition(".")[2] in PLAIN_METACLASSES:
         return []
-    found = nearest_view(view.names.in_scope(view, name), view)
+    found = view.find(name)
     reason = f"its metaclass {name} may give it names"
     if not isinstance(found, DefinitionView) or found.definition.body is None:
         doubts.add(Openness.ANY, reason, reason)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from docstow.core.errors import DocstowError
 from docstow.core.language_names import folded
-from docstow.languages.python import lockfiles, manifests
+from docstow.languages.python import manifests
 from docstow.languages.python.environment import Site
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
 from docstow.languages.shared.sandbox import Boundary, shown
@@ -238,21 +238,21 @@ def _read_manifest(file: Path, project: str) -> ReadNames | None:
     if file.name in manifests.READERS:
         return manifests.READERS[file.name]
     if manifests.is_requirements(file):
-        return lambda text: manifests.requirements(text, project)
+        return lambda text: manifests.parse_requirements(text, project)
     return None
 
 
 def _lock_text(text: str) -> Iterator[Callable[[str], list[Locked]]]:
     if text.lstrip().startswith("{"):
-        yield lockfiles.pipenv
+        yield manifests.parse_pipfile_lock
     elif re.search(r"^\[\[packages\]\]", text, re.MULTILINE):
-        yield lockfiles.pylock
+        yield manifests.parse_pylock
     elif re.search(r"^\[\[package\]\]", text, re.MULTILINE):
         # What uv writes names each package's source in a table; the others do not.
         marked = re.search(r"^source = \{", text, re.MULTILINE)
-        yield lockfiles.uv if marked else lockfiles.poetry
+        yield manifests.parse_uv_lock if marked else manifests.parse_poetry_lock
     else:
-        yield lockfiles.requirements
+        yield manifests.parse_pins
 
 
 def _advice(names: Collection[str]) -> str:
@@ -272,9 +272,9 @@ SCANNING = Scanning(
     manifest_of=manifests.recognise,
     lock_files={
         name: LockFile(name.partition(".")[0].lower(), read)
-        for name, read in lockfiles.PYTHON.items()
+        for name, read in manifests.LOCK_FILES.items()
     },
-    pins=LockFile("requirements", lockfiles.requirements, alone=False),
+    pins=LockFile("requirements", manifests.parse_pins, alone=False),
     lock_text=_lock_text,
     preinstalled=frozenset(("pip", "setuptools", "wheel", "distribute")),
     locked_imports=lambda _: (),

@@ -1,35 +1,41 @@
-"""The public surface of an installed Python package.
+"""The public surface of an installed Python package: its modules, their names and symbols.
 
 A surface serves one question or a few: it looks at the disk once.
 """
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from docstow.languages.python.files import ModuleFiles, PythonFiles
+from docstow.core.errors import DocstowError
+from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
+from docstow.languages.python.calls import call_overloads, call_parameters
+from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
-from docstow.languages.python.public_names import (
-    all_class_names,
-    all_module_names,
-    public_class_names,
-    public_module_names,
-)
-from docstow.languages.python.subclasses import Subclasses
-from docstow.languages.python.symbols import build_symbol, main_view
+from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import (
     Everything,
     Home,
     Openness,
+    Parameter,
     Symbol,
+    SymbolKind,
 )
 
 _MOST_MODULES = 20_000
+_MOST_SEARCHED_MODULES = 4000
+_LARGEST_FILE = 4 * 1024 * 1024
+_CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
+_BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
+_TESTS = frozenset({"tests", "test", "testing", "conftest"})
 
 
 class PythonSurface:
@@ -61,7 +67,7 @@ class PythonSurface:
         self.resolver = Names(self.files, self._other)
         self._symbols: dict[str, Symbol | None] = {}
         self._classes: dict[str, list[str]] = {}
-        self._subclasses = Subclasses(self, self.files, boundary, self.modules)
+        self._subclasses = _Subclasses(self, boundary)
 
     def _other(self, name: str) -> Names | None:
         surface = self._siblings(name)
@@ -95,7 +101,7 @@ class PythonSurface:
         if modules:
             return self._module(path, modules[0])
         if found := _definitions(views):
-            return build_symbol(path, found, self._receiver(path, found))
+            return _build_symbol(path, found, self._receiver(path, found))
         if views:
             return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
         return None
@@ -105,7 +111,7 @@ class PythonSurface:
         if not any(each.definition.forward and each.owner for each in found):
             return None
         above = _definitions(self._views(path.rpartition(".")[0]))
-        return main_view(above) if above else None
+        return _main_view(above) if above else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
         """Return the public names of a module or class with their symbols; None where unknown."""
@@ -125,10 +131,10 @@ class PythonSurface:
         for view in self._views(path):
             if isinstance(view, ModuleView):
                 known = True
-                names |= dict.fromkeys(public_module_names(view.names, view.module))
+                names |= dict.fromkeys(_public_module_names(view.names, view.module))
             elif isinstance(view, DefinitionView) and view.definition.kind == "class":
                 known = True
-                names |= dict.fromkeys(public_class_names(view))
+                names |= dict.fromkeys(_public_class_names(view))
         return names if known else None
 
     def certain(self, path: str) -> bool:
@@ -166,12 +172,12 @@ class PythonSurface:
         roots, is_open = {_root(path)}, False
         for view in self._views(path):
             if isinstance(view, ModuleView):
-                found = all_module_names(view.names, view.module)
+                found = _all_module_names(view.names, view.module)
                 names |= dict.fromkeys(found.names)
                 is_open = is_open or found.is_open
                 roots |= {_root(each) for each in (view.path, *found.stars)}
             elif isinstance(view, DefinitionView) and view.definition.kind == "class":
-                names |= dict.fromkeys(all_class_names(view))
+                names |= dict.fromkeys(_all_class_names(view))
                 roots |= {_root(each.path) for each in view.names.lineage(view).classes}
             elif isinstance(view, DefinitionView):
                 roots.add(_root(view.path))
@@ -214,7 +220,7 @@ class PythonSurface:
                 yield f"{entry}.{name}"
                 if symbol.kind in {"class", "enum"}:
                     for view in _definitions(self._views(f"{entry}.{name}")):
-                        yield from (f"{entry}.{name}.{each}" for each in public_class_names(view))
+                        yield from (f"{entry}.{name}.{each}" for each in _public_class_names(view))
         for module in self.modules():
             if not any(part.startswith("_") for part in module.split(".")):
                 yield module
@@ -223,7 +229,7 @@ class PythonSurface:
         """Return the file and lines of a definition; None where no file has it."""
         views = self._views(path)
         if found := [each for each in _definitions(views) if each.definition.line]:
-            main = main_view(found)
+            main = _main_view(found)
             return main.layer.path, main.definition.line, main.definition.end_line
         for view in views:
             if isinstance(view, ModuleView) and view.module.layers:
@@ -242,10 +248,8 @@ class PythonSurface:
         module: ModuleFiles = view.module
         files = view.names.files
         text, lines = "", 0
-        for layer in reversed(module.layers):
-            facts = files.facts(module.name, layer)
-            if facts is not None:
-                text, lines = text or facts.docstring, lines or facts.lines
+        for _, facts in reversed([*files.readable(module)]):
+            text, lines = text or facts.docstring, lines or facts.lines
         layer_path = module.layers[-1].path if module.layers else module.folder
         return Symbol(
             path=path,
@@ -265,3 +269,248 @@ def _definitions(views: list[NameView]) -> list[DefinitionView]:
 
 def _root(path: str) -> str:
     return path.partition(".")[0]
+
+
+def _main_view(views: list[DefinitionView]) -> DefinitionView:
+    """Return the view of the source, or else the first of a stub."""
+    return next((each for each in views if each.layer.role == "source"), views[0])
+
+
+def _build_symbol(path: str, views: list[DefinitionView], within: DefinitionView | None) -> Symbol:
+    """Build the symbol of a name.
+
+    Args:
+        path: by which it is named.
+        views: at least one.
+        within: the class of which a method is called, where that is known.
+    """
+    source = _main_view(views)
+    stub = next((each for each in views if each.layer.role != "source"), None)
+    typed = stub or source
+    if source.definition.kind != "attribute" or stub is None:
+        kind, taken = _kind(source), _parameters(source, stub, within)
+    else:
+        # The source binds a value, of which the stub has more.
+        kind, taken = _kind(stub), None
+    there = source if source.definition.line else typed
+    return Symbol(
+        path=path,
+        kind=kind,
+        file=there.names.files.shown(there.layer.path),
+        line=there.definition.line,
+        end_line=there.definition.end_line,
+        signature=typed.definition.signature or source.definition.signature or path,
+        docstring=source.definition.docstring or typed.definition.docstring,
+        deprecated=source.definition.deprecated or typed.definition.deprecated,
+        target=source.path if source.path != path else "",
+        parameters=taken,
+        module=typed.module,
+        overloads=_overloads(source) if taken is None else (),
+    )
+
+
+def _parameters(
+    source: DefinitionView, stub: DefinitionView | None, within: DefinitionView | None
+) -> tuple[Parameter, ...] | None:
+    """Return the parameters of the source, or of a stub of the package's own without source."""
+    if source.layer.role == "foreign stub":
+        return None
+    if stub is not None and stub is not source and stub.is_ambiguous:
+        return None
+    taken = call_parameters(source, within)
+    return _accept_more(taken) if taken is not None and _is_of_compiled(source) else taken
+
+
+def _overloads(source: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
+    """Return the parameters of overloads in a stub of the package's own."""
+    if source.layer.role != "stub":
+        return ()
+    found = call_overloads(source)
+    return tuple(_accept_more(each) for each in found) if _is_of_compiled(source) else found
+
+
+def _accept_more(taken: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Return the same parameters, all optional, and any number of others."""
+    names = [replace(each, required=False) for each in taken]
+    rest = Parameter("rest", "var_positional", required=False)
+    return (*names, *([] if any(each.kind == rest.kind for each in taken) else [rest]))
+
+
+def _is_of_compiled(view: DefinitionView) -> bool:
+    """Return whether a stub is of a compiled module, which may take more arguments than it says."""
+    module = view.names.files.module(view.module)
+    if module is None or view.layer.role != "stub":
+        return False
+    return module.native or any(each.role == "source" for each in module.layers)
+
+
+def _kind(view: DefinitionView) -> SymbolKind:
+    definition = view.definition
+    if definition.kind == "class":
+        standard = view.names.lineage(view).standard
+        return "enum" if any(each.__module__ == "enum" for each in standard) else "class"
+    if definition.kind == "function":
+        return "method" if view.owner is not None else "function"
+    if definition.kind == "property":
+        return "property"
+    if view.owner is None and definition.name.isupper():
+        return "constant"
+    return "attribute"
+
+
+class _Subclasses:
+    """The subclasses in one package.
+
+    Args:
+        surface: of the package.
+        boundary: what may be opened.
+    """
+
+    def __init__(self, surface: PythonSurface, boundary: Boundary) -> None:
+        self._surface = surface
+        self._boundary = boundary
+
+    def may_have(self, owner: str, name: str) -> bool:
+        """Return whether a subclass of a class has a name, or may have it.
+
+        Args:
+            owner: the last name of the class, such as ``Index``.
+            name: which the class itself lacks.
+        """
+        mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+        for module, subclass, file in self._subclasses_of(owner):
+            if mention.search(self._read(file)) is None:
+                continue
+            path = f"{module}.{subclass}"
+            is_open = self._surface.openness(path) >= Openness.FEW
+            if is_open or self._surface.symbol(f"{path}.{name}") is not None:
+                return True
+        return False
+
+    def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
+        """Return module, name and file of each class below one."""
+        found: dict[tuple[str, str, Path], None] = {}
+        waiting, seen = [owner], {owner}
+        while waiting:
+            for each in self._by_base.get(waiting.pop(), ()):
+                found[each] = None
+                if each[1] not in seen:
+                    seen.add(each[1])
+                    waiting.append(each[1])
+        return list(found)
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[tuple[str, str, Path]]]:
+        """Module, name and file of the classes with a base of a name."""
+        found: dict[str, list[tuple[str, str, Path]]] = {}
+        for name in self._surface.modules()[:_MOST_SEARCHED_MODULES]:
+            module = None if _TESTS & set(name.split(".")) else self._surface.files.module(name)
+            for layer in module.layers if module is not None else ():
+                for header in _CLASS_HEADER.finditer(self._read(layer.path)):
+                    subclass = header[1].decode("utf-8", "replace")
+                    for base in _BASE_NAME.findall(header[2]):
+                        last = base.decode("utf-8", "replace")
+                        found.setdefault(last, []).append((name, subclass, layer.path))
+        return found
+
+    def _read(self, file: Path) -> bytes:
+        with suppress(DocstowError):
+            return self._boundary.read(file, most=_LARGEST_FILE)
+        return b""
+
+
+@dataclass(frozen=True, slots=True)
+class _AllNames:
+    """All names of a module that do not begin with an underscore.
+
+    Attributes:
+        names: those of stars included.
+        stars: the modules of which it imports all names.
+        is_open: whether its ``__getattr__`` may answer for others.
+    """
+
+    names: tuple[str, ...]
+    stars: tuple[str, ...]
+    is_open: bool
+
+
+def _all_module_names(
+    names: Names, module: ModuleFiles, trail: frozenset[str] = frozenset()
+) -> _AllNames:
+    """Return all names of a module."""
+    if module.name in trail:
+        return _AllNames((), (), is_open=False)
+    found: dict[str, None] = dict.fromkeys(names.files.children(module.name))
+    through: dict[str, None] = {}
+    for _, facts in names.files.readable(module):
+        found |= dict.fromkeys(facts.names)
+    answered = names.getattr_names(module)
+    is_open = "__getattr__" in found and answered is None
+    for each in answered or ():
+        owner, _, name = each.rpartition(":")
+        found |= {name: None} if owner in ("", module.name) else {}
+    for star in names.stars(module):
+        through[star.path] = None
+        if isinstance(star, ModuleView):
+            inner = _all_module_names(star.names, star.module, trail | {module.name})
+            is_open = is_open or inner.is_open
+            through |= dict.fromkeys(inner.stars)
+            exported = (each for each in inner.names if star.names.exported(star.module, each))
+            found |= dict.fromkeys(exported)
+    return _AllNames(tuple(each for each in found if each[:1] != "_"), tuple(through), is_open)
+
+
+def _all_class_names(view: DefinitionView) -> list[str]:
+    """Return all names of a class, with ``__new__`` if it or a base defines that."""
+    lineage = view.names.lineage(view)
+    found: dict[str, None] = {}
+    for owner in lineage.classes:
+        if (body := owner.definition.body) is not None:
+            found |= dict.fromkeys((*body.names, *sorted(body.mentioned)))
+    bases = [each for each in lineage.standard if each is not object]
+    has_new = "__new__" in found or any("__new__" in vars(each) for each in bases)
+    for standard in bases:
+        found |= dict.fromkeys(dir(standard))
+        found |= dict.fromkeys(sorted(ENUM_NAMES) if issubclass(standard, enum.Enum) else ())
+    found |= dict.fromkeys(sorted(CLASS_NAMES))
+    plain = [each for each in found if each[:1] != "_"]
+    return [*plain, "__new__"] if has_new else plain
+
+
+def _public_module_names(names: Names, module: ModuleFiles) -> list[str]:
+    """Return the public names of a module: ``__all__``, or what it defines itself."""
+    found: dict[str, None] = {}
+    exports = names.exports(module)
+    for layer, facts in names.files.readable(module):
+        found |= dict.fromkeys(facts.exports or ())
+        if exports is None:
+            ways = facts.names.items()
+            own = (each for each, bound in ways if _is_public(each, bound, layer, facts))
+            found |= dict.fromkeys(own)
+    if exports is None:
+        for star in names.stars(module):
+            # Names of other packages are not its own; a module that imports itself ends here.
+            if isinstance(star, ModuleView) and star.path.startswith(f"{module.name}."):
+                found |= dict.fromkeys(_public_module_names(star.names, star.module))
+    inner = [each for each in names.files.children(module.name) if not each.startswith("_")]
+    return list(found | dict.fromkeys(inner))
+
+
+def _is_public(name: str, ways: tuple[Definition, ...], layer: Layer, facts: ModuleFacts) -> bool:
+    """Return whether a name of a module without ``__all__`` is public."""
+    if name.startswith("_"):
+        return False
+    if ways[0].kind != "import":
+        return True
+    # An ``__init__`` imports names from its own modules for others.
+    first = facts.name.split(".")[0]
+    return ways[0].value == "public" or (layer.package and ways[0].target.split(".")[0] == first)
+
+
+def _public_class_names(view: DefinitionView) -> list[str]:
+    """Return the public names of a class, its own first."""
+    names: dict[str, None] = {}
+    for owner in view.names.lineage(view).classes:
+        body = owner.definition.body
+        names |= dict.fromkeys(each for each in (body.names if body else ()) if each[0] != "_")
+    return list(names)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document
 from docstow.languages.projects.diff import compare
-from docstow.languages.python.comparing import COMPARING as PYTHON
+from docstow.languages.python.diff import COMPARING as PYTHON
 from docstow.languages.typescript.diff import COMPARING as TYPESCRIPT
 
 

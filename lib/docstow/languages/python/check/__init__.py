@@ -6,17 +6,19 @@ A name is reported only where the code leaves no doubt of what it means.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from docstow.languages.python.check import guards
-from docstow.languages.python.check.constructors import constructor_parameters
+from docstow.languages.python.builtin_names import CLASS_NAMES
+from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.inference import Inference, call_shape
-from docstow.languages.python.check.member_check import MemberCheck
-from docstow.languages.python.check.parse import Parsed, parse
-from docstow.languages.python.check.scopes import collect_scopes, outer_nodes
-from docstow.languages.python.check.value_types import LocalType, PackageType, ValueType
-from docstow.languages.shared.findings import Finding, Verdict, sort_findings
-from docstow.languages.shared.lookup import Answer, Names, Resolver, mismatch_of_all
+from docstow.languages.python.check.parse import Parsed, collect_scopes, outer_nodes, parse
+from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.findings import Finding, Verdict, name_similarity, sort_findings
+from docstow.languages.shared.lookup import Answer, Names, Resolver, absent, mismatch_of_all
+from docstow.languages.shared.surface import Openness
 
 #: Names that a class has through its metaclass or a decorator.
 _METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
@@ -28,6 +30,29 @@ _BUILTIN_TYPES = frozenset(
     }
 )
 _LONGEST_SIGNATURE = 300
+#: How similar, of 100, the nearest known name of a class must be before a missing one that is read
+#: or called is reported; a class that is more open than these is never reported.
+_LEAST_WHEN_READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
+_LEAST_WHEN_CALLED = {
+    Openness.CLOSED: 0.0,
+    Openness.DATA: 0.0,
+    Openness.ITEMS: 0.0,
+    Openness.FEW: 80.0,
+}
+#: The same for a name that a method reads of its own ``self`` or ``cls``.
+_LEAST_OF_RECEIVER = 85.0
+#: Words of a condition that tests which names there are.
+_AVAILABILITY = re.compile(
+    r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
+)
+#: Exceptions that code catches where a name may be missing.
+_CAUGHT = re.compile(
+    r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|Errors\b"
+)
+#: Calls whose code is meant to fail.
+_EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
+#: Functions that test what a variable is.
+_NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -59,16 +84,15 @@ class _Checker:
         self._scope = self._scopes[tree]
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
-        self._ignored = guards.ignored_lines(code)
-        self._patched = guards.patched_attributes(tree)
+        self._ignored = _ignored_lines(code)
+        self._patched = _patched_attributes(tree)
         self._called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
         #: Above zero where a guard applies, so that nothing is reported.
         self._guarded = 0
         #: Nodes of definitions that were visited in the scope around them.
         self._outer: set[int] = set()
-        narrowed = guards.narrowed_variables(tree)
+        narrowed = _narrowed_variables(tree)
         self._values = Inference(names, self._scopes, parsed.lost, narrowed, self._patched)
-        self._member_check = MemberCheck(names, self._values.classes)
 
     def verdict(self) -> Verdict:
         return Verdict(sort_findings(self._findings), tuple(self._missing))
@@ -90,7 +114,7 @@ class _Checker:
         for child in ast.iter_child_nodes(node):
             if id(child) not in self._outer:
                 self.visit(child)
-                self._guarded += guards.excludes_rest(child)
+                self._guarded += _excludes_rest(child)
 
     def _visit_scope(self, node: ast.AST) -> None:
         """Check a node with a scope of its own; its head belongs to the scope around it."""
@@ -98,7 +122,7 @@ class _Checker:
         for each in outer:
             self.visit(each)
         self._scope = self._scopes[node]
-        self._guarded += guards.is_skipped(node)
+        self._guarded += _is_skipped(node)
         self._outer.update(map(id, outer))
         self._visit_children(node)
         self._scope = scope
@@ -108,13 +132,13 @@ class _Checker:
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 is_never = isinstance(test, ast.Constant) and not test.value
-                self._guarded += is_never or guards.tests_availability(test)
+                self._guarded += is_never or _tests_availability(test)
             case ast.BoolOp():
-                self._guarded += guards.tests_availability(node)
+                self._guarded += _tests_availability(node)
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for each in items:
                     self.visit(each)
-                self._guarded += any(guards.expects_failure(each.context_expr) for each in items)
+                self._guarded += any(_expects_failure(each.context_expr) for each in items)
                 for child in node.body:
                     self.visit(child)
                 return True
@@ -122,14 +146,14 @@ class _Checker:
                 self._import(node)
             case ast.Call():
                 self._call(node)
-                self._guarded += guards.expects_failure(node.func)
+                self._guarded += _expects_failure(node.func)
             case ast.Attribute(ctx=ast.Load()):
                 return self._attribute(node)
         return False
 
     def _visit_try(self, node: ast.Try | ast.TryStar) -> None:
         guarded = self._guarded
-        self._guarded += guards.catches_missing_names(node)
+        self._guarded += _catches_missing_names(node)
         # A handler of a failed import is for other versions.
         for child in (*node.body, *node.handlers):
             self.visit(child)
@@ -208,10 +232,63 @@ class _Checker:
     def _member(self, node: ast.Attribute, owner: ValueType) -> bool:
         """Check a member of a value; return whether there is anything to report."""
         called = id(node) in self._called
-        result = self._member_check.check(owner, node.attr, called=called)
+        result = self._check_member(owner, node.attr, called=called)
         if result is not None:
             self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
         return result is not None
+
+    def _check_member(
+        self, owner: ValueType, name: str, *, called: bool
+    ) -> tuple[str, Answer] | None:
+        """Return a member's path and the answer to it; None where there is nothing to report."""
+        if isinstance(owner, LocalType):
+            return self._check_local(owner, name, called=called)
+        path, package = f"{owner.path}.{name}", owner.package
+        if package.symbol(path) is not None:
+            return path, self._names.look_up(path)
+        near = self._names.suggest(package, owner.path, name, called=called)
+        is_missing = (
+            owner.certainly_lacks(name)
+            and _is_conclusive(owner.openness, name, near, called=called)
+            and not _subclass_may_have(owner, name)
+        )
+        if not is_missing:
+            return path, Answer("not_checked", package=package)
+        message = absent(package, "class", owner.path, name, near)
+        return path, Answer(
+            "unknown", message=message, suggestions=near, looked_in=owner.path, package=package
+        )
+
+    def _check_local(
+        self, owner: LocalType, name: str, *, called: bool
+    ) -> tuple[str, Answer] | None:
+        classes = self._values.classes
+        base = classes.inherited_from(owner, name)
+        if base is not None:
+            path = f"{base.path}.{name}"
+            return path, self._names.look_up(path)
+        if name.startswith("_") or classes.has_member(owner, name):
+            return None
+        if owner.is_class and (name in CLASS_NAMES or name == "register"):
+            return None
+        openness, title = classes.openness(owner), owner.node.name
+        near = self._names.suggest_own(title, name, lambda: classes.member_names(owner))
+        if owner.is_receiver:
+            # A subclass elsewhere, or a class that mixes it in, may have the name.
+            is_closed = openness <= Openness.DATA and not classes.has_subclasses(owner)
+            if not is_closed or _best_likeness(name, near) < _LEAST_OF_RECEIVER:
+                return None
+        elif not (
+            _is_conclusive(openness, name, near, called=called) or classes.is_closed_enum(owner)
+        ):
+            return None
+        message = f"class {title} of this code has no {name}"
+        message += f"; did you mean {near[0]}?" if near else "."
+        above = (each for each in classes.bases(owner) or () if isinstance(each, PackageType))
+        package = next((each.package for each in above), None)
+        return f"{title}.{name}", Answer(
+            "unknown", message=message, suggestions=near, looked_in=title, package=package
+        )
 
     def _is_patched(self, path: str) -> bool:
         return any(part in self._patched for part in path.split(".")[1:])
@@ -253,7 +330,7 @@ class _Checker:
         return f"{owner.path}.{function.attr}" if owner is not None else ""
 
     def _local_call(self, node: ast.Call, called: LocalType) -> None:
-        parameters = constructor_parameters(called, self._values)
+        parameters = self._values.classes.constructor_parameters(called)
         if parameters is None:
             return
         wrong = mismatch_of_all([parameters], call_shape(node))
@@ -289,3 +366,101 @@ def _may_be_variable(path: str) -> bool:
     """Return whether a builtin's name may be a variable around a fragment: ``input.shape``."""
     first, name, *_ = f"{path}.".split(".")
     return first == "builtins" and name not in _BUILTIN_TYPES
+
+
+def _subclass_may_have(owner: PackageType, name: str) -> bool:
+    surface = owner.package.surface
+    if not isinstance(surface, PythonSurface):
+        return False
+    return any(surface.subclass_may_have(each, name) for each in owner.paths)
+
+
+def _best_likeness(name: str, near: Sequence[str]) -> float:
+    return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
+
+
+def _is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:
+    """Return whether enough of a class is seen to call a name wrong that it is not seen to have."""
+    least = (_LEAST_WHEN_CALLED if called else _LEAST_WHEN_READ).get(openness)
+    return least is not None and (least == 0.0 or _best_likeness(name, near) >= least)
+
+
+def _tests_availability(condition: ast.expr) -> bool:
+    """Return whether a condition tests which names there are."""
+    return bool(_AVAILABILITY.search(ast.unparse(condition)))
+
+
+def _excludes_rest(node: ast.AST) -> bool:
+    """Return whether the code after a node runs only where its availability test fails."""
+    if not isinstance(node, ast.If) or not _tests_availability(node.test):
+        return False
+    return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _expects_failure(node: ast.expr) -> bool:
+    """Return whether a call or context manager takes code that is meant to fail."""
+    return bool(_EXPECTING.search(ast.unparse(node)))
+
+
+def _is_skipped(node: ast.AST) -> bool:
+    """Return whether a test or its class may be skipped: ``@pytest.mark.skipif``."""
+    return any("skip" in ast.unparse(each) for each in getattr(node, "decorator_list", ()))
+
+
+def _catches_missing_names(node: ast.Try | ast.TryStar) -> bool:
+    """Return whether a handler catches what a missing name raises."""
+    caught = (
+        ast.unparse(each.type) if each.type is not None else "Exception" for each in node.handlers
+    )
+    return bool(_CAUGHT.search(" ".join(caught)))
+
+
+def _ignored_lines(code: str) -> frozenset[int]:
+    """Return the numbers of the lines that tell checkers to ignore them."""
+    return frozenset(
+        number
+        for number, line in enumerate(code.split("\n"), 1)
+        if "type: ignore" in line or "pylint: disable" in line
+    )
+
+
+def _patched_attributes(tree: ast.Module) -> frozenset[str]:
+    """Return names of attributes that the code sets on something, or patches by name."""
+    found: set[str] = set()
+    # What a method sets on its own class is found with the class.
+    own = {id(each) for each in _self_attributes(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if id(node) not in own:
+                found.add(node.attr)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if called in {"setattr", "delattr", "patch", "object", "register"}:
+                texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+                found |= {each.rpartition(".")[2] for each in texts if isinstance(each, str)}
+    return frozenset(found)
+
+
+def _self_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
+    """Yield each ``self.name`` in the methods of classes."""
+    for node in ast.walk(tree):
+        for method in node.body if isinstance(node, ast.ClassDef) else ():
+            for each in ast.walk(method) if isinstance(method, Function) else ():
+                match each:
+                    case ast.Attribute(value=ast.Name(id="self")):
+                        yield each
+
+
+def _narrowed_variables(tree: ast.Module) -> frozenset[str]:
+    """Return the variables whose type the code tests."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[subject, *_]) if name in _NARROWING:
+                pass
+            case ast.Match(subject=subject):
+                pass
+            case _:
+                continue
+        found |= {each.id for each in ast.walk(subject) if isinstance(each, ast.Name)}
+    return frozenset(found)

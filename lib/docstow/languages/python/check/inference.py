@@ -7,11 +7,22 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import replace
 
-from docstow.languages.python.check.annotations import Annotations
+from docstow.languages.python.check.annotations import (
+    NONE,
+    AnnotationContext,
+    Annotations,
+    Inferred,
+    LocalType,
+    NoneValue,
+    PackageType,
+    Resolved,
+    ValueType,
+    join,
+    without_none,
+)
 from docstow.languages.python.check.local_classes import LocalClasses
-from docstow.languages.python.check.members import Members
-from docstow.languages.python.check.return_types import Passed
-from docstow.languages.python.check.scopes import (
+from docstow.languages.python.check.members import Members, Passed
+from docstow.languages.python.check.parse import (
     Annotated,
     Assigned,
     Binding,
@@ -24,19 +35,7 @@ from docstow.languages.python.check.scopes import (
     Scope,
     Unpacked,
 )
-from docstow.languages.python.check.value_types import (
-    NONE,
-    AnnotationContext,
-    Inferred,
-    LocalType,
-    NoneValue,
-    PackageType,
-    Resolved,
-    ValueType,
-    join,
-    without_none,
-)
-from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.source.syntax import Function, decorator_name
 from docstow.languages.shared.lookup import Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
@@ -153,8 +152,8 @@ class Inference:
     ) -> ValueType | None:
         """Return what a call of a function of the code returns, by its own annotation."""
         returned = self.read_annotation(node.returns, scope, receiver)
-        decorators = {_decorator_name(each) for each in node.decorator_list}
-        return self.members.returns.wrap(returned, node, decorators)
+        decorators = {decorator_name(each) for each in node.decorator_list}
+        return self.members.wrap_result(returned, node, decorators)
 
     # -- expressions ---------------------------------------------------------------------------
 
@@ -352,7 +351,7 @@ class Inference:
             "typing.Callable", self.return_type(node, scope, None)
         )
         for each in reversed(node.decorator_list):
-            if _decorator_name(each) not in {"contextmanager", "asynccontextmanager"}:
+            if decorator_name(each) not in {"contextmanager", "asynccontextmanager"}:
                 value = self._decorate(each, value, scope, depth)
         return value
 
@@ -379,8 +378,3 @@ def call_shape(node: ast.Call) -> PassedArguments:
         open_positional=any(isinstance(each, ast.Starred) for each in node.args),
         open_keywords=any(each.arg is None for each in node.keywords),
     )
-
-
-def _decorator_name(decorator: ast.expr) -> str:
-    """Return the last name of a decorator, called or not."""
-    return ast.unparse(decorator).partition("(")[0].rpartition(".")[2]

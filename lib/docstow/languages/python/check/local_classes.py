@@ -1,15 +1,13 @@
-"""Classes that the checked code defines: their bases, members and openness."""
+"""Classes that the checked code defines: their bases, members, openness and constructors."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
-from docstow.languages.python.check.members import Members
-from docstow.languages.python.check.return_types import NOTHING_PASSED, Passed
-from docstow.languages.python.check.scopes import Scope
-from docstow.languages.python.check.value_types import (
+from docstow.languages.python.check.annotations import (
     Inferred,
     LocalType,
     PackageType,
@@ -17,15 +15,19 @@ from docstow.languages.python.check.value_types import (
     join,
     without_none,
 )
+from docstow.languages.python.check.members import NOTHING_PASSED, Members, Passed
+from docstow.languages.python.check.parse import Scope
+from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import (
     Function,
     assignments,
     callee,
+    decorator_name,
     dotted,
     positional,
     string_value,
 )
-from docstow.languages.shared.surface import Openness
+from docstow.languages.shared.surface import Openness, Parameter
 
 #: Decorators that leave a class as its body says.
 _PLAIN_DECORATORS = frozenset(
@@ -51,39 +53,35 @@ _EMPTY_BASES = frozenset(
 _METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 #: Bases of classes whose annotated names are keys of a dictionary.
 _TYPED_DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
-NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+_NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+#: Decorators of ``attrs`` that generate a constructor.
+_ATTRS = frozenset(
+    f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")
+)
+#: Keywords of these and of ``dataclass`` that leave the constructor as it is.
+_HARMLESS_KEYWORDS = frozenset({"frozen", "slots", "order", "eq", "repr", "unsafe_hash"})
 #: Names in a class that add names to it at run time.
 _DYNAMIC_NAMES = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"})
 
 
-class Expressions(Protocol):
-    """The types of the code's expressions."""
+class _Expressions(Protocol):
+    """The types of the code's expressions, as :class:`Inference` finds them."""
 
     members: Members
 
-    def import_path(self, node: ast.expr, scope: Scope) -> str | None:
-        """Return the absolute path of what an imported name leads to."""
-        ...
+    def import_path(self, node: ast.expr, scope: Scope) -> str | None: ...
 
     def read_annotation(
         self, node: ast.expr | None, scope: Scope, receiver: ValueType | None = None
-    ) -> ValueType | None:
-        """Return the type that an annotation means."""
-        ...
+    ) -> ValueType | None: ...
 
     def return_type(
         self, node: Function, scope: Scope, receiver: ValueType | None
-    ) -> ValueType | None:
-        """Return what a call of a function returns."""
-        ...
+    ) -> ValueType | None: ...
 
-    def type_of(self, node: ast.expr, scope: Scope, depth: int = 0) -> ValueType | None:
-        """Return the type of an expression, leaving out None."""
-        ...
+    def type_of(self, node: ast.expr, scope: Scope, depth: int = 0) -> ValueType | None: ...
 
-    def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred:
-        """Return the type of an expression."""
-        ...
+    def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred: ...
 
 
 class LocalClasses:
@@ -94,7 +92,7 @@ class LocalClasses:
         scopes: of the code.
     """
 
-    def __init__(self, values: Expressions, scopes: Mapping[ast.AST, Scope]) -> None:
+    def __init__(self, values: _Expressions, scopes: Mapping[ast.AST, Scope]) -> None:
         self._values = values
         self._scopes = scopes
         self._bases: dict[int, list[ValueType] | None] = {}
@@ -112,8 +110,7 @@ class LocalClasses:
 
     def has_plain_decorators(self, node: ast.ClassDef) -> bool:
         """Return whether a class is what its body says: no decorator makes it another."""
-        names = [dotted(callee(each)) for each in node.decorator_list]
-        return all(each.rpartition(".")[2] in _PLAIN_DECORATORS for each in names)
+        return {decorator_name(each) for each in node.decorator_list} <= _PLAIN_DECORATORS
 
     def has_subclasses(self, own: LocalType) -> bool:
         """Return whether the code derives a class from it."""
@@ -136,7 +133,7 @@ class LocalClasses:
             if path in _EMPTY_BASES:
                 continue
             base: ValueType | None = None
-            if path in NAMED_TUPLES:
+            if path in _NAMED_TUPLES:
                 base = self._values.members.annotations.standard_type("builtins.tuple")
             elif isinstance(node, ast.Name | ast.Attribute) and path not in _TYPED_DICTS:
                 base = self._values.type_of(node, own.scope)
@@ -260,6 +257,33 @@ class LocalClasses:
                 return base
         return None
 
+    # -- its constructor -----------------------------------------------------------------------
+
+    def constructor_parameters(self, own: LocalType) -> tuple[Parameter, ...] | None:
+        """Return what a call of the class takes; None where that is not certain."""
+        node = own.node
+        names, bases = self.body_names(node), self.bases(own)
+        if bases is None or node.keywords or "__new__" in names or self.is_enum(own):
+            return None
+        if "__init__" in names:
+            (first, *more) = names["__init__"]
+            if more or not isinstance(first, ast.FunctionDef) or first.decorator_list:
+                return None
+            return parameters(first.args)[1:]
+        if not node.decorator_list and len(node.bases) == 1:
+            is_tuple = self._values.import_path(node.bases[0], own.scope) in _NAMED_TUPLES
+            return _fields(node) if is_tuple else None
+        if len(node.decorator_list) != 1 or node.bases:
+            return None
+        decorator = node.decorator_list[0]
+        path = self._values.import_path(callee(decorator), own.scope)
+        keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+        if {each.arg for each in keywords} - _HARMLESS_KEYWORDS:
+            return None
+        if path == "dataclasses.dataclass":
+            return _fields(node, "field")
+        return _attrs_fields(node) if path in _ATTRS else None
+
     # -- types of its members ------------------------------------------------------------------
 
     def attribute(self, own: LocalType, name: str, depth: int) -> ValueType | None:
@@ -314,7 +338,7 @@ class LocalClasses:
             method, scope = statements[0], self._scopes.get(own.node)
             if len(statements) > 1 or not isinstance(method, Function) or scope is None:
                 return None
-            names = {dotted(callee(each)).rpartition(".")[2] for each in method.decorator_list}
+            names = {decorator_name(each) for each in method.decorator_list}
             is_plain = names <= _METHOD_DECORATORS
             return self._values.return_type(method, scope, instance) if is_plain else None
         if name == "__new__":
@@ -374,3 +398,49 @@ def _bound_names(node: ast.stmt) -> Iterator[str]:
             yield from (each.asname or each.name.partition(".")[0] for each in node.names)
         case ast.For(target=target):
             yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def _attrs_fields(node: ast.ClassDef) -> tuple[Parameter, ...] | None:
+    for each in node.body:
+        # Fields without annotations, fields of other names, defaults and steps in methods.
+        value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
+        call = value if isinstance(value, ast.Call) else None
+        renamed = call is not None and any(word.arg == "alias" for word in call.keywords)
+        if renamed or (isinstance(each, ast.Assign) and call is not None):
+            return None
+        if isinstance(each, Function) and (
+            each.name.startswith("__attrs_")
+            or any(dotted(above).endswith(".default") for above in each.decorator_list)
+        ):
+            return None
+    found = _fields(node, "field")
+    return found and tuple(replace(each, name=each.name.lstrip("_")) for each in found)
+
+
+def _fields(node: ast.ClassDef, specifier: str = "") -> tuple[Parameter, ...] | None:
+    """Return the annotated names of a body as parameters; None where one is no plain field.
+
+    Args:
+        node: the class.
+        specifier: the function whose call as a default says more of the field.
+    """
+    found: list[Parameter] = []
+    for each in node.body:
+        if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
+            if isinstance(each, ast.If | ast.Try | ast.With):
+                return None
+            continue
+        annotation = ast.unparse(each.annotation)
+        if "ClassVar" in annotation:
+            continue
+        if "InitVar" in annotation or "KW_ONLY" in annotation:
+            return None
+        has_default = each.value is not None
+        if isinstance(each.value, ast.Call) and specifier:
+            keywords = {word.arg for word in each.value.keywords}
+            if dotted(each.value.func).rpartition(".")[2] == specifier:
+                if keywords & {"init", "kw_only", None}:
+                    return None
+                has_default = bool(keywords & {"default", "default_factory", "factory"})
+        found.append(Parameter(each.target.id, "positional", not has_default))
+    return tuple(found)

@@ -1,50 +1,70 @@
-"""Types of members of packages' classes and modules, and what calls and protocols make of them."""
+"""Types of members of packages' classes and modules, and what their calls and protocols return."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from docstow.languages.python.check.annotations import Annotations
-from docstow.languages.python.check.return_types import (
-    NOTHING_PASSED,
-    Passed,
-    ReturnTypes,
-    matching_overloads,
-)
-from docstow.languages.python.check.value_types import (
+from docstow.languages.python.check.annotations import (
+    AnnotationContext,
+    Annotations,
     PackageType,
     Resolved,
     ValueType,
     join,
     without_none,
 )
-from docstow.languages.python.source.declarations import annotation_and_value, function_headers
-from docstow.languages.python.source.syntax import positional
-from docstow.languages.shared.lookup import Installed
+from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.syntax import (
+    Function,
+    annotation_and_value,
+    decorator_name,
+    function_headers,
+    positional,
+)
+from docstow.languages.shared.lookup import Installed, PassedArguments, mismatch
 from docstow.languages.shared.surface import Openness, Symbol
 
 #: A call of one of these makes an instance of another class, or one with further names.
 _NO_INSTANCES = frozenset({"builtins.super", "builtins.type", "builtins.object", "typing.Any"})
 #: Descriptors that give an instance their type argument.
 _DESCRIPTORS = frozenset({"sqlalchemy.orm.base.Mapped", "sqlalchemy.orm.base.WriteOnlyMapped"})
+#: Decorators that make context managers, with what the name of the manager's class has more.
+_MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
+#: Generators: an ``async def`` that returns one is no coroutine.
+_ASYNC_GENERATORS = frozenset({"AsyncIterator", "AsyncGenerator", "AsyncIterable"})
+#: Classes of which an argument certainly is an instance or is not.
+_DISTINCT = frozenset({"builtins.str", "builtins.bytes", "builtins.int", "builtins.dict"})
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The arguments of a call.
+
+    Attributes:
+        shape: their number and names.
+        positional: the types of those without a name, up to the first that is unpacked.
+        named: the types of the others.
+    """
+
+    shape: PassedArguments
+    positional: Sequence[ValueType | None] = ()
+    named: Mapping[str, ValueType | None] = field(default_factory=dict)
+
+
+NOTHING_PASSED = Passed(PassedArguments(0))
 
 
 class Members:
     """Members of packages' classes and modules.
 
-    Attributes:
-        annotations: reader of annotations.
-        returns: what functions return.
-
     Args:
-        annotations: the same.
+        annotations: reader of annotations.
     """
 
     def __init__(self, annotations: Annotations) -> None:
         self.annotations = annotations
-        self.returns = ReturnTypes(annotations)
 
     def symbol(self, owner: PackageType, name: str) -> Symbol | None:
         """Return a member; one of the standard library as its stubs have it."""
@@ -107,12 +127,12 @@ class Members:
         if symbol.kind in {"class", "enum"}:
             return self.instantiate(PackageType(symbol.path, package, is_class=True), passed)
         if symbol.kind != "method":
-            return self.returns.infer(symbol, package, None, passed)
+            return self._infer_returned(symbol, package, None, passed)
         if name == "__new__":
             return None  # It makes an instance of what it is passed, mostly a subclass.
         # A method of a class may be passed its receiver.
         receiver = PackageType(owner, package)
-        return self.returns.infer(symbol, package, receiver, passed, unbound=True)
+        return self._infer_returned(symbol, package, receiver, passed, unbound=True)
 
     def aliased_method(self, path: str) -> str:
         """Return the method that a name is an alias of: ``decode = _codec.decode``."""
@@ -160,7 +180,7 @@ class Members:
         home = (symbol.target or symbol.path).rpartition(".")[0]
         if not headers or home != (own.target or instance.path):
             return ()
-        header = matching_overloads(headers, passed.shape, receives=True)[0]
+        header = _matching_overloads(headers, passed.shape, receives=True)[0]
         context = self.annotations.context(home, instance.package, instance, module=symbol.module)
         receiver = next(iter(positional(header)), None)
         if receiver is not None and receiver.annotation is not None:
@@ -168,7 +188,7 @@ class Members:
             read = self.annotations.read(receiver.annotation, context)
             if isinstance(read, PackageType) and read.arguments:
                 return read.arguments
-        bound = self.returns.solve_type_variables(header, context, passed, receives=True)
+        bound = self._solve_type_variables(header, context, passed, receives=True)
         variables = self.annotations.type_arguments(instance, home)
         return tuple(bound.get(each) for each in variables or ())
 
@@ -182,7 +202,7 @@ class Members:
         if symbol is None or name.startswith("__"):
             return None
         if symbol.kind == "property":
-            return self.returns.infer(symbol, owner.package, owner, NOTHING_PASSED)
+            return self._infer_returned(symbol, owner.package, owner, NOTHING_PASSED)
         if symbol.kind in {"attribute", "constant"}:
             return self._attribute_type(symbol, owner.package, owner)
         if symbol.kind in {"class", "enum"}:
@@ -207,7 +227,7 @@ class Members:
             receiver: the instance or class of which it is read.
         """
         annotation, value = annotation_and_value(symbol.signature)
-        context = self.returns.context(symbol, package, receiver)
+        context = self._member_context(symbol, package, receiver)
         found: ValueType | None = None
         if annotation is not None:
             found = without_none(self.annotations.read(annotation, context))
@@ -237,7 +257,7 @@ class Members:
         if symbol is None:
             return None
         if symbol.kind == "method":
-            return self.returns.infer(symbol, owner.package, owner, passed)
+            return self._infer_returned(symbol, owner.package, owner, passed)
         value = self.attribute(owner, name)
         return self.call_value(value, passed) if value is not None else None
 
@@ -299,4 +319,153 @@ class Members:
         if symbol is None or symbol.kind != "method":
             return None
         headers = function_headers(symbol.signature)[:1]
-        return self.returns.infer(symbol, value.package, value, NOTHING_PASSED, headers=headers)
+        return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=headers)
+
+    # -- what functions return -----------------------------------------------------------------
+
+    def _member_context(
+        self, symbol: Symbol, package: Installed, receiver: ValueType | None
+    ) -> AnnotationContext:
+        """Return the context of a member, with the type variables of its class."""
+        target = symbol.target or symbol.path
+        bound: Mapping[str, ValueType | None] = {}
+        if isinstance(receiver, PackageType):
+            bound = self.annotations.type_arguments(receiver, target.rpartition(".")[0]) or {}
+        return self.annotations.context(target, package, receiver, bound, symbol.module)
+
+    def _infer_returned(
+        self,
+        symbol: Symbol,
+        package: Installed,
+        receiver: PackageType | None,
+        passed: Passed,
+        *,
+        unbound: bool = False,
+        headers: Sequence[Function] = (),
+    ) -> ValueType | None:
+        """Return what a function returns, by the overloads that fit a call.
+
+        Args:
+            symbol: the function.
+            package: whose it is.
+            receiver: the instance that a method is called of.
+            passed: the arguments.
+            unbound: whether the receiver may be among the arguments.
+            headers: the overloads that fit, where the arguments do not tell.
+        """
+        if symbol.parameters is None and not symbol.overloads and symbol.kind != "property":
+            return None
+        written = function_headers(symbol.signature)
+        if len(written) > 1 and not symbol.overloads:
+            # The implementation behind the overloads is not what callers see.
+            written = written[:-1]
+        receives = symbol.kind != "function" and not unbound
+        fit = _matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
+        context = self._member_context(symbol, package, receiver)
+        if len(fit) > 1:
+            fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
+            # Of overloads that no argument tells apart, the first applies.
+            if not unbound and _agree(fit, passed.shape, receives=receives):
+                fit = fit[:1]
+        return without_none(join(self._result(each, context, passed) for each in headers or fit))
+
+    def _accepts(
+        self,
+        header: Function,
+        context: AnnotationContext,
+        passed: Passed,
+        receives: bool,  # noqa: FBT001 - private
+    ) -> bool:
+        """Return whether no argument is certainly of another class than its parameter."""
+        for each, given in zip(positional(header)[receives:], passed.positional, strict=False):
+            if not isinstance(given, PackageType) or each.annotation is None:
+                continue
+            wanted = self.annotations.read(each.annotation, context)
+            if isinstance(wanted, PackageType) and wanted.path in _DISTINCT - {given.path}:
+                return False
+        return True
+
+    def _result(
+        self, header: Function, context: AnnotationContext, passed: Passed
+    ) -> ValueType | None:
+        decorators = {decorator_name(each) for each in header.decorator_list}
+        receives = context.receiver is not None and "staticmethod" not in decorators
+        bound = self._solve_type_variables(header, context, passed, receives=receives)
+        context = replace(context, type_variables={**context.type_variables, **bound})
+        returned = self.annotations.read(header.returns, context)
+        return self.wrap_result(without_none(returned), header, decorators)
+
+    def wrap_result(
+        self, returned: ValueType | None, header: Function, decorators: set[str]
+    ) -> ValueType | None:
+        """Return what a call returns: a context manager, a coroutine, or what is annotated.
+
+        Args:
+            returned: the type that the function is annotated to return.
+            header: of the function.
+            decorators: their last names.
+        """
+        for name, prefix in _MANAGERS.items():
+            if name in decorators:
+                inner = None
+                if isinstance(returned, PackageType) and returned.arguments:
+                    inner = returned.arguments[0]
+                path = f"contextlib.Abstract{prefix}ContextManager"
+                return self.annotations.standard_type(path, inner, None)
+        if isinstance(header, ast.AsyncFunctionDef):
+            path = returned.path if isinstance(returned, PackageType) else ""
+            if path.rpartition(".")[2] not in _ASYNC_GENERATORS:
+                return self.annotations.standard_type("typing.Coroutine", None, None, returned)
+        return returned
+
+    def _solve_type_variables(
+        self, header: Function, context: AnnotationContext, passed: Passed, *, receives: bool
+    ) -> dict[str, ValueType | None]:
+        """Return what the type variables in a function's header are, by the arguments of a call."""
+        bound: dict[str, ValueType | None] = {}
+        plain = positional(header)
+        pairs = [*zip(plain[receives:], passed.positional, strict=False)]
+        if receives and plain:
+            pairs.insert(0, (plain[0], context.receiver))
+        pairs += [
+            (each, passed.named[each.arg])
+            for each in (*plain[receives:], *header.args.kwonlyargs)
+            if each.arg in passed.named
+        ]
+        for parameter, given in pairs:
+            if parameter.annotation is not None:
+                self.annotations.unify(parameter.annotation, given, context, bound)
+        return bound
+
+
+def _matching_overloads(
+    headers: Sequence[Function], shape: PassedArguments, *, receives: bool, unbound: bool = False
+) -> Sequence[Function]:
+    """Return the overloads that take a call; all of them where none seems to."""
+    if len(headers) < 2:
+        return headers
+    fit = []
+    for header in headers:
+        takes = parameters(header.args)
+        is_static = any(ast.unparse(each) == "staticmethod" for each in header.decorator_list)
+        takes = takes[1:] if receives and not is_static else takes
+        if mismatch(takes, shape, unbound=unbound) is None:
+            fit.append(header)
+    return fit or headers
+
+
+def _agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool) -> bool:
+    """Return whether overloads annotate all that a call passes the same."""
+    if shape.open_positional or shape.open_keywords:
+        return False
+    annotations = set()
+    for header in headers:
+        plain = positional(header)[receives:]
+        by_name = {each.arg: each for each in (*plain, *header.args.kwonlyargs)}
+        taken = [*plain[: shape.positional], *(by_name.get(each) for each in shape.keywords)]
+        annotations.add(
+            tuple(
+                ast.unparse(each.annotation) if each and each.annotation else "" for each in taken
+            )
+        )
+    return len(annotations) == 1

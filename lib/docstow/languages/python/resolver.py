@@ -1,43 +1,116 @@
-"""The standard library of one version of Python, from its stubs.
+"""What Python code imports, answered by a project's packages and the standard library.
 
-Stubs leave out what is not meant for use; that is looked up in the sources of the Python that runs
-this. Nothing of the standard library is run.
+Of the standard library there are stubs for each version of Python. They leave out what is not meant
+for use; that is looked up in the sources of the Python that runs this. Nothing of it is run.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.lookup import Installed
-from docstow.languages.shared.project import Package
+from docstow.languages.shared.findings import Verdict
+from docstow.languages.shared.language import Checking
+from docstow.languages.shared.lookup import Installed, Resolver
+from docstow.languages.shared.project import Package, Scan
 from docstow.languages.shared.sandbox import Boundary
 
-__all__ = ["StandardSurface", "is_standard", "standard"]
+#: Folders that are looked into: a script's own folder comes first where it imports.
+_MOST_FOLDERS = 400
+_DEEPEST = 2
+_SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist", "target"})
+#: Packages that bring what Python no longer has, or has otherwise.
+_BROUGHT = {"distutils": "setuptools"}
+Version = tuple[int, int]
+#: The first and last version that the stubs tell apart.
+OLDEST, NEWEST = (3, 10), (3, 15)
+_VERSIONS: tuple[Version, ...] = tuple(
+    (OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)
+)
+#: Stubs of modules that are not in the standard library.
+_NOT_STANDARD = frozenset({"_typeshed", "typing_extensions"})
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_DEFINED = re.compile(
+    r"^(?:    )?(?:async )?(?:def|class) ([A-Za-z]\w*)|^([A-Za-z]\w*):", re.MULTILINE
+)
 
 
-class Standard:
+class PythonResolver:
+    """The Python packages of a project, and the standard library of its version of Python.
+
+    Args:
+        scan: what is installed there.
+    """
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._surfaces: dict[str, PythonSurface | None] = {}
+        self._standard = StandardLibrary(_python_version(scan))
+
+    def package_for(self, imported: str) -> Installed | None:
+        """Return the package of a dotted import name; ``python`` for the standard library."""
+        # What a package brings in place of Python's own has more than that.
+        brought = _BROUGHT.get(imported.partition(".")[0], "")
+        if self._is_hidden(imported) or self._scan.named(brought, "python"):
+            return None
+        if self._standard.has(imported):
+            return self._standard.installed
+        package = self._scan.importing(imported, "python")
+        surface = self._surface(package) if package is not None else None
+        if package is not None and surface is not None:
+            return Installed(package.name, package.version, surface)
+        return self._standard.installed if self.is_standard(imported) else None
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether it is a module of Python itself."""
+        return self._standard.is_standard(imported)
+
+    def _is_hidden(self, imported: str) -> bool:
+        """Return whether a module of the project's own may be meant and not Python's."""
+        return imported.partition(".")[0] in self._own_modules and self.is_standard(imported)
+
+    @cached_property
+    def _own_modules(self) -> frozenset[str]:
+        return _module_names(self._scan.boundary)
+
+    def _named(self, imported: str) -> PythonSurface | None:
+        if self._standard.has(imported):
+            return self._standard.surface
+        package = self._scan.importing(imported, "python")
+        return self._surface(package) if package is not None else None
+
+    def _surface(self, package: Package) -> PythonSurface | None:
+        if package.name not in self._surfaces:
+            readable = package.installed and not package.problem and package.files_root
+            made = PythonSurface(package, self._scan.boundary, self._named) if readable else None
+            self._surfaces[package.name] = made
+        return self._surfaces[package.name]
+
+
+class StandardLibrary:
     """The standard library of a version of Python, read when it is needed.
 
     Args:
         version: ``3.12.4``; empty if it is not known.
     """
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str = "") -> None:
         self._version = version
 
     @cached_property
     def surface(self) -> StandardSurface | None:
         """Its surface; None without stubs of that version."""
-        return standard(self._version)
+        return standard_surface(self._version)
 
     @cached_property
     def installed(self) -> Installed | None:
@@ -48,37 +121,53 @@ class Standard:
         package = surface.package
         return Installed(package.name, package.version, surface, surface.lacks, surface.since)
 
+    def package_for(self, imported: str) -> Installed | None:
+        """Return the package of a dotted import name; ``python`` for the standard library."""
+        return self.installed if self.is_standard(imported) else None
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether some version of Python has the module of an import."""
+        return imported.partition(".")[0] in sys.stdlib_module_names or _is_covered(imported)
+
     def has(self, imported: str) -> bool:
-        """Return whether the version has the module of an import."""
+        """Return whether this version has the module of an import."""
         return self.surface is not None and self.surface.has_module(imported.partition(".")[0])
 
-    def ever_has(self, imported: str) -> bool:
-        """Return whether some version has the module of an import."""
-        return imported.partition(".")[0] in sys.stdlib_module_names or is_standard(imported)
+
+def _python_version(scan: Scan) -> str:
+    """Return the version of the environment that answers first: ``3.12.4``; empty if unknown."""
+    details = (each.detail for each in scan.environments if each.ecosystem == "python")
+    versions = (each.removeprefix("Python ") for each in details if each.startswith("Python "))
+    return next(versions, "")
 
 
-Version = tuple[int, int]
+def _module_names(boundary: Boundary) -> frozenset[str]:
+    """Return names of modules and folders of modules, as files in the same folder import them.
 
-
-#: The first and last version that the stubs tell apart.
-OLDEST, NEWEST = (3, 10), (3, 15)
-
-
-_VERSIONS: tuple[Version, ...] = tuple(
-    (OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)
-)
-
-
-#: Stubs of modules that are not in the standard library.
-_NOT_STANDARD = frozenset({"_typeshed", "typing_extensions"})
-
-
-_VERSION = re.compile(r"(\d+)\.(\d+)")
-
-
-_DEFINED = re.compile(
-    r"^(?:    )?(?:async )?(?:def|class) ([A-Za-z]\w*)|^([A-Za-z]\w*):", re.MULTILINE
-)
+    Args:
+        boundary: of the project.
+    """
+    found: set[str] = set()
+    waiting = [(boundary.root, 0)]
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            break
+        folder, depth = waiting.pop(0)
+        try:
+            with os.scandir(folder) as listed:
+                entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in listed]
+        except OSError:
+            continue
+        files = {name for name, is_folder in entries if not is_folder}
+        if "pyvenv.cfg" in files:
+            continue
+        found |= {name[:-3] for name in files if name.endswith(".py")}
+        for name, is_folder in entries:
+            if not is_folder or name.startswith(".") or name in _SKIPPED:
+                continue
+            found |= {name} if (folder / name / "__init__.py").exists() else set()
+            waiting += [(folder / name, depth + 1)] if depth < _DEEPEST else []
+    return frozenset(found)
 
 
 def stub_folder() -> Path | None:
@@ -90,7 +179,7 @@ def stub_folder() -> Path | None:
 
 
 @cache
-def module_versions() -> Mapping[str, tuple[Version, Version]]:
+def _module_versions() -> Mapping[str, tuple[Version, Version]]:
     """Return the first and last version of each listed module, by its dotted name."""
     folder = stub_folder()
     text = (folder / "VERSIONS").read_text("utf-8") if folder is not None else ""
@@ -103,17 +192,17 @@ def module_versions() -> Mapping[str, tuple[Version, Version]]:
     return found
 
 
-def has_version(name: str, version: Version | None) -> bool:
+def _has_version(name: str, version: Version | None) -> bool:
     """Return whether a version has a module whose package it has; None stands for any version."""
-    versions = module_versions().get(name)
+    versions = _module_versions().get(name)
     if versions is None:
         return True
     return versions[1] >= OLDEST if version is None else versions[0] <= version <= versions[1]
 
 
-def is_standard(imported: str) -> bool:
+def _is_covered(imported: str) -> bool:
     """Return whether any version that the stubs cover has the module of an import."""
-    versions = module_versions().get(imported.partition(".")[0])
+    versions = _module_versions().get(imported.partition(".")[0])
     return versions is not None and versions[1] >= OLDEST
 
 
@@ -122,23 +211,14 @@ def _parse_version(text: str) -> Version | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-class StandardFiles(PythonFiles):
-    """The stubs of the modules that a version has.
-
-    Args:
-        root: the folder of stubs.
-        boundary: what may be opened.
-        version: None for what any version has.
-    """
-
-    def __init__(self, root: Path, boundary: Boundary, version: Version | None) -> None:
-        super().__init__(root, boundary, version)
+class _StandardFiles(PythonFiles):
+    """The stubs of the modules that a version has; without one, of those that any version has."""
 
     def _find(self, name: str) -> ModuleFiles | None:
         above, _, last = name.rpartition(".")
         package = self.module(above) if above else None
         folder = package.folder if package is not None else None if above else self._root
-        if folder is None or not has_version(name, self._version):
+        if folder is None or not _has_version(name, self._version):
             return None
         listed, inner = self._list(folder), folder / last
         if listed.get(last) and "__init__.pyi" in self._list(inner):
@@ -161,14 +241,16 @@ class StandardSurface(PythonSurface):
 
     def __init__(self, folder: Path, version: Version | None, shown: str = "") -> None:
         boundary = Boundary(folder)
-        files = StandardFiles(boundary.root, boundary, version)
-        names = (each for each in module_versions() if "." not in each and not each.startswith("_"))
+        files = _StandardFiles(boundary.root, boundary, version)
+        names = (
+            each for each in _module_versions() if "." not in each and not each.startswith("_")
+        )
         package = Package(
             ecosystem="python",
             name="python",
             version=shown or "3",
             location="",
-            import_names=tuple(sorted(each for each in names if has_version(each, version))),
+            import_names=tuple(sorted(each for each in names if _has_version(each, version))),
             direct=False,
             language="python",
             summary="",
@@ -184,7 +266,7 @@ class StandardSurface(PythonSurface):
 
     def has_module(self, name: str) -> bool:
         """Return whether this version has a module of the standard library."""
-        return is_standard(name) and self.files.module(name) is not None
+        return _is_covered(name) and self.files.module(name) is not None
 
     def has(self, path: str) -> bool:
         """Return whether stubs have a name that they do not only import for themselves."""
@@ -200,7 +282,7 @@ class StandardSurface(PythonSurface):
             return False
         # What a module imports for itself is there, but not documented.
         return (
-            path.rpartition(".")[2] in module_versions() or self._sources.symbol(path) is not None
+            path.rpartition(".")[2] in _module_versions() or self._sources.symbol(path) is not None
         )
 
     def since(self, path: str) -> str:
@@ -255,15 +337,14 @@ class StandardSurface(PythonSurface):
     def _only_imports(self, module: ModuleFiles, name: str) -> bool:
         if self.files.module(f"{module.name}.{name}") is not None:
             return False
-        for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            ways = facts.names.get(name, ()) if facts is not None else ()
-            if ways and facts is not None and name not in (facts.exports or ()):
+        for _, facts in self.files.readable(module):
+            ways = facts.names.get(name, ())
+            if ways and name not in (facts.exports or ()):
                 return all(each.kind == "import" and each.value != "public" for each in ways)
         return False
 
 
-def standard(version: str) -> StandardSurface | None:
+def standard_surface(version: str) -> StandardSurface | None:
     """Return the standard library of a version of Python.
 
     Args:
@@ -292,3 +373,18 @@ def _stub_names() -> tuple[str, ...]:
         names = {one or other for one, other in _DEFINED.findall(file.read_text("utf-8"))}
         found += [f"{module}.{name}" for name in sorted(names)]
     return tuple(sorted(found, key=lambda path: (path.count("."), path)))
+
+
+@contextmanager
+def _resolver(scan: Scan) -> Iterator[Resolver]:
+    yield PythonResolver(scan)
+
+
+def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
+    from docstow.languages.python.check import verify
+
+    del language
+    return verify(code, resolver)
+
+
+CHECKING = Checking(verify=_verify, resolver=_resolver, standard=StandardLibrary)

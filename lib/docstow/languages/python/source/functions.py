@@ -1,0 +1,383 @@
+"""Facts of Python functions: signature, parameters, deprecation, decorators, forwarded keywords."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from docstow.languages.python.source.facts import Decorator, Definition, Forward, Keeps
+from docstow.languages.python.source.syntax import (
+    SPACE,
+    Function,
+    SourceText,
+    callee,
+    decorator_name,
+    dotted,
+    is_of_super,
+    parse_declaration,
+    positional,
+    string_value,
+)
+from docstow.languages.shared.surface import Parameter
+from docstow.text.python_ast import try_parse_expression
+
+#: The directive for the whole definition; that of a parameter is indented.
+_DEPRECATED = re.compile(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+#: Paragraphs from the top in which the directive is about the whole definition.
+_FIRST_PARAGRAPHS = 2
+#: Methods of a dictionary that take one key.
+_KEY_METHODS = frozenset({"get", "pop", "setdefault"})
+#: Builtins that can read any local variable.
+_INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
+
+
+def parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
+    """Return all parameters in order, ``self`` included."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    required = len(plain) - len(arguments.defaults)
+    found = []
+    for number, each in enumerate(plain):
+        kind = "positional_only" if number < len(arguments.posonlyargs) else "positional"
+        found.append(Parameter(each.arg, kind, number < required))  # type: ignore[arg-type]
+    if arguments.vararg:
+        found.append(Parameter(arguments.vararg.arg, "var_positional", required=False))
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        found.append(Parameter(each.arg, "keyword_only", default is None))
+    if arguments.kwarg:
+        found.append(Parameter(arguments.kwarg.arg, "var_keyword", required=False))
+    return tuple(found)
+
+
+def format_header(node: Function, source: SourceText) -> str:
+    """Return ``async def name(a: int, *, b: str = "x") -> bool``, with its decorators above."""
+    above = [f"@{source.quote(each)}\n" for each in node.decorator_list]
+    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {source.quote(node.returns)}" if node.returns else ""
+    if node.name == "__new__" and node.returns is None and _makes_own_instance(node):
+        returns = " -> Self"
+    inside = _format_parameters(node.args, source)
+    return f"{''.join(above)}{keyword} {node.name}({inside}){returns}"
+
+
+def _format_parameters(arguments: ast.arguments, source: SourceText) -> str:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + list(arguments.defaults)
+    parts = []
+    for number, (each, default) in enumerate(zip(plain, defaults, strict=True), 1):
+        parts.append(_format_parameter(each, default, source))
+        if number == len(arguments.posonlyargs):
+            parts.append("/")
+    if arguments.vararg:
+        parts.append(f"*{_format_parameter(arguments.vararg, None, source)}")
+    elif arguments.kwonlyargs:
+        parts.append("*")
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        parts.append(_format_parameter(each, default, source))
+    if arguments.kwarg:
+        parts.append(f"**{_format_parameter(arguments.kwarg, None, source)}")
+    return ", ".join(parts)
+
+
+def _format_parameter(argument: ast.arg, default: ast.expr | None, source: SourceText) -> str:
+    text, equals = argument.arg, "="
+    if argument.annotation:
+        text, equals = f"{text}: {source.quote(argument.annotation)}", " = "
+    return text if default is None else f"{text}{equals}{source.quote(default)}"
+
+
+def _makes_own_instance(node: Function) -> bool:
+    """Return whether a ``__new__`` returns what ``object`` or its base makes of the very class."""
+    cls = next((each.arg for each in positional(node)), "")
+    made, stored, returned = [], [], []
+    for each in (inner for statement in node.body for inner in ast.walk(statement)):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if _is_new(value, cls):
+                made.append(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                stored.append(name)
+            case ast.Return(value=value):
+                returned.append(value)
+    return bool(returned) and all(
+        _is_new(each, cls) or (dotted(each) in made and stored.count(dotted(each)) == 1)
+        for each in returned
+    )
+
+
+def _is_new(node: ast.AST | None, cls: str) -> bool:
+    """Return whether a node is ``object.__new__(cls)`` or ``super().__new__(cls)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="__new__"), args=[first, *_]):
+            return is_of_super(owner) and isinstance(first, ast.Name) and first.id == cls
+    return False
+
+
+def docstring(node: Function | ast.ClassDef | ast.Module) -> str:
+    """Return the docstring without common indentation; empty for none."""
+    return ast.get_docstring(node, clean=True) or ""
+
+
+def deprecation(node: Function | ast.ClassDef, text: str) -> str:
+    """Return why a definition is deprecated, or ``deprecated`` without a reason; empty if not.
+
+    That is said by a decorator, in the docstring, or with a warning that a function always gives.
+
+    Args:
+        node: the definition.
+        text: its docstring.
+    """
+    for each in node.decorator_list:
+        if decorator_name(each) == "deprecated":
+            arguments = each.args if isinstance(each, ast.Call) else []
+            return string_value(arguments[0] if arguments else None) or "deprecated"
+    # Further down, the directive is about a parameter or a change.
+    found = _DEPRECATED.search(text)
+    if found and text.count("\n\n", 0, found.start()) <= _FIRST_PARAGRAPHS:
+        return SPACE.sub(" ", textwrap.dedent(found[1])).strip() or "deprecated"
+    first = text.partition("\n")[0].strip()
+    if re.match(r"\[?deprecated\b(?!\s+\w+s\b)", first, re.IGNORECASE):
+        return first
+    return "" if isinstance(node, ast.ClassDef) else _deprecation_warning(node)
+
+
+def _deprecation_warning(node: Function) -> str:
+    for statement in node.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or dotted(call.func) not in {"warnings.warn", "warn"}:
+            continue
+        category = [each.value for each in call.keywords if each.arg == "category"]
+        names = (dotted(each).rpartition(".")[2] for each in [*call.args[1:], *category])
+        if any(name.endswith("DeprecationWarning") for name in names):
+            text = string_value(call.args[0] if call.args else None)
+            return SPACE.sub(" ", text) or "deprecated"
+    return ""
+
+
+def decorators(node: Function | ast.ClassDef, source: SourceText) -> tuple[Decorator, ...]:
+    """Return the decorators of a definition, the outermost first."""
+    found = []
+    for each in node.decorator_list:
+        call = each if isinstance(each, ast.Call) else None
+        keywords = (
+            {word.arg or "**": source.quote(word.value) for word in call.keywords} if call else {}
+        )
+        found.append(Decorator(dotted(callee(each)), keywords, called=call is not None))
+    return tuple(found)
+
+
+def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
+    """Return how a decorator is used that returns what takes the very arguments of its function.
+
+    That is ``@wraps(function) def inner(*args, **kwargs)``, which calls
+    ``function(*args, **kwargs)``.
+
+    Args:
+        node: a function.
+        called: whether the decorator is the result of a call of an outer function.
+    """
+    inner = {each.name: each for each in node.body if isinstance(each, Function)}
+    last = node.body[-1]
+    returned = inner.get(dotted(last.value)) if isinstance(last, ast.Return) else None
+    if returned is None:
+        return ""
+    if not returned.decorator_list:
+        return "" if called else keeps_arguments(returned, called=True)
+    if not _is_wrapper(returned, {each.arg for each in positional(node)}):
+        return ""
+    return "called" if called else "bare"
+
+
+def _is_wrapper(node: Function, names: set[str]) -> bool:
+    """Return whether a function wraps another and only calls it, with all its own arguments."""
+    if len(node.decorator_list) != 1:
+        return False
+    wraps = node.decorator_list[0]
+    if not isinstance(wraps, ast.Call) or dotted(wraps.func).rpartition(".")[2] != "wraps":
+        return False
+    rest = node.args.kwarg
+    if (
+        rest is None
+        or node.args.vararg is None
+        or node.args.kwonlyargs
+        or len(positional(node)) > 1
+    ):
+        return False
+    calls = [
+        each
+        for each in _body_nodes(node)
+        if isinstance(each, ast.Call)
+        and _passes_keywords(each, rest.arg)
+        and dotted(each.func) in names
+    ]
+    uses = sum(isinstance(each, ast.Name) and each.id == rest.arg for each in _body_nodes(node))
+    adds_no_keyword = all(each.arg is None for call in calls for each in call.keywords)
+    wrapped = {dotted(each) for each in wraps.args}
+    return len(calls) == uses > 0 and adds_no_keyword and {dotted(e.func) for e in calls} == wrapped
+
+
+def kept_type(decorator: Definition, *, called: bool) -> ast.expr | None:
+    """Return the type that a decorator takes and returns by its annotations; None if they differ.
+
+    That is ``F`` of ``def mark(f: F) -> F`` and of ``def doc(text: str) -> Callable[[F], F]``.
+
+    Args:
+        decorator: a function.
+        called: whether the decorator is the result of its call.
+    """
+    if "\n@" in decorator.signature or decorator.signature.count("def ") != 1:
+        return None
+    header = parse_declaration(decorator.signature)
+    if not isinstance(header, ast.FunctionDef) or header.returns is None or decorator.decorators:
+        return None
+    taken, returned = None, _unquoted(header.returns)
+    if called:
+        match returned:
+            case ast.Subscript(slice=ast.Tuple(elts=[ast.List(elts=[first]), last])):
+                taken, returned = _unquoted(first), _unquoted(last)
+    elif (plain := positional(header)) and plain[0].annotation is not None:
+        taken = _unquoted(plain[0].annotation)
+    return taken if taken and ast.unparse(taken) == ast.unparse(returned) else None
+
+
+def _unquoted(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return try_parse_expression(node.value) or node
+    return node
+
+
+def find_forward(node: Function) -> Forward | None:
+    """Return the call that certainly receives all further keywords of a function; None if unclear.
+
+    Every use of the dictionary must be seen: it is unpacked into calls, or read by a written key.
+    Each such key counts as a parameter.
+    """
+    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
+    if not rest:
+        return None
+    uses = sum(isinstance(each, ast.Name) and each.id == rest for each in _body_nodes(node))
+    keys = list(_read_keys(node, rest))
+    calls = [
+        each
+        for each in _body_nodes(node)
+        if isinstance(each, ast.Call) and _passes_keywords(each, rest)
+    ]
+    if len(keys) + len(calls) != uses or not calls or _is_shadowed(node, rest):
+        return None
+    certain = next((each for each in _certain_calls(node.body) if each in calls), None)
+    if certain is None:
+        return None
+    target, maker = _target(node, certain.func)
+    return Forward(target, frozenset(keys), maker) if target else None
+
+
+def _body_nodes(node: Function) -> Iterator[ast.AST]:
+    """Yield all nodes of a function's body."""
+    for statement in node.body:
+        yield from ast.walk(statement)
+
+
+def _passes_keywords(call: ast.Call, rest: str) -> bool:
+    """Return whether a call is ``called(**rest)``."""
+    return any(each.arg is None and dotted(each.value) == rest for each in call.keywords)
+
+
+def _read_keys(node: Function, rest: str) -> Iterator[str]:
+    """Yield each written key by which the dictionary is read."""
+    for each in _body_nodes(node):
+        match each:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[key, *_]
+            ) if method in _KEY_METHODS:
+                pass
+            case ast.Subscript(value=ast.Name(id=name), slice=key):
+                pass
+            case ast.Compare(
+                left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]
+            ):
+                pass
+            case _:
+                continue
+        if name == rest and string_value(key):
+            yield string_value(key)
+
+
+def _is_shadowed(node: Function, rest: str) -> bool:
+    """Return whether the name may be another's, or the dictionary is read in another way."""
+    for each in _body_nodes(node):
+        match each:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
+                if any(dotted(inner) == rest for inner in ast.walk(each)):
+                    return True
+            case ast.Name(id=name) if name in _INTROSPECTION:
+                return True
+    return False
+
+
+def _certain_calls(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
+    """Yield the calls that statements certainly make, as long as nothing is raised."""
+    for node in body:
+        match node:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    yield from _calls(item.context_expr)
+                yield from _certain_calls(node.body)
+            case ast.Try():
+                yield from _certain_calls(node.body)
+            case ast.Return(value=value) | ast.Expr(value=value) | ast.Assign(value=value):
+                yield from _calls(value)
+            case ast.AnnAssign(value=value):
+                yield from _calls(value)
+        if any(isinstance(each, ast.Return) for each in ast.walk(node)):
+            return
+
+
+def _calls(node: ast.expr | None) -> Iterator[ast.Call]:
+    """Yield the calls that an expression makes in any case."""
+    match node:
+        case ast.Call():
+            yield node
+            for each in node.args:
+                yield from _calls(each)
+            yield from _calls(node.func)
+        case ast.Await(value=value) | ast.Attribute(value=value):
+            yield from _calls(value)
+
+
+def _target(node: Function, function: ast.expr) -> tuple[str, str]:
+    """Return what is called, dotted, and the class that makes the local value it begins with."""
+    match function:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=name):
+            return f"super().{name}", ""
+    path = dotted(function)
+    first, _, name = path.partition(".")
+    plain = positional(node)
+    if first in {each.arg for each in plain[:1]} & {"self", "cls"}:
+        return path, ""
+    makers = [maker for bound, maker in _local_variables(node) if bound == first]
+    is_parameter = first in {each.arg for each in (*plain, *node.args.kwonlyargs)}
+    if is_parameter or (makers and (len(makers) > 1 or not makers[0] or "." in name)):
+        return "", ""
+    return path, makers[0] if makers else ""
+
+
+def _local_variables(node: Function) -> Iterator[tuple[str, str]]:
+    """Yield local names, each with the class or function whose call it is; empty for others."""
+    seen: set[int] = set()
+    for each in _body_nodes(node):
+        match each:
+            case ast.Assign(targets=[ast.Name() as target], value=ast.Call(func=function)):
+                seen.add(id(target))
+                yield target.id, dotted(function)
+            case ast.withitem(context_expr=ast.Call(func=function), optional_vars=ast.Name() as t):
+                seen.add(id(t))
+                yield t.id, dotted(function)
+            case ast.Import() | ast.ImportFrom():
+                for alias in each.names:
+                    yield (alias.asname or alias.name).partition(".")[0], ""
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, ""
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield name, ""
+            case ast.Name(ctx=ast.Store()) if id(each) not in seen:
+                yield each.id, ""

@@ -52,7 +52,6 @@ HEAVY = {
     "numpy",
     "onnxruntime",
     "rapidfuzz",
-    "readability-lxml",
     "tokenizers",
     "tree-sitter",
     "tree-sitter-javascript",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from docstow.formats import Page, html
 from paths import FIXTURES
 
+URL = "https://docs.example/a/b"
 SITES = FIXTURES / "sites"
 EXPECTED = FIXTURES / "site_pages"
 PAGES = sorted(path.relative_to(EXPECTED).with_suffix("") for path in EXPECTED.rglob("*.md"))
@@ -21,7 +23,7 @@ def read_fixture(path: Path) -> Page:
     return html.read((SITES / path).read_bytes(), f"http://docs.example/{address}")
 
 
-def read(body: str, url: str = "https://docs.example/a/b") -> Page:
+def read(body: str, url: str = URL) -> Page:
     return html.read(body.encode(), url)
 
 
@@ -196,21 +198,70 @@ def test_blocks(markup: str, expected: str) -> None:
     assert text(markup) == expected
 
 
-def test_the_text_of_a_page_that_does_not_mark_it() -> None:
-    sentence = (
-        "The wheel turns when the load is low, and rests while it is high, as the tide does. "
-    )
+def _unmarked_page(name: str) -> bytes:
     menu = "".join(f"<li><a href='/p{n}'>Page {n}</a></li>" for n in range(30))
-    page = read(
-        f"<title>Wheel</title><body><div class='leftcol'><ul>{menu}</ul></div><div class='txt'>"
-        f"<h2>Turning</h2><p>{sentence * 6}</p><pre class='language-sh'>turn --slowly\n\n  now</pre>"
-        f"<p>{sentence * 6}</p><p>{sentence * 6}</p></div><div class='bottom'>© A company</div></body>"
-    )
-    words = (sentence * 6).strip()
+    return (
+        f"<title>{name}</title><body><div class='leftcol'><ul>{menu}</ul></div><div class='txt'>"
+        f"<h2>Turning</h2><p>The {name} turns when the load is low.</p>"
+        f"<pre class='language-sh'>turn --slowly {name}\n\n  now</pre>"
+        f"<p>See also:</p><ul><li><a href='/{name}/more'>More of the {name}</a></li></ul></div>"
+        f"<div class='steps'><a href='/{name}/a'>Before {name}</a> <a href='/{name}/b'>After</a></div>"
+        f"<div class='bottom'>© A company</div></body>"
+    ).encode()
+
+
+def test_what_pages_of_a_site_share_is_no_text() -> None:
+    pages = {name: _unmarked_page(name) for name in ("wheel", "axle", "hub", "rim")}
+    shared = html.survey(pages.values())
+    page = html.read(pages["wheel"], URL, shared=shared)
     assert page.text == (
-        f"# Wheel\n\n## Turning\n\n{words}\n\n```sh\nturn --slowly\n\n  now\n```\n\n{words}\n\n{words}\n"
+        "# wheel\n\n## Turning\n\nThe wheel turns when the load is low.\n\n"
+        "```sh\nturn --slowly wheel\n\n  now\n```\n\n"
+        "See also:\n\n- [More of the wheel](https://docs.example/wheel/more)\n"
     )
-    assert len(page.links) == 30
+    assert len(page.links) == 33
+    assert page.words == page.kept > 0
+    stored = html.Shared.from_json(json.loads(json.dumps(shared.to_json())))
+    assert html.read(pages["rim"], URL, shared=stored) == html.read(
+        pages["rim"], URL, shared=shared
+    )
+
+
+def test_a_page_without_a_site_keeps_what_may_be_text() -> None:
+    page = html.read(_unmarked_page("wheel"), URL, shared=html.survey([_unmarked_page("wheel")]))
+    assert "[Page 29]" in page.text
+    assert "The wheel turns when the load is low." in page.text
+
+
+def test_a_marked_part_that_lacks_text_is_not_the_page() -> None:
+    def page(name: str) -> bytes:
+        words = " ".join(f"{name}{n}" for n in range(80))
+        return (
+            f"<body><div class=top>Guide</div><main><h1>{name}</h1><p>In the box.</p></main>"
+            f"<div class=more><p>{words}</p></div></body>"
+        ).encode()
+
+    shared = html.survey([page(name) for name in ("a", "b", "c")])
+    text = html.read(page("b"), URL, shared=shared).text
+    assert "In the box." in text
+    assert "b79" in text
+    assert "Guide" not in text
+
+
+@pytest.mark.parametrize(
+    ("markup", "kept"),
+    [
+        ('<div class="toc"><a href="/a">A page</a> <a href="/b">B page</a></div>', True),
+        ('<div class="toc"><a href="#a">A part</a> <a href="#b">B part</a></div>', False),
+        ('<aside class="sidebar"><p>Words that stand beside the text.</p></aside>', True),
+        ('<aside class="sidebar"><a href="/a">A page</a> <a href="/b">B page</a></aside>', False),
+        ('<div id="sidebar"><p>A section on sidebars.</p></div>', True),
+        ("<blockquote><p>Words.</p><footer>An author</footer></blockquote>", True),
+    ],
+)
+def test_what_is_called_navigation_is_text_unless_it_is_links(markup: str, *, kept: bool) -> None:
+    page = html.read(f"<main><h1>T</h1><p>Kept.</p>{markup}</main>".encode(), URL).text
+    assert (page != "# T\n\nKept.\n") == kept
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import closing
+
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -17,11 +19,16 @@ def file(path: str, text: str) -> File:
     return File(path, path, "text/markdown", f"# T\n\n{text}\n".encode())
 
 
+def finish(changes: Changes) -> None:
+    with closing(changes):
+        assert len(list(changes.read())) == changes.pending
+
+
 def stowed(kind: str, path: str, text: str, links: tuple[str, ...] = ()) -> Former:
     """What a sync of one page leaves behind."""
     changes = Changes(Former(), paths_are_urls=kind == "site", full=True)
     changes.add(Found(file(path, text), "v", links))
-    changes.close()
+    finish(changes)
     return Former(changes.documents, changes.visits)
 
 
@@ -66,7 +73,7 @@ def test_nothing_is_lost_by_accident_nor_kept_against_the_source(
     changes = Changes(former, paths_are_urls=True, full=full)
     for event in met:
         changes.add(event)
-    changes.close()
+    finish(changes)
     counts = changes.counts()
     found = {event.file.path for event in met if isinstance(event, Found)}
     same = {event.path for event in met if isinstance(event, Same)} & former.documents.keys()
@@ -101,7 +108,7 @@ def test_a_directory_that_cannot_be_listed_keeps_what_is_below_it() -> None:
     for ref, kept in (("docs", {"docs/a.md", "docs/b/c.md"}), (".", set(documents))):
         changes = Changes(Former(documents, visits), paths_are_urls=False, full=False)
         changes.add(Failed(ref, "unreadable_input", "cannot be read"))
-        changes.close()
+        finish(changes)
         assert set(changes.documents) == kept
 
 
@@ -109,7 +116,7 @@ def test_a_page_at_its_own_address_goes_before_one_that_only_names_it() -> None:
     changes = Changes(Former(), paths_are_urls=True, full=True)
     for url, text in ((f"{ROOT}a?print=1", "paper"), (f"{ROOT}a/", "own"), (f"{ROOT}a", "late")):
         changes.add(Found(File(f"{ROOT}a", url, "text/markdown", f"# A\n\n{text}\n".encode())))
-    changes.close()
+    finish(changes)
     assert changes.documents[f"{ROOT}a"].text.split() == ["#", "A", "own"]
     assert changes.visits[f"{ROOT}a"].url == f"{ROOT}a/"
     assert changes.skipped == {"duplicate": 2}
@@ -124,5 +131,5 @@ def test_links_lead_to_documents_by_path_and_by_address() -> None:
     ):
         body = b"# T\n\nText.\n"
         changes.add(Found(File(path, f"{shown}{path}", "text/markdown", body), "", links))
-    changes.close()
+    finish(changes)
     assert changes.relations() == [Relation("a.md", LINKS_TO, "b.md")]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from posixpath import basename, dirname, splitext
 from typing import Any
@@ -13,7 +14,8 @@ from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
 from docstow.text.decoding import decode
 
-PROSE_READER = "prose/1"
+PROSE_READER = "prose/2"
+_WORD = re.compile(r"[^\W_]+")
 _BY_SUFFIX = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -81,6 +83,8 @@ class Page:
             without fragments.
         indexable: False where the page forbids indexing.
         attributes: ``language`` (a natural one), ``description`` and ``tags`` where known.
+        words: number of words that the file shows, without navigation and what its site repeats.
+        kept: number of those that the text has.
     """
 
     title: str
@@ -89,6 +93,8 @@ class Page:
     links: tuple[str, ...] = ()
     indexable: bool = True
     attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+    words: int = 0
+    kept: int = 0
 
 
 def readable(path: str, media_type: str) -> bool:
@@ -101,8 +107,30 @@ def readable(path: str, media_type: str) -> bool:
     return bool(_format(path, media_type))
 
 
-def read(file: File) -> Page:
+def survey(files: Iterable[File], known: Mapping[str, Any] = NO_ATTRIBUTES) -> dict[str, Any]:
+    """Return what the pages of one site share, as JSON that :func:`read` takes.
+
+    Args:
+        files: of the site; a few hundred are enough, and only HTML counts.
+        known: what earlier pages of the site shared; it is included.
+    """
+    html: Any = import_module("docstow.formats.html")
+    shared = html.survey(file.body for file in files if is_html(file))
+    found: dict[str, Any] = (shared | html.Shared.from_json(known)).to_json()
+    return found
+
+
+def is_html(file: File) -> bool:
+    """Return whether a file is an HTML page."""
+    return _format(file.path, file.media_type) == "html"
+
+
+def read(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> Page:
     """Read a file by its media type, or by its suffix where that is vague.
+
+    Args:
+        file: with its body.
+        shared: what :func:`survey` found of its site.
 
     Raises:
         UnreadableInput: there is no reader for it, or it is damaged.
@@ -115,17 +143,20 @@ def read(file: File) -> Page:
             " it reads HTML, Markdown, MDX, reStructuredText, AsciiDoc, notebooks, plain text"
             " and PDF."
         )
+    charset = _charset(file.media_type)
     # The module of a format is imported with its first file.
     module, _, function = _READERS.get(name, f"{name}:read").partition(":")
-    read_page: Any = getattr(import_module(f"docstow.formats.{module}"), function)
-    charset = _charset(file.media_type)
+    reader: Any = import_module(f"docstow.formats.{module}")
+    read_page = getattr(reader, function)
     if name == "html":
-        page: Page = read_page(file.body, file.url, charset)
-    elif name == "pdf":
+        page: Page = read_page(file.body, file.url, charset, reader.Shared.from_json(shared))
+        return page
+    if name == "pdf":
         page = read_page(file)
     else:
         page = read_page(decode(file.body, charset, name=file.path), file)
-    return page
+    words = len(_WORD.findall(page.text))
+    return replace(page, words=words, kept=words)
 
 
 def default_title(file: File) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
+import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from os import SEEK_END
+from tempfile import SpooledTemporaryFile
+from typing import Any
 
 from docstow import formats
 from docstow.core.errors import DocstowError, InternalError
-from docstow.core.model import Document, File, Known, Relation
+from docstow.core.model import NO_ATTRIBUTES, Document, File, Known, Relation
 from docstow.core.urls import canonical_url
-from docstow.ingest.jobs import ERRORS_KEPT, JobError
+from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
 from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped, collection
 
 log = logging.getLogger(__name__)
@@ -19,16 +23,57 @@ log = logging.getLogger(__name__)
 LINKS_TO = "links-to"
 
 
+#: So many pages show what all pages of a site share.
+_SURVEYED = 200
+#: Bodies of files beyond so many bytes, compressed, are kept on disk until they are read.
+_IN_MEMORY = 32 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class Former:
-    """What the snapshot that answers now was made from: documents and visits by path."""
+    """What the snapshot that answers now was made from.
+
+    Attributes:
+        documents: by path.
+        visits: by path.
+        shared: what the pages of its site share, see :func:`docstow.formats.survey`.
+    """
 
     documents: Mapping[str, Document] = field(default_factory=dict)
     visits: Mapping[str, Known] = field(default_factory=dict)
+    shared: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Spool:
+    """Files whose bodies are kept on disk, compressed, until they are read."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with the spool
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def put(self, number: int, body: bytes) -> None:
+        """Keep a body under a number."""
+        packed = zlib.compress(body, 1)
+        start = self._file.seek(0, SEEK_END)
+        self._file.write(packed)
+        self._places[number] = start, len(packed)
+
+    def get(self, number: int) -> bytes:
+        """Return the body of a number."""
+        start, length = self._places[number]
+        self._file.seek(start)
+        return zlib.decompress(self._file.read(length))
+
+    def close(self) -> None:
+        """Remove the bodies."""
+        self._file.close()
 
 
 class Changes:
-    """The documents of the next snapshot, collected event by event.
+    """The documents of the next snapshot: events are added first, and then read.
+
+    A page can only be read when the other pages of its site are there, because what they share is
+    not its text.
 
     A former document whose path has no event is gone. But nothing is lost by accident: a file that
     failed, or that a limit kept from being fetched, keeps its former document, and so do former
@@ -44,6 +89,7 @@ class Changes:
         visits: what to ask the upstream with next time, by path.
         skipped: number of files that were left out, by reason.
         errors: the first errors, at most :data:`ERRORS_KEPT`.
+        shared: what the pages of the site share.
         fetched: number of files that were fetched.
         failed: number of errors.
         current: path or address of the last event.
@@ -57,6 +103,9 @@ class Changes:
         self._missed: set[str] = set()
         self._omitted: set[str] = set()
         self._kept: set[str] = set()
+        self._events: list[Found | Same] = []
+        self._spool = _Spool()
+        self.shared: Mapping[str, Any] = {}
         self.documents: dict[str, Document] = {}
         self.visits: dict[str, Known] = {}
         self.skipped: Counter[str] = Counter()
@@ -66,16 +115,16 @@ class Changes:
         self.current = ""
 
     def add(self, event: Event) -> None:
-        """Add an event; a file that cannot be read is an error of its own."""
+        """Add an event; the body of a file is kept aside until :meth:`read`."""
         match event:
-            case Found():
+            case Found(file):
                 self.fetched += 1
-                self.current = event.file.path
-                self._read(event)
+                self.current = file.path
+                self._spool.put(len(self._events), file.body)
+                self._events.append(replace(event, file=replace(file, body=b"")))
             case Same(path):
                 self.current = path
-                if path in self._former.documents and path in self._former.visits:
-                    self._keep(self._former.documents[path], self._former.visits[path])
+                self._events.append(event)
             case Skipped(ref, reason):
                 self.current = ref
                 self._skip(ref, reason)
@@ -83,7 +132,47 @@ class Changes:
                 self.current = ref
                 self._fail(ref, kind, message)
 
+    @property
+    def pending(self) -> int:
+        """The number of files that :meth:`read` goes through."""
+        return len(self._events)
+
+    def read(self) -> Iterator[int]:
+        """Read the files that were added; yield how many are done, one by one.
+
+        A file that cannot be read is an error of its own.
+        """
+        pages = [
+            number
+            for number, event in enumerate(self._events)
+            if isinstance(event, Found) and formats.is_html(event.file)
+        ]
+        step = max(1, -(-len(pages) // _SURVEYED))
+        if pages:
+            sample = (self._file(number) for number in pages[::step])
+            self.shared = formats.survey(sample, {} if self._full else self._former.shared)
+        elif not self._full:
+            self.shared = self._former.shared
+        for number, event in enumerate(self._events):
+            if isinstance(event, Found):
+                self.current = event.file.path
+                self._read(event, self._file(number))
+            elif event.path in self._former.documents and event.path in self._former.visits:
+                self.current = event.path
+                self._keep(self._former.documents[event.path], self._former.visits[event.path])
+            yield number + 1
+        self._keep_unseen()
+
+    def _file(self, number: int) -> File:
+        event = self._events[number]
+        assert isinstance(event, Found)
+        return replace(event.file, body=self._spool.get(number))
+
     def close(self) -> None:
+        """Remove the files that were kept aside."""
+        self._spool.close()
+
+    def _keep_unseen(self) -> None:
         """Keep the former documents that this sync had no chance to see."""
         former = self._former.documents
         queue = sorted(self._missed - self.documents.keys())
@@ -121,6 +210,20 @@ class Changes:
             "documents": len(self.documents),
         }
 
+    def coverage(self) -> Coverage:
+        """Count the words of all documents, seen and kept, and name the pages that lack some."""
+        words = kept = 0
+        incomplete: list[tuple[str, float]] = []
+        for path, document in sorted(self.documents.items()):
+            share = float(document.attributes.get("kept", 1.0))
+            number = int(document.attributes.get("words", 0))
+            words += number
+            kept += round(share * number)
+            if share < COMPLETE:
+                incomplete.append((path, share))
+        incomplete.sort(key=lambda each: each[1])
+        return Coverage(words, kept, len(incomplete), tuple(incomplete[:PAGES_KEPT]))
+
     def relations(self) -> list[Relation]:
         """Return which of the documents link to which."""
         paths = {known.url: path for path, known in self.visits.items()}
@@ -136,13 +239,12 @@ class Changes:
             if target in self.documents and target != subject
         ]
 
-    def _read(self, event: Found) -> None:
-        file = event.file
+    def _read(self, event: Found, file: File) -> None:
         if not file.body.strip():
             self._skip(file.path, "empty")
             return
         try:
-            page = read_page(file)
+            page = read_page(file, self.shared)
         except DocstowError as error:
             self._fail(file.path, error.code, error.message)
             return
@@ -193,21 +295,28 @@ class Changes:
             self._missed |= {each for each in self._former.documents if each.startswith(below)}
 
 
-def read_page(file: File) -> formats.Page:
+def read_page(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> formats.Page:
     """Read a file by the reader of its media type.
+
+    Args:
+        file: with its body.
+        shared: what the pages of its site share.
 
     Raises:
         UnreadableInput: it is not what it claims to be.
     """
     if file.media_type == collection.MEDIA_TYPE:
         return collection.read(file)
-    return formats.read(file)
+    return formats.read(file, shared)
 
 
 def make_document(file: File, page: formats.Page) -> Document:
     """Return the document that a page is stored as."""
     media_type = file.media_type.partition(";")[0].strip().lower()
     attributes = {**({"media_type": media_type} if media_type else {}), **page.attributes}
+    attributes |= {"words": page.words}
+    if page.kept < page.words:
+        attributes |= {"kept": int(1000 * page.kept / page.words) / 1000}
     return Document(
         path=file.path,
         kind="page",

@@ -87,6 +87,27 @@ class JobError:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: A page that keeps less than this share of its words is named, the first of them.
+COMPLETE, PAGES_KEPT = 0.9, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of its pages a source has.
+
+    Attributes:
+        words: number of words that the pages show, without navigation and what all of them share.
+        kept: number of those that the documents have.
+        below: number of pages that keep less than :data:`COMPLETE` of their words.
+        pages: path and share of these, the worst first, at most :data:`PAGES_KEPT`.
+    """
+
+    words: int
+    kept: int
+    below: int = 0
+    pages: tuple[tuple[str, float], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a job is: ``done`` of ``total`` (None: not known yet), and what it is at."""
@@ -121,6 +142,7 @@ class Job:
         options: digest of the options that it worked by.
         progress: how far it is.
         resumed: how often it was queued again because whoever ran it died.
+        coverage: how much of its pages the source has; None for jobs without pages.
     """
 
     id: str
@@ -142,6 +164,7 @@ class Job:
     options: str = ""
     progress: Progress = Progress()
     resumed: int = 0
+    coverage: Coverage | None = None
 
     @property
     def active(self) -> bool:
@@ -182,8 +205,11 @@ class Job:
         ]
         if self.source is None:
             del body["source"]
+        # Older releases can read what they can do.
         if not self.resumed:
-            del body["resumed"]  # so that older releases can read what they can do
+            del body["resumed"]
+        if self.coverage is None:
+            del body["coverage"]
         return body
 
 
@@ -493,6 +519,9 @@ def _decode(body: bytes, key: str) -> Job:
         if (source := fields.get("source")) is not None:
             fields["source"] = Source(**source)
         fields["progress"] = Progress(**fields["progress"])
+        if (found := fields.get("coverage")) is not None:
+            pages = tuple((path, share) for path, share in found["pages"])
+            fields["coverage"] = Coverage(**{**found, "pages": pages})
         return Job(**fields)
     except DocstowError:
         raise

@@ -9,8 +9,8 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, closing
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from docstow.ingest.jobs import (
     COUNTS,
     FULL,
     SUCCESS,
+    Coverage,
     Job,
     JobError,
     Jobs,
@@ -193,8 +194,9 @@ class _PageSync:
         if not changes.documents:
             return fields | self._empty(changes, now)
 
+        coverage = changes.coverage()
         published = self._task.publisher.publish(
-            self._reading(revision, changes, options),
+            self._reading(revision, changes, coverage, options),
             now=now,
             expected_generation=head.generation if head else 0,
             keep=self._registration.keep,
@@ -212,14 +214,19 @@ class _PageSync:
             "counts": counts,
             "snapshot_id": published.snapshot.id,
             "progress": progress,
+            "coverage": coverage,
         }
 
-    def _reading(self, revision: Revision, changes: Changes, options: str) -> Reading:
+    def _reading(
+        self, revision: Revision, changes: Changes, coverage: Coverage, options: str
+    ) -> Reading:
         facts = {
             "title": self._registration.title,
             "uri": self._registration.uri,
             "options": options,
             "failed": changes.failed,
+            "coverage": asdict(coverage),
+            **({"shared": changes.shared} if changes.shared else {}),
         }
         return Reading(
             revision,
@@ -243,7 +250,7 @@ class _PageSync:
             self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
             index = Index(snapshot, partial(self._snapshots.file, snapshot))
             documents = {document.path: document for document in index.documents()}
-            former = Former(documents, index.visits())
+            former = Former(documents, index.visits(), snapshot.facts.get("shared", {}))
         except StoreError as error:
             log.warning("%s is stowed anew: %s", self._registration.source.key, error.message)
             return None
@@ -261,10 +268,12 @@ class _PageSync:
 
     def _collect(self, former: Former, *, full: bool) -> Changes:
         changes = Changes(former, paths_are_urls=self._kind.paths_are_urls, full=full)
-        for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
-            changes.add(event)
-            self._report(changes, Progress(number, None, changes.current))
-        changes.close()
+        with closing(changes):
+            for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
+                changes.add(event)
+                self._report(changes, Progress(number, None, changes.current))
+            for number in changes.read():
+                self._report(changes, Progress(number, changes.pending, changes.current))
         return changes
 
     def _report(self, changes: Changes, progress: Progress) -> None:

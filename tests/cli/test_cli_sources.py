@@ -57,6 +57,10 @@ def test_a_folder_is_ingested_searched_exported_and_deleted(place: Path) -> None
     assert first.returncode == 0, first.stderr
     said = SUMMARY.fullmatch(first.stdout)
     assert said is not None, first.stdout
+    shown = json.loads(run(place, "sources", "show", "Harbour").stdout)
+    coverage = shown["coverage"]
+    assert coverage["words"] == coverage["kept"] > 0
+    assert (coverage["below"], coverage["pages"]) == (0, {})
     assert said["uri"] == str(place / "docs")
     assert (said["documents"], said["new"], said["reused"]) == ("3", "3", "0")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Document, File, Known, Relation
 from docstow.ingest.changes import LINKS_TO, Changes, Former
+from docstow.ingest.jobs import Coverage
 from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped
 
 ROOT = "https://docs.example/"
@@ -133,3 +135,51 @@ def test_links_lead_to_documents_by_path_and_by_address() -> None:
         changes.add(Found(File(path, f"{shown}{path}", "text/markdown", body), "", links))
     finish(changes)
     assert changes.relations() == [Relation("a.md", LINKS_TO, "b.md")]
+
+
+def html_page(name: str, words: str) -> Found:
+    body = (
+        "<body><div class=top>Harbour guide <a href=/>Home</a></div>"
+        f"<div class=text><h1>{name}</h1><p>{words}</p></div><div class=end>All rights</div></body>"
+    )
+    return Found(File(ROOT + name, ROOT + name, "text/html", body.encode()), "v")
+
+
+def test_pages_are_read_with_what_their_site_shares_and_so_are_later_ones() -> None:
+    first = Changes(Former(), paths_are_urls=True, full=True)
+    for name in NAMES:
+        first.add(html_page(name, f"The {name} of the boat."))
+    finish(first)
+    assert first.documents[ROOT + "a"].text == "# a\n\nThe a of the boat.\n"
+    # One page that changes says nothing of its site; the former snapshot does.
+    former = Former(first.documents, first.visits, first.shared)
+    second = Changes(former, paths_are_urls=True, full=False)
+    for name in NAMES[1:]:
+        second.add(Same(ROOT + name))
+    second.add(html_page("a", "The anchor of the boat."))
+    finish(second)
+    assert second.documents[ROOT + "a"].text == "# a\n\nThe anchor of the boat.\n"
+    assert second.shared == first.shared
+    alone = Changes(Former(), paths_are_urls=True, full=True)
+    alone.add(html_page("a", "The anchor of the boat."))
+    finish(alone)
+    assert "All rights" in alone.documents[ROOT + "a"].text
+
+
+def test_coverage_counts_words_and_names_pages_that_lost_some() -> None:
+    whole = stowed("site", ROOT + "a", "ten words " * 5)
+    lost = [
+        replace(whole.documents[ROOT + "a"], path=ROOT + name, attributes={"words": 40} | kept)
+        for name, kept in (("b", {"kept": 0.5}), ("c", {"kept": 0.95}), ("d", {"kept": 0.1}))
+    ]
+    documents = {**whole.documents, **{each.path: each for each in lost}}
+    visits = {path: Known(path, path) for path in documents}
+    changes = Changes(Former(documents, visits), paths_are_urls=True, full=False)
+    for path in documents:
+        changes.add(Same(path))
+    finish(changes)
+    words = 11  # with the title
+    assert changes.coverage() == Coverage(
+        120 + words, 20 + 38 + 4 + words, 2, {ROOT + "d": 0.1, ROOT + "b": 0.5}
+    )
+    assert list(changes.coverage().pages) == [ROOT + "d", ROOT + "b"]

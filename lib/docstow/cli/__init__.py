@@ -201,6 +201,7 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "new_token": _new_token,
     "list_jobs": ingest.list_jobs,
     "show_job": ingest.show_job,
+    "show_source": ingest.show_source,
     "redrive_jobs": ingest.redrive_jobs,
     "call": _call,
 }

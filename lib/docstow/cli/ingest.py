@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.ingest import preload
-from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Job
-from docstow.sources import kinds
+from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
+from docstow.sources import kind_of, kinds
+from docstow.tools.sources import describe, describe_state
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot, Source
@@ -23,6 +24,8 @@ _T = TypeVar("_T")
 
 #: How often a sync says how far it is, in seconds.
 PROGRESS_S = 1.0
+#: So many pages that lost text are named after a sync.
+PAGES_PRINTED = 10
 
 
 def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -129,6 +132,7 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
         return 1
+    _print_coverage(job.coverage)
     counts = job.counts
     print(
         f"{created['kind']} {created['uri']}: {counts['documents']} documents, "
@@ -138,6 +142,18 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         f"snapshot {job.snapshot_id[:12]}, {time.monotonic() - begun:.1f} s"
     )
     return 0
+
+
+def _print_coverage(coverage: Coverage | None) -> None:
+    """Say which pages lost text, on the error output."""
+    if coverage is None or not coverage.below:
+        return
+    share = f"{coverage.kept / coverage.words:.1%} of {coverage.words} words are kept"
+    print(f"docstow: {share}; pages that keep less than 90 %: {coverage.below}", file=sys.stderr)
+    for path, kept in list(coverage.pages.items())[:PAGES_PRINTED]:
+        print(f"docstow: {kept:.0%} of {path}", file=sys.stderr)
+    if coverage.below > PAGES_PRINTED:
+        print("docstow: `docstow sources show` lists more of them", file=sys.stderr)
 
 
 def _pairs(words: Sequence[str]) -> dict[str, Any]:
@@ -181,6 +197,16 @@ def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
             holds = f"{each['documents']} documents" if "documents" in each else "nothing"
             print(f"{each['source_id'][:12]}  {each['kind']}  {each['uri']}  {holds}, {state}")
         cursor = page["cursor"]
+    return 0
+
+
+def show_source(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print a source, what is stowed of it, and the pages that lost text, as JSON."""
+    registration = runtime.registry.get(options.source)
+    shown = describe(registration) | describe_state(runtime.prose, runtime.jobs, registration)
+    if kind_of(registration.kind).has_pages and (newest := runtime.prose.newest(registration)):
+        shown["coverage"] = newest.facts.get("coverage")
+    print(json.dumps(shown, indent=1, ensure_ascii=False))
     return 0
 
 

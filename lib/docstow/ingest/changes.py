@@ -222,7 +222,7 @@ class Changes:
             if share < COMPLETE:
                 incomplete.append((path, share))
         incomplete.sort(key=lambda each: each[1])
-        return Coverage(words, kept, len(incomplete), tuple(incomplete[:PAGES_KEPT]))
+        return Coverage(words, kept, len(incomplete), dict(incomplete[:PAGES_KEPT]))
 
     def relations(self) -> list[Relation]:
         """Return which of the documents link to which."""

@@ -99,13 +99,13 @@ class Coverage:
         words: number of words that the pages show, without navigation and what all of them share.
         kept: number of those that the documents have.
         below: number of pages that keep less than :data:`COMPLETE` of their words.
-        pages: path and share of these, the worst first, at most :data:`PAGES_KEPT`.
+        pages: the share of each of these by path, the worst first, at most :data:`PAGES_KEPT`.
     """
 
     words: int
     kept: int
     below: int = 0
-    pages: tuple[tuple[str, float], ...] = ()
+    pages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -519,9 +519,8 @@ def _decode(body: bytes, key: str) -> Job:
         if (source := fields.get("source")) is not None:
             fields["source"] = Source(**source)
         fields["progress"] = Progress(**fields["progress"])
-        if (found := fields.get("coverage")) is not None:
-            pages = tuple((path, share) for path, share in found["pages"])
-            fields["coverage"] = Coverage(**{**found, "pages": pages})
+        if (coverage := fields.get("coverage")) is not None:
+            fields["coverage"] = Coverage(**coverage)
         return Job(**fields)
     except DocstowError:
         raise

@@ -169,6 +169,11 @@ def _add_sources(command: argparse.ArgumentParser, common: argparse.ArgumentPars
     verbs = command.add_subparsers(required=True, metavar="VERB")
     listed = verbs.add_parser("list", parents=[common], **_help("one a line"))
     listed.set_defaults(command="list_sources")
+    show = verbs.add_parser(
+        "show", parents=[common], **_help("one as JSON, with the pages that lost text")
+    )
+    show.add_argument("source", metavar="ID|URI|TITLE")
+    show.set_defaults(command="show_source")
     delete = verbs.add_parser("delete", parents=[common], **_help("forget a source and its pages"))
     delete.add_argument("source", metavar="ID|URI|TITLE")
     delete.set_defaults(command="delete_source")

@@ -295,7 +295,14 @@ def _describe_snapshot(snapshot: Snapshot) -> dict[str, Any]:
         "documents": snapshot.counts.get("documents", 0),
         "chunks": snapshot.counts.get("chunks", 0),
         **({"version": version} if version else {}),
+        **_summarise(snapshot.facts.get("coverage")),
     }
+
+
+def _summarise(coverage: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the numbers of a :class:`~docstow.ingest.jobs.Coverage`, without its pages."""
+    names = ("words", "kept", "below")
+    return {"coverage": {name: coverage[name] for name in names}} if coverage else {}
 
 
 def _describe_job(job: Job) -> dict[str, Any]:

@@ -1,12 +1,9 @@
-"""Pages as Markdown, whole and cut."""
+"""Items' pages as Markdown."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from docstow.core.model import Document
-from docstow.index.render import CHARACTERS_PER_TOKEN, Member, Package, Traits, cut, page
+from docstow.index.render import Member, Package, Traits, page
 
 DOCUMENT = Document(
     path="stowage::Hold",
@@ -87,33 +84,6 @@ def test_a_page_has_header_facts_docs_and_members() -> None:
         Member("stowage::Hold::weight", "field", "pub weight: f64", ""),
     ]
     assert page(DOCUMENT, "*stowage 0.1.0*", members, TRAITS) == PAGE
-
-
-def test_a_page_that_fits_is_left_alone() -> None:
-    assert cut(PAGE, 1000) == PAGE
-
-
-BLOCKS = st.lists(
-    st.sampled_from(
-        ["word " * 30, "```rust\nlet a = 1;\n\nlet b = 2;\n```", "- x\n- y", "# Title"]
-    ),
-    min_size=1,
-    max_size=30,
-)
-
-
-@given(BLOCKS, st.integers(20, 200))
-def test_a_cut_is_between_blocks_and_says_so(blocks: list[str], tokens: int) -> None:
-    text = "\n\n".join(blocks)
-    shown = cut(text, tokens)
-    if shown == text:
-        assert len(text) <= tokens * CHARACTERS_PER_TOKEN
-        return
-    kept, _, note = shown.rpartition("\n\n*Cut here: ")
-    assert "max_tokens=" in note
-    assert text.startswith(kept)
-    assert kept.count("```") % 2 == 0
-    assert len(kept) <= max(tokens * CHARACTERS_PER_TOKEN, len(blocks[0]))
 
 
 def test_required_features_come_with_the_line_that_turns_them_on() -> None:

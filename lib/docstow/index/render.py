@@ -1,4 +1,4 @@
-"""An item's page as Markdown: header, facts, docs, members; whole, cut or in parts."""
+"""An item's page as Markdown: header, facts, docs, members."""
 
 from __future__ import annotations
 
@@ -86,9 +86,6 @@ class Package:
                 queue.extend(self.features[name])
         return on
 
-
-#: Characters that a token of English and code takes on average, for bounding a page.
-CHARACTERS_PER_TOKEN = 4
 
 #: How many other items a page names under "See also".
 _MOST_SEE_ALSO = 6
@@ -348,63 +345,3 @@ def _line(member: Member, name: str = "") -> str:
     summary = f" — {member.summary}" if member.summary else ""
     name = name or re.split(r"::|\.", member.path)[-1]
     return f"- **{name}**: `{first}{more}`{summary}"
-
-
-def cut(text: str, max_tokens: int) -> str:
-    """Return the text, cut between paragraphs where it is longer than ``max_tokens``.
-
-    A code block is kept whole or left out. A token is counted as four characters.
-    """
-    limit = max_tokens * CHARACTERS_PER_TOKEN
-    if len(text) <= limit:
-        return text
-    kept: list[str] = []
-    size = 0
-    for block in _blocks(text):
-        if kept and size + len(block) > limit:
-            break
-        kept.append(block)
-        size += len(block)
-    left = (len(text) - size) // CHARACTERS_PER_TOKEN
-    whole = len(text) // CHARACTERS_PER_TOKEN + 1
-    return (
-        "".join(kept).rstrip()
-        + f"\n\n*Cut here: about {left} tokens more. Ask with max_tokens={whole} for all.*\n"
-    )
-
-
-def part(text: str, begin: int, max_tokens: int) -> tuple[str, int | None]:
-    """Return as much of the text from a place on as fits, and where the next part begins.
-
-    The second value is None where the text ends.
-
-    It is cut between paragraphs, list items and code blocks, except within one that is longer.
-    A token is counted as four characters.
-    """
-    limit = max_tokens * CHARACTERS_PER_TOKEN
-    if len(text) - begin <= limit:
-        return text[begin:], None
-    size = 0
-    for block in _blocks(text[begin : begin + limit + 1]):
-        if size and size + len(block) > limit:
-            break
-        size += len(block)
-    end = begin + min(size, limit)
-    return text[begin:end], end
-
-
-def _blocks(text: str) -> list[str]:
-    """Return paragraphs, list items and whole fenced blocks; joined they are the text."""
-    blocks: list[str] = []
-    fence = ""
-    begin = True
-    for line in text.splitlines(keepends=True):
-        bare = line.lstrip()
-        if not blocks or ((begin or bare.startswith("- ")) and not fence):
-            blocks.append("")
-        blocks[-1] += line
-        if bare.startswith(("```", "~~~")):
-            mark = bare[:3]
-            fence = "" if fence == mark else fence or mark
-        begin = not bare.strip()
-    return blocks

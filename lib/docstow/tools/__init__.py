@@ -29,6 +29,7 @@ from docstow.core.errors import (
 )
 from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
+from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
 from docstow.tools.parameters import Parameter, schema, validate
 
 if TYPE_CHECKING:
@@ -293,6 +294,8 @@ class Metrics:
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
+#: Characters that "lines a-b of n" and the next cursor take at most.
+_PAGE_LINE = 120
 CURSOR_SCHEMA = {"type": ["string", "null"], "description": "give it back for the next page"}
 
 
@@ -399,6 +402,67 @@ def paged(rows: Sequence[Any], cursor: str, scope: str, size: int = 100) -> dict
     return {"results": list(rows[begin:end]), "cursor": following}
 
 
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Lines of a file within a text.
+
+    Attributes:
+        at: the line of the text, from 1, that is the first of the file's.
+        first: its number in the file.
+        last: the number of the last one that the text has.
+        total: how many the file has.
+    """
+
+    at: int
+    first: int
+    last: int
+    total: int
+
+
+def page_answer(
+    head: str,
+    text: str,
+    arguments: Mapping[str, Any],
+    scope: str,
+    *,
+    complete: bool = True,
+    numbering: Numbering | None = None,
+) -> Answer:
+    """Return the page of a long text that a call's ``cursor`` points to, within its ``max_tokens``.
+
+    Where it is not all there is, the first line says "lines a-b of n" and has the next cursor. The
+    lines are those of the text, with fences that are opened again not counted, or of a file.
+
+    Args:
+        head: the line of provenance above every page; may be empty.
+        text: the whole Markdown, or, if not ``complete``, more than the page.
+        arguments: the call's, with ``cursor`` and ``max_tokens``.
+        scope: what the text belongs to, as for :func:`paged`.
+        complete: whether the text is all there is.
+        numbering: of the file that the text shows.
+
+    Raises:
+        InvalidParameter: the cursor is not one of this text.
+    """
+    begin = offset(arguments["cursor"], scope)
+    if begin and begin >= len(text):
+        raise _foreign_cursor()
+    limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    head = shortened(head, limit // 2)
+    if complete and not begin and len(head) + len(text) + 2 <= limit:
+        return Answer(text=f"{head}\n\n{text}" if head else text)
+    found = part(text, begin, limit - len(head) - _PAGE_LINE)
+    numbers = numbering or Numbering(1, 1, count_lines(text), count_lines(text))
+    first, last = (
+        min(max(each - numbers.at + numbers.first, numbers.first), numbers.last)
+        for each in (found.first, found.last)
+    )
+    facts = [head, f"lines {first}-{last}" + (f" of {numbers.total}" if complete else "")]
+    if found.following is not None:
+        facts.append(f"next cursor: `{cursor_at(found.following, scope)}`")
+    return Answer(text=f"{' · '.join(filter(None, facts))}\n\n{found.text}")
+
+
 def cursor_at(begin: int, scope: str) -> str:
     """Make a cursor that :func:`offset` reads."""
     return base64.urlsafe_b64encode(json.dumps([begin, _scope_digest(scope)]).encode()).decode()
@@ -413,10 +477,14 @@ def offset(cursor: str, scope: str) -> int:
     except (ValueError, TypeError):
         begin, of = None, None
     if type(begin) is not int or begin < 0 or of != _scope_digest(scope):
-        raise InvalidParameter(
-            "cursor", "is not a cursor of this list, or the docs have changed; start without it"
-        )
+        raise _foreign_cursor()
     return begin
+
+
+def _foreign_cursor() -> InvalidParameter:
+    return InvalidParameter(
+        "cursor", "is not a cursor of this list, or the docs have changed; start without it"
+    )
 
 
 def _scope_digest(scope: str) -> str:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
-from docstow.index import render
 from docstow.sources import page_kinds
 from docstow.tools import (
     COUNT,
     TEXT,
     Answer,
     Tool,
-    cursor_at,
     list_schema,
     offset,
+    page_answer,
     paged,
     result_schema,
 )
@@ -276,11 +275,8 @@ def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         text = f"# {document.title}\n\n{text}"
     lines = [f"- `{each.id}` {each.heading_path}".rstrip() for each in opened.chunks]
     whole = "\n".join([text, "", "---", "", "Chunks of this page:", "", *lines, ""])
-    begin = offset(arguments["cursor"], scope)
-    part, following = render.part(whole, begin, arguments["max_tokens"])
     line = provenance_line(opened.registration, opened.snapshot, document.url)
-    more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
-    return Answer(text=f"{line}{more}\n\n{part}")
+    return page_answer(line, whole, arguments, scope)
 
 
 def _read_chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:

@@ -58,8 +58,8 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
 def _export(
     library: Library, prose: Prose, registry: Registry, arguments: Mapping[str, Any]
 ) -> Answer:
-    from docstow.index.render import CHARACTERS_PER_TOKEN
     from docstow.ops.export.pieces import fill_page
+    from docstow.text.paging import CHARACTERS_PER_TOKEN
 
     form = arguments["format"]
     if bool(arguments["crate"]) == bool(arguments["source_id"].strip()):

@@ -15,6 +15,7 @@ from docstow.tools import (
     Tool,
     caveats,
     list_schema,
+    page_answer,
     paged,
     provenance,
     provenance_line,
@@ -196,6 +197,7 @@ def get_item_doc(library: Library) -> Tool:
             VERSION,
             LOCKFILE,
             Parameter("max_tokens", "integer", default=8000, minimum=100, maximum=25000),
+            CURSOR,
         ),
         run=partial(_read_item, library),
     )
@@ -203,7 +205,7 @@ def get_item_doc(library: Library) -> Tool:
 
 def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.lookup import find_items
-    from docstow.index.render import cut, item_page
+    from docstow.index.render import item_page
 
     language = language_of(arguments)
     path = language.spelling.normalise(arguments["item_path"])
@@ -215,7 +217,8 @@ def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
         item_page(index, row, lambda document: provenance_line(stowed, document.url))
         for row in find_items(index, path)
     ]
-    return Answer(text=cut("\n---\n\n".join(texts), arguments["max_tokens"]))
+    scope = f"{stowed.snapshot.id} {path}"
+    return page_answer("", "\n---\n\n".join(texts), arguments, scope)
 
 
 def find_implementations(library: Library) -> Tool:

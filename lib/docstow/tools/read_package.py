@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -16,8 +17,8 @@ from docstow.core.errors import (
     ItemNotFound,
     PackageNotFound,
 )
-from docstow.index import render
-from docstow.tools import Answer, Tool, cursor_at, offset
+from docstow.text.paging import CHARACTERS_PER_TOKEN, part
+from docstow.tools import Answer, Numbering, Tool, offset, page_answer
 from docstow.tools.parameters import CURSOR, Parameter
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ _MOST_NAMES = 5000
 #: Members of one thing that are listed.
 _MOST_MEMBERS = 400
 _MOST_ENTRIES = 3
-#: Tokens of a module's own documentation in an overview.
-_DOCS = 500
+#: Characters of a module's own documentation in an overview.
+_DOCS = 2000
 #: Characters of a module's names before they are described.
 _NAMES = 4000
 #: Marks of code blocks, by the suffix of a file that is in no language.
@@ -88,9 +89,12 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     project, scan = projects.scan(arguments["root"].strip())
     opened = ProjectPackages(scan)
     package = _find_package(projects, project, opened, arguments["package_name"].strip())
+    numbering = None
     pieces: Iterable[str]
     if asked["file_path"]:
-        pieces = [_read_file(opened, package, asked["file_path"], arguments["lines"].strip())]
+        lines = arguments["lines"].strip()
+        shown, numbering = _read_file(opened, package, asked["file_path"], lines)
+        pieces = [shown]
     elif asked["symbol"]:
         pieces = _read_symbol(opened, package, asked["symbol"])
     elif asked["graph"]:
@@ -99,11 +103,10 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
         pieces = _describe_package(opened, package)
     whole = len(pieces[0]) if isinstance(pieces, list) else ""
     scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
-    begin = offset(arguments["cursor"], scope)
-    text = _join_until(pieces, begin + arguments["max_tokens"] * render.CHARACTERS_PER_TOKEN)
-    part, following = render.part(text, begin, arguments["max_tokens"])
-    more = f" · next cursor: `{cursor_at(following, scope)}`" if following is not None else ""
-    return Answer(text=f"{_format_provenance(opened, package)}{more}\n\n{part}")
+    wanted = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    text, complete = _join_until(pieces, offset(arguments["cursor"], scope) + wanted)
+    head = _format_provenance(opened, package)
+    return page_answer(head, text, arguments, scope, complete=complete, numbering=numbering)
 
 
 def _find_package(
@@ -129,14 +132,16 @@ def _format_provenance(opened: ProjectPackages, package: Package) -> str:
     return f"*{' · '.join(filter(None, parts))}*"
 
 
-def _join_until(pieces: Iterable[str], end: int) -> str:
-    """Join a text a little further than is asked for: the rest of it is never made."""
-    text = ""
-    for piece in pieces:
+def _join_until(pieces: Iterable[str], end: int) -> tuple[str, bool]:
+    """Join a text a little further than is asked for; return whether that is all of it."""
+    text, left = "", iter(pieces)
+    for piece in left:
         text += piece
         if len(text) > end:
-            return text
-    return text.rstrip("\n") + "\n"
+            break
+    if (following := next(left, None)) is None:
+        return text.rstrip("\n") + "\n", True
+    return text + following, False
 
 
 def _describe_package(opened: ProjectPackages, package: Package) -> Iterator[str]:
@@ -156,8 +161,8 @@ def _describe_package(opened: ProjectPackages, package: Package) -> Iterator[str
             # What is exported in place of a module may be called.
             yield f"{_fence(symbol.signature, symbol.file)}\n\n"
         if symbol.docstring:
-            docs, further = render.part(symbol.docstring, 0, _DOCS)
-            yield f"{docs.rstrip()}{' …' if further is not None else ''}\n\n"
+            docs = part(symbol.docstring, 0, _DOCS)
+            yield f"{docs.text.rstrip()}{' …' if docs.following is not None else ''}\n\n"
         if names:
             yield f"{_shorten(', '.join(f'`{each}`' for each in names))}\n\n"
     files = list_files(package, opened.boundary(package))
@@ -223,7 +228,10 @@ def _format_member(name: str, symbol: Symbol) -> str:
     return f"- **{name}**{kind}{' *deprecated*' if symbol.deprecated else ''}{docs}"
 
 
-def _read_file(opened: ProjectPackages, package: Package, path: str, lines: str) -> str:
+def _read_file(
+    opened: ProjectPackages, package: Package, path: str, lines: str
+) -> tuple[str, Numbering | None]:
+    """Return a file, or a folder's tree, as Markdown; and how the file's lines are numbered."""
     from docstow.languages.projects.packages import format_tree, list_files
 
     boundary = opened.boundary(package)
@@ -232,17 +240,25 @@ def _read_file(opened: ProjectPackages, package: Package, path: str, lines: str)
         listed = format_tree(list_files(package, boundary), boundary.root, plain)
         if not listed:
             raise DocumentNotFound(f"{package.name} has no readable files in {path}.")
-        return f"# {plain}/\n\n```text\n{listed}\n```\n"
+        return f"# {plain}/\n\n```text\n{listed}\n```\n", None
     try:
         shown, body = opened.file(package, plain)
     except DocumentNotFound as error:
         near = _suggest(plain, list_files(package, boundary))
         raise DocumentNotFound(error.message, suggestions=near) from error
-    rows = body.decode(errors="replace").splitlines()
+    rows = _split_lines(body)
     begin, end = _parse_lines(lines, len(rows))
     text = "\n".join(rows[begin - 1 : end])
     where = f"lines {begin}-{end} of {len(rows)}" if lines else f"{len(rows)} lines"
-    return f"# {shown}\n\n{where}\n\n{_fence(text, shown)}\n"
+    header = f"# {shown}\n\n{where}\n\n"
+    numbering = Numbering(header.count("\n") + 2, begin, end, len(rows))
+    return f"{header}{_fence(text, shown)}\n", numbering
+
+
+def _split_lines(body: bytes) -> list[str]:
+    """Return the lines of a file as editors and compilers count them: not cut at form feeds."""
+    rows = re.split(r"\r\n|\r|\n", body.decode(errors="replace"))
+    return rows if rows[-1] else rows[:-1]
 
 
 def _parse_lines(lines: str, count: int) -> tuple[int, int]:
@@ -309,7 +325,7 @@ def _read_source(opened: ProjectPackages, package: Package, symbol: Symbol) -> s
             _, body = opened.file(each, symbol.file)
         except DocstowError:
             continue
-        rows = body.decode(errors="replace").splitlines()
+        rows = _split_lines(body)
         return "\n".join(rows[symbol.line - 1 : symbol.end_line])
     return ""
 

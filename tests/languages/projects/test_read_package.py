@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from docstow.core.errors import (
 from docstow.languages.projects import Projects
 from docstow.tools import Toolbox, read_package
 from languages.projects.test_boundary import REFUSED
+from pages import join, read_pages
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +82,41 @@ def test_a_file_is_read_whole_in_parts_and_by_lines(toolbox: Toolbox, python_pro
     lines = read(toolbox, package_name="requests", file_path=path, lines="74-87")
     assert "\n".join(real.splitlines()[73:87]) in lines
     assert "lines 74-87 of" in lines
-    joined, cursor = "", ""
-    while True:
-        text = read(toolbox, package_name="requests", file_path=path, max_tokens=200, cursor=cursor)
-        head, _, body = text.partition("\n\n")
-        joined += body
-        if "next cursor: `" not in head:
-            break
-        cursor = head.split("next cursor: `")[1].split("`")[0]
-    assert real.rstrip("\n") in joined
+    pages = read_pages(toolbox, "read_package", 200, package_name="requests", file_path=path)
+    assert len(pages) > 5
+    assert real in join(pages)
+
+
+@pytest.mark.parametrize("name", ["fastapi", "pydantic", "requests", "django", "numpy"])
+def test_files_are_read_page_by_page(toolbox: Toolbox, python_project: Path, name: str) -> None:
+    site = next(python_project.glob(".venv/lib/*/site-packages"))
+    found = [each for each in (site / name).rglob("*") if each.suffix in (".py", ".pyi", ".txt")]
+    files = sorted(found, key=lambda each: each.stat().st_size)[-12:]
+    assert files
+    for file in files:
+        path = file.relative_to(site).as_posix()
+        pages = read_pages(toolbox, "read_package", 4000, package_name=name, file_path=path)
+        text = re.sub(r"\r\n?", "\n", file.read_bytes().decode(errors="replace"))
+        assert text.removesuffix("\n") in join(pages), path
+        assert len(pages) <= 2 + len(text) // 14_000, path
+
+
+def test_a_page_says_which_lines_of_the_file_it_has(toolbox: Toolbox, python_project: Path) -> None:
+    path = "fastapi/routing.py"
+    rows = next(python_project.glob(f".venv/lib/*/site-packages/{path}")).read_text("utf-8")
+    lines = rows.split("\n")[:-1]
+    asked = {"package_name": "fastapi", "file_path": path}
+    following = 1
+    for page in read_pages(toolbox, "read_package", 1000, **asked):
+        assert page.lines is not None
+        first, last, total = page.lines
+        assert (first, total) == (following, len(lines))
+        assert "\n".join(lines[first - 1 : last]) in page.text
+        following = last + 1
+    assert following == len(lines) + 1
+    some = read_pages(toolbox, "read_package", 1000, lines="100-400", **asked)
+    numbers = [number for page in some for number in (page.lines or ())[:2]]
+    assert (numbers[0], numbers[-1]) == (100, 400)
 
 
 def test_a_folder_is_listed(toolbox: Toolbox) -> None:

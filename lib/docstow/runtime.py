@@ -22,10 +22,10 @@ import platformdirs
 
 from docstow import __version__
 from docstow.core import auth
-from docstow.core.concurrency import Background, lazy
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import LOOPBACK, Settings
+from docstow.core.threads import Background, lazy
 from docstow.embedding.models import Models
 from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
 from docstow.ingest.packages import PackageIngest
@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
-    from docstow.ingest.collections import Collections
     from docstow.ingest.crates import CrateTask, RustdocFiles
     from docstow.ingest.preload import CratePreload
     from docstow.ingest.publish import Publisher, RenewalTask
+    from docstow.ingest.pushed_texts import Collections
     from docstow.ingest.sync import SyncTask
     from docstow.ingest.worker import Task
     from docstow.ops.upkeep import Upkeep
@@ -368,7 +368,7 @@ class Runtime:
     @lazy
     def collections(self) -> Collections:
         """The texts that clients push."""
-        from docstow.ingest.collections import Collections
+        from docstow.ingest.pushed_texts import Collections
 
         return Collections(
             self.store,
@@ -407,7 +407,7 @@ class Runtime:
     @lazy
     def app(self) -> FastAPI:
         """The HTTP server's application."""
-        from docstow.server import commands
+        from docstow.server import command_line
         from docstow.server.http import create_app
         from docstow.server.middleware import LOOPBACK_HOSTS
 
@@ -415,7 +415,7 @@ class Runtime:
         return create_app(
             self.protocol,
             health=self.health,
-            commands=commands.list_commands,
+            commands=command_line.list_commands,
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),
             allowed_origins=settings.allowed_origins,
             policy=self.policy,

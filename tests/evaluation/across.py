@@ -11,7 +11,7 @@ from pathlib import Path
 
 from docstow.core.model import Hit
 from docstow.index.loaded import Index
-from docstow.index.search import ItemFilters, SearchedCrate, search_crates, search_items
+from docstow.index.search import ItemFilters, SearchedCrate, search_across_crates, search_items
 from evaluation.crates import Crates
 from evaluation.fit import CACHE
 from evaluation.measures import Score, score, table
@@ -30,7 +30,7 @@ def ask(crates: Crates, question: Question) -> tuple[int, Score, Score]:
     ]
     hits = [
         (names[each.crate], parts[each.crate].index, each.hit)
-        for each in search_crates(parts, question.text, limit=10, filters=ItemFilters())
+        for each in search_across_crates(parts, question.text, limit=10, filters=ItemFilters())
     ]
     own = crates[question.crate]
     hits_alone = search_items(own, embedder, question.text, limit=10)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import ItemNotFound
-from docstow.core.language_names import RUST
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import load
+from docstow.core.spelling import RUST
 from docstow.index.loaded import Index
 from docstow.index.lookup import find_items
 from docstow.runtime import Runtime

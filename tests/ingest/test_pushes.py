@@ -16,8 +16,8 @@ import pytest
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SourceNotFound, TooLarge
 from docstow.core.model import CRATE, document_id
 from docstow.core.settings import load
-from docstow.ingest.collections import DEFAULT, Pushed
 from docstow.ingest.jobs import QUEUED, SUCCESS
+from docstow.ingest.pushed_texts import DEFAULT, Pushed
 from docstow.runtime import Runtime
 from docstow.sources import collection as pushed
 from servers.s3 import Bucket

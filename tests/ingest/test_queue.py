@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import UnreadableInput
-from docstow.ingest.queue import Busy, EndOfQueue, LocalQueue, Message, decode, find_job_id
+from docstow.ingest.queue import Busy, EndOfQueue, LocalQueue, Message, decode, job_id_of
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def hasty_switches() -> Iterator[None]:
 def test_what_is_sent_is_read_again(task: str, job_id: str) -> None:
     message = Message(task, job_id)
     assert decode(message.encode()) == message
-    assert find_job_id(message.encode()) == job_id
+    assert job_id_of(message.encode()) == job_id
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_what_is_sent_is_read_again(task: str, job_id: str) -> None:
 def test_what_is_no_message_is_refused(text: str, said: str, job: str) -> None:
     with pytest.raises(UnreadableInput, match=said):
         decode(text)
-    assert find_job_id(text) == job
+    assert job_id_of(text) == job
 
 
 @given(st.text() | st.recursive(st.none() | st.integers(), st.lists).map(json.dumps))
 def test_any_text_is_a_message_or_refused(text: str) -> None:
     with pytest.raises(UnreadableInput):
         decode(text)
-    assert find_job_id(text) == ""
+    assert job_id_of(text) == ""
 
 
 def test_overlapping_messages_of_one_job_are_one() -> None:

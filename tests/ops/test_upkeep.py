@@ -28,7 +28,7 @@ from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up, drop_cards
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
-from docstow.store import listing
+from docstow.store import inventory
 from docstow.store.objects import DirectoryStore, ObjectStore, connect, open_store
 from docstow.store.objects.s3 import S3Store
 from docstow.store.snapshots import BlobCache, Snapshots
@@ -169,7 +169,7 @@ def test_an_eviction_never_takes_what_was_published_meanwhile(
     from docstow.ops.evict import evict, list_sources
 
     stow(store, tmp_path, crate(1), "one")
-    found = listing.list_store(store)
+    found = inventory.list_store(store)
     stow(store, tmp_path, crate(1), "two")
     assert evict(store, found, list_sources(store, found, {}), 0) == []
     assert text_of(store, tmp_path, crate(1)) == "two"
@@ -194,7 +194,7 @@ def test_a_reader_goes_on_for_a_day_with_what_was_evicted(
 
 
 def blobs_of(snapshot: Snapshot) -> list[str]:
-    return sorted(key for key, _ in listing.list_blobs(snapshot))
+    return sorted(key for key, _ in inventory.list_blobs(snapshot))
 
 
 def replace_object(store: ObjectStore, key: str, body: bytes) -> None:
@@ -206,7 +206,7 @@ DAMAGES: dict[str, Callable[[ObjectStore, Snapshot], None]] = {
     "a blob is lost": lambda store, made: store.delete(blobs_of(made)[0]),
     "a blob is cut": lambda store, made: replace_object(store, blobs_of(made)[0], b"short"),
     "a blob is flipped": lambda store, made: replace_object(
-        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(listing.list_blobs(made)))
+        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(inventory.list_blobs(made)))
     ),
     "a record is lost": lambda store, made: store.delete(f"snapshots/{made.id}.json"),
     "a record is damaged": lambda store, made: replace_object(
@@ -330,7 +330,7 @@ def test_shared_blobs_of_older_releases_stay_as_long_as_one_needs_them(tmp_path:
     assert (keeper.verify().blobs, keeper.sweep().deleted) == (2, 0)
     from docstow.ops.evict import evict, list_sources
 
-    found = listing.list_store(store)
+    found = inventory.list_store(store)
     evict(store, found, list_sources(store, found, {})[:1], 0)
     assert keeper.sweep().deleted == 1
     assert text_of(store, tmp_path, crate(2)) == "one"
@@ -460,7 +460,7 @@ def test_listing_pages_do_not_matter(bucket: Bucket, tmp_path: Path) -> None:
     for number in range(5):
         stow(plain, tmp_path, crate(number))
     paged = S3Store(connect(endpoint=bucket.endpoint), bucket.name, tmp_path.name, page_size=2)
-    assert len(listing.list_store(paged).blobs) == 10
+    assert len(inventory.list_store(paged).blobs) == 10
     assert verify(paged).faults == ()
 
 
@@ -552,7 +552,7 @@ def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
     shard = gzip.compress(json.dumps({"schema": 1, "cards": cards}).encode())
     store.create("catalog/00.json.gz", shard)
     store.create("catalog/01.json.gz", b"damaged")
-    found = listing.list_store(store)
+    found = inventory.list_store(store)
     del found.records[late.id]  # as if it had come after that look
     assert drop_cards(store, found) == 0
     opened(store, tmp_path).withdraw(crate("gone"), NOW, keep=0)

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from docstow.core import concurrency
+from docstow.core import threads
 from docstow.core.errors import StoreError
 from docstow.core.settings import load
 from docstow.index import tables
@@ -42,7 +42,7 @@ def full(size: int) -> Iterator[None]:
 def test_an_ingest_whose_disk_is_full_says_so_and_the_next_one_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "PARALLEL", 1)
+    monkeypatch.setattr(threads, "PARALLEL", 1)
     told = set[str]()
     for size in (0, 300, 1500, 9000, 20_000, 45_000, 10**6):
         flags = {"store": str(tmp_path / str(size)), "cache": str(tmp_path / "cache")}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from docstow.core import concurrency
+from docstow.core import threads
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
 from docstow.core.settings import load
@@ -117,7 +117,7 @@ def test_the_answer_of_each_write_is_lost_in_turn(
     upstream: DocsRs,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(concurrency, "PARALLEL", 1)  # so that the n-th write is always the same
+    monkeypatch.setattr(threads, "PARALLEL", 1)  # so that the n-th write is always the same
     lossy, met = Lossy(monkeypatch), list[str]()
 
     def opened(store: Path) -> Runtime:

@@ -13,17 +13,17 @@ import pytest
 from docstow import languages
 from docstow.cli import main
 from docstow.core.errors import InvalidParameter, ItemNotFound
-from docstow.core.language_names import Spelling
 from docstow.core.model import Document
 from docstow.core.settings import load
+from docstow.core.spelling import Spelling
 from docstow.languages.shared.diff import COMPATIBLE, PackageChange
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.language import (
     Checking,
     Comparing,
+    ErrorMessageFormat,
     Language,
     Mention,
-    MessageForm,
     ModuleGraph,
     Reading,
     Texts,
@@ -215,7 +215,7 @@ SCANNING = Scanning(
     lock_text=lambda _: iter((locked,)),
 )
 TEXTS = Texts(
-    messages=(MessageForm("toy", re.compile(r"^toy error: ", re.MULTILINE), mentions),),
+    messages=(ErrorMessageFormat("toy", re.compile(r"^toy error: ", re.MULTILINE), mentions),),
     imports=re.compile(r"^play (\w+)", re.MULTILINE),
     code=re.compile(r"^play \w+", re.MULTILINE),
 )

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from docstow.core import concurrency
+from docstow.core import threads
 from docstow.core.errors import SnapshotGone
 from docstow.core.model import Recipe, Revision, Source
 from docstow.ops.audit import verify
 from docstow.ops.evict import evict, list_sources
 from docstow.ops.sweep import sweep
-from docstow.store import listing
+from docstow.store import inventory
 from docstow.store.heads import decode_head, decode_snapshot, snapshot_key
 from docstow.store.objects import DirectoryStore, ObjectStore
 from docstow.store.snapshots import BlobCache, Fenced, Snapshots
@@ -44,8 +44,8 @@ FILES = tempfile.TemporaryDirectory()
 def one_at_a_time() -> Iterator[None]:
     """The order of requests is the schedule's alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(concurrency, "PARALLEL", 1)
-        patch.setattr(listing, "PARALLEL", 1)
+        patch.setattr(threads, "PARALLEL", 1)
+        patch.setattr(inventory, "PARALLEL", 1)
         patch.setattr("random.uniform", lambda *_: 0.0)
         yield
 
@@ -91,7 +91,7 @@ class World:
 
     def evictor(self, store: ObjectStore) -> None:
         """Evicts all that may be evicted."""
-        found = listing.list_store(store)
+        found = inventory.list_store(store)
         evict(store, found, list_sources(store, found, {}), 0)
 
     def sweeper(self, store: ObjectStore) -> None:
@@ -139,7 +139,7 @@ class World:
             for identity in decode_head(stored.body, entry.key).named:
                 record = self.store.get(snapshot_key(identity))
                 assert record is not None, f"{entry.key} names a record that is gone"
-                for key, size in listing.list_blobs(decode_snapshot(record.body, identity)):
+                for key, size in inventory.list_blobs(decode_snapshot(record.body, identity)):
                     blob = self.store.get(key)
                     assert blob is not None, f"{entry.key} names a blob that is gone: {key}"
                     assert len(blob.body) == size
@@ -200,7 +200,7 @@ def play(store: ObjectStore, cast: list[str], schedule: list[tuple[int, int]]) -
 
 
 def assert_only_what_is_named(store: ObjectStore) -> None:
-    found = listing.list_store(store)
+    found = inventory.list_store(store)
     assert set(found.blobs) == set(found.weight(held.head for held in found.heads.values()))
     assert set(found.listed) == {e for held in found.heads.values() for e in held.head.named}
 

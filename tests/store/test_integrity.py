@@ -31,7 +31,7 @@ from docstow.store.heads import (
     head_key,
     snapshot_key,
 )
-from docstow.store.listing import list_store
+from docstow.store.inventory import list_store
 from docstow.store.objects import DirectoryStore
 from docstow.store.snapshots import BlobCache, Snapshots
 from paths import FIXTURES

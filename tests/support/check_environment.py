@@ -12,7 +12,7 @@ from docstow.core.settings import load
 from docstow.languages.projects import Projects
 from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.shared.project import Scan
-from docstow.languages.typescript.checking import NodeResolver
+from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
 from docstow.tools.verify_code import StowedCrates
 from servers.docs_rs import DocsRs

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.typescript.surface import NodeProject, NodeSurface
 from paths import SUPPORT
 from require import unavailable

@@ -8,8 +8,8 @@ import venv
 from pathlib import Path
 
 from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 
 WANTED = Path(__file__).with_name("python-packages.txt")
 

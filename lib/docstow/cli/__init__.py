@@ -21,7 +21,7 @@ from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound
 from docstow.core.settings import FIELDS, load
 from docstow.embedding import parse_choice
 from docstow.ingest import preload
-from docstow.server import commands
+from docstow.server import command_line
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Windows gives pipes and files its own code page; JSON and docs are UTF-8.
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
-    options = commands.parser().parse_args(arguments)
+    options = command_line.parser().parse_args(arguments)
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)

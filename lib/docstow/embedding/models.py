@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.concurrency import lazy
 from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.core.threads import lazy
 from docstow.embedding import PRECISIONS, Choice, bundled, parse_choice
 from docstow.embedding.model_folder import DESCRIPTIONS, FILES, MANIFEST, TOKENIZER, open_folder
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from docstow.core.errors import ItemNotFound
-from docstow.core.language_names import RUST
 from docstow.core.model import (
     AUTO_TRAITS,
     BLANKET,
@@ -21,6 +20,7 @@ from docstow.core.model import (
     SINGLE,
     unpack_implementations,
 )
+from docstow.core.spelling import RUST
 from docstow.index.loaded import Index
 from docstow.index.lookup import LEAST_ITEM_SCORE, MOST_SUGGESTIONS, find_items, find_similar
 

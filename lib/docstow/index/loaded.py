@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import Spelling, of_kind
 from docstow.core.model import (
     DEFINES,
     Document,
@@ -24,6 +23,7 @@ from docstow.core.model import (
     Snapshot,
     unpack_definitions,
 )
+from docstow.core.spelling import Spelling, of_kind
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.tables import read_table, unpack_vectors
 

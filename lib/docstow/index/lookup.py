@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from docstow.core.errors import InvalidParameter, ItemNotFound
-from docstow.core.language_names import depth
+from docstow.core.spelling import depth
 from docstow.core.urls import canonical_url
 from docstow.index.loaded import Index
 
@@ -141,10 +141,10 @@ def suggest_pages(indexes: Sequence[Index], ref: str) -> list[dict[str, Any]]:
             for row, score in find_similar(ref, names, _LEAST_PAGE_SCORE):
                 scores[number, row] = max(score, scores.get((number, row), 0.0))
     best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_SUGGESTIONS]
-    return [describe_page(indexes[number], row, scores[number, row]) for number, row in best]
+    return [page_suggestion(indexes[number], row, scores[number, row]) for number, row in best]
 
 
-def describe_page(index: Index, row: int, score: float) -> dict[str, Any]:
+def page_suggestion(index: Index, row: int, score: float) -> dict[str, Any]:
     """Return a page as a suggestion."""
     return {
         "document_id": str(index.columns["id"][row]),

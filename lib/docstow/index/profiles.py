@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
-from docstow.core.language_names import as_words, of_name, package_kinds
 from docstow.core.model import (
     CRATE,
     LOCAL,
@@ -26,6 +25,7 @@ from docstow.core.model import (
     Recipe,
     document_id,
 )
+from docstow.core.spelling import as_words, of_name, package_kinds
 from docstow.formats.docstrings import guess_language
 from docstow.text import bm25
 from docstow.text.chunking import (

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.language_names import RUST, Spelling, depth
+from docstow.core.spelling import RUST, Spelling, depth
 from docstow.text import bm25
 
 

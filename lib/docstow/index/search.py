@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
+from docstow.core.threads import in_parallel
 from docstow.index.catalog import card_key
 from docstow.index.loaded import Index, fold_title
 from docstow.index.ranking import (
@@ -449,7 +449,7 @@ class CrateHit:
     crate: int
 
 
-def search_crates(
+def search_across_crates(
     crates: Sequence[SearchedCrate], query: str, *, limit: int, filters: ItemFilters
 ) -> list[CrateHit]:
     """Return the best hits of several crates, best first.

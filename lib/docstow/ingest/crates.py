@@ -73,7 +73,7 @@ class CrateTask:
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return the end of a job whose crate was stored by others; None otherwise."""
         snapshot = self._snapshots.answering(_source_of(job), fresh=True)
-        return None if snapshot is None else succeeded(job, snapshot)
+        return None if snapshot is None else success_fields(job, snapshot)
 
     def perform(self, job: Job) -> Mapping[str, Any]:
         """Ingest a job's crate, whose lease the worker holds, unless it is stored.
@@ -87,7 +87,7 @@ class CrateTask:
             snapshot = self._fetch(
                 self._resolver.resolve_upstream(source.name, source.version, target=source.target)
             )
-        return succeeded(job, snapshot)
+        return success_fields(job, snapshot)
 
     def ensure(self, name: str, requirement: str = "", *, patient: bool = True) -> Snapshot:
         """Return what answers a request, ingested now, however long it takes, if it is not stored.
@@ -287,7 +287,7 @@ def _source_of(job: Job) -> Source:
     return job.source
 
 
-def succeeded(job: Job, snapshot: Snapshot) -> dict[str, Any]:
+def success_fields(job: Job, snapshot: Snapshot) -> dict[str, Any]:
     """Return the fields at its end of a job whose source a snapshot answers for."""
     counts = {"documents": snapshot.counts.get("documents", 0)}
     return {

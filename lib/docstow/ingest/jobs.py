@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
@@ -27,6 +26,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.core.model import NO_ATTRIBUTES, Source
+from docstow.core.threads import in_parallel
 from docstow.store.leases import SKEW_S
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, ReadOnlyStore
 from docstow.store.update import Codec, attempts, update

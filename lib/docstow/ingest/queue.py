@@ -83,7 +83,7 @@ def decode(text: str) -> Message:
     return Message(task, job_id)
 
 
-def find_job_id(text: str) -> str:
+def job_id_of(text: str) -> str:
     """Return the id of the job that a message names, readable or not; empty if it names none."""
     with contextlib.suppress(UnreadableInput):
         return str(_fields(text).get("job") or "")

@@ -20,7 +20,7 @@ from docstow.core.errors import DocstowError, StoreError, UpstreamError
 from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
-from docstow.ingest.crates import CrateTask, succeeded
+from docstow.ingest.crates import CrateTask, success_fields
 from docstow.ingest.jobs import (
     COUNTS,
     FULL,
@@ -105,8 +105,8 @@ class SyncTask:
     def _sync_crate(self, registration: Registration, job: Job) -> dict[str, Any]:
         source = kind_of(registration.kind).source(registration)
         if job.mode == FULL:
-            return succeeded(job, self.crates.ingest(source.name, source.version))
-        return succeeded(job, self.crates.ensure(source.name, source.version, patient=False))
+            return success_fields(job, self.crates.ingest(source.name, source.version))
+        return success_fields(job, self.crates.ensure(source.name, source.version, patient=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from docstow.core.errors import (
     UnreadableInput,
 )
 from docstow.ingest.jobs import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, Jobs, with_error
-from docstow.ingest.queue import Busy, Message, decode, find_job_id
+from docstow.ingest.queue import Busy, Message, decode, job_id_of
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class SqsEvents:
         """Send back at once what no try can read, until it is with the dead letters."""
         log.error("the message %s cannot be read: %s", record["messageId"], error.message)
         with contextlib.suppress(StoreError):  # the others of its batch are done all the same
-            self._worker.fail(find_job_id(record["body"]), error.code, error.message)
+            self._worker.fail(job_id_of(record["body"]), error.code, error.message)
         self._postpone(record, 0)
         return False
 

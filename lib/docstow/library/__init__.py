@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
@@ -18,6 +17,7 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.model import CRATE, LOCAL, Snapshot
+from docstow.core.threads import in_parallel
 from docstow.core.versions import Version, choose
 from docstow.sources.crates import CrateResolver, library_name
 

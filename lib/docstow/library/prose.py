@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import Document, Registration, Snapshot
+from docstow.core.threads import in_parallel
 from docstow.library import IndexCache
 from docstow.sources import kind_of
 
@@ -311,7 +311,7 @@ class Prose:
         self, ref: str, answered: Sequence[Answered], pages: Sequence[tuple[Snapshot, int]]
     ) -> DocumentNotFound:
         """Return the error for a page or chunk that is not there, with pages that may be meant."""
-        from docstow.index.lookup import MOST_SUGGESTIONS, describe_page, suggest_pages
+        from docstow.index.lookup import MOST_SUGGESTIONS, page_suggestion, suggest_pages
 
         short = repr(ref[:200])
         if pages:
@@ -321,7 +321,7 @@ class Prose:
                 if several
                 else f"The page of {short} is there, but no longer says this; open it with get_doc."
             )
-            rows = [describe_page(self.index(made), row, 1.0) for made, row in pages]
+            rows = [page_suggestion(self.index(made), row, 1.0) for made, row in pages]
             return DocumentNotFound(why, suggestions=rows[:MOST_SUGGESTIONS])
         found = suggest_pages([self.index(snapshot) for _, snapshot in answered], ref)
         advice = "See the suggestions." if found else "Look for it with search_docs."

@@ -25,7 +25,7 @@ from docstow.store.heads import (
     replace_head,
     snapshot_key,
 )
-from docstow.store.listing import (
+from docstow.store.inventory import (
     BLOBS,
     HEADS,
     Listing,

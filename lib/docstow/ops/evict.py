@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from docstow.core.model import Source
 from docstow.sources import kind_of
 from docstow.store.heads import head_key, point_to, replace_head
-from docstow.store.listing import Listing, last_used
+from docstow.store.inventory import Listing, last_used
 from docstow.store.objects import ObjectStore
 
 

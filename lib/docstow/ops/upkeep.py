@@ -21,7 +21,7 @@ from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
 from docstow.store.heads import Heads, replace_head, snapshot_key
-from docstow.store.listing import Listing, in_parallel, list_store, store_time
+from docstow.store.inventory import Listing, in_parallel, list_store, store_time
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update

@@ -17,10 +17,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
-from docstow.core.concurrency import lazy
 from docstow.core.errors import Forbidden, InvalidParameter
 from docstow.core.model import File, Known, Registration, Revision, Source
 from docstow.core.settings import LOOPBACK, Settings, allowed_private
+from docstow.core.threads import lazy
 from docstow.languages import LANGUAGES
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from docstow import sources
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, source_id
+from docstow.core.threads import in_parallel
 from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to
 from docstow.store.objects import ObjectStore

@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import SnapshotGone, StoreError
 from docstow.core.model import Snapshot
+from docstow.core.threads import in_parallel
 from docstow.store.heads import blob_key
 from docstow.store.objects import AlreadyThere, LocalFiles, ObjectStore
 

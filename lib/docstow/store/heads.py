@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
+from docstow.core.threads import in_parallel
 from docstow.store.objects import Conflict, ObjectStore, Unchanged, escape
 from docstow.store.objects.protocol import LONGEST_SEGMENT
 from docstow.store.update import Codec, update

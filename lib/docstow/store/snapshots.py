@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
+from docstow.core.threads import in_parallel
 from docstow.store.blobs import BlobCache, Blobs
 from docstow.store.heads import (
     Fenced,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
+from docstow.core.threads import in_parallel
 from docstow.store.heads import SCHEMA, head_key
 from docstow.store.objects import AlreadyThere, ObjectStore, tolerate_read_only
 from docstow.store.update import RAW, update

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter
+from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
@@ -16,7 +16,7 @@ from docstow.tools.parameters import CURSOR, Parameter
 from docstow.tools.sources import describe, describe_all
 
 if TYPE_CHECKING:
-    from docstow.ingest.collections import Collections, Pushed
+    from docstow.ingest.pushed_texts import Collections, Pushed
     from docstow.tools import Metrics
     from docstow.tools.sources import SourceServices
 

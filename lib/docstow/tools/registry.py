@@ -20,7 +20,7 @@ from docstow.tools import (
 )
 
 if TYPE_CHECKING:
-    from docstow.ingest.collections import Collections
+    from docstow.ingest.pushed_texts import Collections
     from docstow.languages.projects import Projects
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots

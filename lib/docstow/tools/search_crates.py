@@ -218,7 +218,7 @@ def _search_several(
         result: shows a hit.
         signature: the shape of the functions that are looked for; the query may be empty then.
     """
-    from docstow.index.search import SearchedCrate, search_crates
+    from docstow.index.search import SearchedCrate, search_across_crates
 
     chosen = _choose_crates(library, arguments, query or signature, filters)
     current = [library.current(stowed) for stowed, _ in chosen]
@@ -235,7 +235,7 @@ def _search_several(
 
         hits = search_crates_by_signature(crates, signature, query, limit=limit, filters=filters)
     else:
-        hits = search_crates(crates, query, limit=limit, filters=filters)
+        hits = search_across_crates(crates, query, limit=limit, filters=filters)
     rows = [
         {"crate": stowed[found.crate].name, "version": stowed[found.crate].version}
         | result(indexes[found.crate], found.hit)

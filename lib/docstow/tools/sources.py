@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.concurrency import in_parallel
 from docstow.core.errors import InvalidParameter, JobNotFound
+from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import INCREMENTAL, MODES
 from docstow.sources import kind_of, registrable
 from docstow.sources.registry import SELDOM_H

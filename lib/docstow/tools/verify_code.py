@@ -16,7 +16,7 @@ from docstow.core.versions import Version, choose
 from docstow.languages.projects import mentions
 from docstow.languages.projects.scan import read_lock_text
 from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.rust.check.crate_names import CrateNames
+from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
 from docstow.languages.shared.lookup import Installed, look_up_all
 from docstow.languages.shared.project import choose_version

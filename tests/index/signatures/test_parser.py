@@ -12,8 +12,8 @@ from docstow.index.signatures.functions import (
     Function,
     Type,
     Variable,
+    read_declared_type,
     read_functions,
-    read_owner_type,
     read_query,
 )
 from docstow.index.signatures.parser import parse_declaration
@@ -123,8 +123,8 @@ where
 
 def test_an_owner_is_known_by_the_parameters_that_people_write() -> None:
     text = "pub struct Vec<T, A = Global> where A: Allocator { /* private fields */ }"
-    assert read_owner_type(text) == (vec(T), ("T", "A"))
-    assert read_owner_type("pub unsafe trait Store<Key: Ord>: Sized {}") == (
+    assert read_declared_type(text) == (vec(T), ("T", "A"))
+    assert read_declared_type("pub unsafe trait Store<Key: Ord>: Sized {}") == (
         Type("Store", (Variable("Key"),)),
         ("Key",),
     )

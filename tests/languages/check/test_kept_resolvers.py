@@ -11,7 +11,7 @@ import pytest
 from check_environment import scanned
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript import check as javascript_code
-from docstow.languages.typescript.checking import CHECKING
+from docstow.languages.typescript.resolver import CHECKING
 
 CODE = 'import { Thing } from "thing";\nnew Thing().stop();\n'
 

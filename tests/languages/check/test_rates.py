@@ -15,7 +15,7 @@ from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.rust import check as rust_code
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.typescript import check as javascript_code
-from docstow.languages.typescript.checking import NodeResolver
+from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
 from docstow.tools.verify_code import StowedCrates
 from snippets import Snippet, load

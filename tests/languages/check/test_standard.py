@@ -16,9 +16,9 @@ from docstow.languages.python.resolver import (
     standard_surface,
     stub_folder,
 )
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.findings import Finding
 from docstow.languages.shared.project import Environment, Scan
-from docstow.languages.shared.sandbox import Boundary
 from languages.check.test_rates import alarms, measured
 from snippets import load
 

@@ -22,7 +22,7 @@ from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript import check as javascript_code
-from docstow.languages.typescript.checking import NodeResolver
+from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
 from snippets import load
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import DocstowError, DocumentNotFound, Forbidden, TooLarge, UnreadableInput
-from docstow.languages.shared.sandbox import Boundary, is_binary
+from docstow.languages.shared.boundary import Boundary, is_binary
 
 SECRET = b"the secret outside"
 

@@ -14,8 +14,8 @@ from docstow.languages.projects.import_graph import import_graph as graph_of
 from docstow.languages.projects.packages import ProjectPackages, format_tree, list_files
 from docstow.languages.projects.scan import scan
 from docstow.languages.python import files as python_files
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.scanning import ScanCache
 from docstow.languages.typescript import files as node_files
 from docstow.languages.typescript.reading import READING

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import EnvironmentNotFound
-from docstow.core.language_names import folded
+from docstow.core.spelling import folded
 from docstow.languages.projects.scan import scan
 from docstow.languages.python.environment import import_names
 from docstow.languages.shared.project import Scan

@@ -426,12 +426,12 @@ def test_a_binary_lock_file_is_told_with_how_to_have_another(tmp_path: Path) -> 
         ),
         (manifests.parse_pipfile, '[packages]\nalpha = "*"\n[requires]\npython = "3"\n', {"alpha"}),
         (
-            manifests.parse_requirements,
+            manifests.parse_requirement_names,
             "alpha==1  # via -r in.txt\nbeta==1  # via alpha\n",
             {"alpha"},
         ),
         (
-            manifests.parse_requirements,
+            manifests.parse_requirement_names,
             "alpha\n./local\nhttps://x/y.whl\n-e .\nbeta @ file:///x\n",
             {"alpha", "beta"},
         ),

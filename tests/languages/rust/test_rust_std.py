@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docstow.languages.rust import check as rust_code
-from docstow.languages.rust.check.crate_names import standard
+from docstow.languages.rust.check.crate_items import standard
 from docstow.languages.rust.check.paths import MOST_EXPLAINED
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.tools.verify_code import StowedCrates

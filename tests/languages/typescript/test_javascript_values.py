@@ -6,7 +6,7 @@ import pytest
 
 from docstow.languages.shared.findings import Finding
 from docstow.languages.typescript import check as javascript_code
-from docstow.languages.typescript.checking import NodeResolver
+from docstow.languages.typescript.resolver import NodeResolver
 
 
 def wrong(code: str, resolver: NodeResolver, *, typed: bool = True) -> list[Finding]:

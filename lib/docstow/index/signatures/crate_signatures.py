@@ -34,8 +34,8 @@ from docstow.index.signatures.functions import (
     nodes,
     number_variables,
     read_alias,
+    read_declared_type,
     read_functions,
-    read_owner_type,
     substitute,
 )
 from docstow.index.signatures.syntax import BadSignature
@@ -389,7 +389,7 @@ def _read_owner(row: DeclaredItem) -> _Owner | None:
     if row.kind not in _OWNERS:
         return None
     try:
-        found, parameters = read_owner_type(row.signature)
+        found, parameters = read_declared_type(row.signature)
     except BadSignature:
         found, parameters = Type(row.title), ()
     if row.kind == "trait":

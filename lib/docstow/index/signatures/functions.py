@@ -145,7 +145,7 @@ def read_functions(
     return found
 
 
-def read_owner_type(text: str) -> tuple[Type, tuple[str, ...]]:
+def read_declared_type(text: str) -> tuple[Type, tuple[str, ...]]:
     """Return the type that ``pub struct Vec<T, A = Global> …`` declares, and all its parameters.
 
     Parameters with defaults are left out of the type, as in what people write.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docstow.core.language_names import Spelling
+from docstow.core.spelling import Spelling
 from docstow.languages.shared.language import Language, deferred
 
 GO = Language(

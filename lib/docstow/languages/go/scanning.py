@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from docstow.languages.shared.boundary import first_folder
 from docstow.languages.shared.language import Texts
 from docstow.languages.shared.project import Locked
-from docstow.languages.shared.sandbox import first_folder
-from docstow.languages.shared.scanning import KeptSources, LockFile, Scanning
+from docstow.languages.shared.scanning import LockFile, PackageSources, Scanning
 
 _REQUIRE = re.compile(r"\s*(?:require\s+)?([\w.~-]+(?:/[\w.~!+-]+)*)\s+(v[\w.+-]+)\s*(//.*)?$")
 TEXTS = Texts(
@@ -61,5 +61,5 @@ SCANNING = Scanning(
     manifests=("go.mod",),
     # Older ``go.mod`` leave what others bring to the ``go.sum`` beside them.
     lock_files={"go.mod": LockFile("go", read_go_mod, beside=("go.sum", read_go_sum))},
-    kept=KeptSources("go.mod", find_cache, find_module),
+    kept=PackageSources("go.mod", find_cache, find_module),
 )

@@ -12,9 +12,9 @@ from typing import Any
 
 from docstow.core.errors import DocstowError
 from docstow.languages.projects.packages import list_files
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import ModuleGraph
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 
 _MOST_NODES = 60
 _MOST_EDGES = 300

@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.core.model import Document
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import LANGUAGES, Reading, of_ecosystem
 from docstow.languages.shared.project import Package, Scan
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import Surface
 
 _SKIPPED = frozenset(

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import DocstowError, EnvironmentNotFound, InvalidParameter
-from docstow.core.language_names import folded, of_ecosystem
+from docstow.core.spelling import folded, of_ecosystem
+from docstow.languages.shared.boundary import Boundary, shown
 from docstow.languages.shared.language import LANGUAGES, Language
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, Scan, ordered
-from docstow.languages.shared.sandbox import Boundary, shown
 from docstow.languages.shared.scanning import (
     Finder,
     LockFile,

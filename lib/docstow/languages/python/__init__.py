@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docstow.core.language_names import Spelling
+from docstow.core.spelling import Spelling
 from docstow.languages.shared.language import Language, deferred
 
 PYTHON = Language(
@@ -11,7 +11,7 @@ PYTHON = Language(
     ),
     fences={".py": "python", ".pyi": "python"},
     scanning=deferred("docstow.languages.python.scanning:SCANNING"),
-    texts=deferred("docstow.languages.python.texts:TEXTS"),
+    texts=deferred("docstow.languages.python.messages:TEXTS"),
     reading=deferred("docstow.languages.python.documents:READING"),
     checking=deferred("docstow.languages.python.resolver:CHECKING"),
     comparing=deferred("docstow.languages.python.diff:COMPARING"),

@@ -21,9 +21,9 @@ from docstow.core.errors import DocstowError, UnreadableInput
 from docstow.core.model import Document
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.diff import PackageChange, is_there
 from docstow.languages.shared.language import Comparing
-from docstow.languages.shared.sandbox import Boundary
 from docstow.text import python_ast
 from docstow.text.python_ast import try_parse_expression, try_parse_module
 

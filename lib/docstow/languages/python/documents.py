@@ -18,9 +18,9 @@ from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import ModuleGraph, Reading
 from docstow.languages.shared.project import Package, Scan
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 

@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden
-from docstow.core.language_names import folded
+from docstow.core.spelling import folded
+from docstow.languages.shared.boundary import Boundary, shown
 from docstow.languages.shared.project import Package, Problem
-from docstow.languages.shared.sandbox import Boundary, shown
 from docstow.languages.shared.scanning import ScanCache
 from docstow.text.python_ast import try_parse_module
 

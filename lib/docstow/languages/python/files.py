@@ -17,7 +17,7 @@ from typing import Literal
 from docstow.core.errors import DocstowError
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
-from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.boundary import Boundary
 
 #: Bytes of source whose facts are cached; facts take about twice as much.
 _MOST_CACHED = 12 * 1024 * 1024

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from docstow.core.language_names import folded
+from docstow.core.spelling import folded
 from docstow.languages.shared.project import Locked
 from docstow.languages.shared.scanning import ReadNames, table_at, tables_at
 
@@ -86,7 +86,7 @@ def parse_pipfile(text: str) -> set[str]:
     }
 
 
-def parse_requirements(text: str, project: str = "") -> set[str]:
+def parse_requirement_names(text: str, project: str = "") -> set[str]:
     """Read the names of a requirements file.
 
     Where a tool wrote it and said for whom each package is there, only those that are there for

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
-from docstow.languages.shared.sandbox import Boundary
 
 #: Folders that are looked into: a script's own folder comes first where it imports.
 _MOST_FOLDERS = 400

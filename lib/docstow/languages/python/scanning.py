@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from docstow.core.errors import DocstowError
-from docstow.core.language_names import folded
+from docstow.core.spelling import folded
 from docstow.languages.python import manifests
 from docstow.languages.python.environment import Site
+from docstow.languages.shared.boundary import Boundary, shown
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
-from docstow.languages.shared.sandbox import Boundary, shown
 from docstow.languages.shared.scanning import Finder, LockFile, ReadNames, ScanCache, Scanning, Walk
 
 _VENVS = (".venv", "venv", "env")
@@ -238,7 +238,7 @@ def _read_manifest(file: Path, project: str) -> ReadNames | None:
     if file.name in manifests.READERS:
         return manifests.READERS[file.name]
     if manifests.is_requirements(file):
-        return lambda text: manifests.parse_requirements(text, project)
+        return lambda text: manifests.parse_requirement_names(text, project)
     return None
 
 

@@ -19,8 +19,8 @@ from docstow.languages.python.calls import call_overloads, call_parameters
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.facts import Definition, ModuleFacts
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import (
     Everything,
     Home,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docstow.core.language_names import RUST as SPELLING
+from docstow.core.spelling import RUST as SPELLING
 from docstow.languages.shared.language import Language, deferred
 
 RUST = Language(

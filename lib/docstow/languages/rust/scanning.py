@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.shared.language import Mention, MessageForm, Texts
+from docstow.languages.shared.boundary import first_folder
+from docstow.languages.shared.language import ErrorMessageFormat, Mention, Texts
 from docstow.languages.shared.project import Locked
-from docstow.languages.shared.sandbox import first_folder
 from docstow.languages.shared.scanning import (
-    KeptSources,
     LockFile,
+    PackageSources,
     ReadNames,
     Scanning,
     table_at,
@@ -99,7 +99,7 @@ SCANNING = Scanning(
     manifests=("Cargo.toml",),
     manifest_of=_recognise,
     lock_files={"Cargo.lock": LockFile("cargo", read_cargo_lock)},
-    kept=KeptSources(
+    kept=PackageSources(
         "Cargo.lock", find_registries, find_crate, summary=("Cargo.toml", _description)
     ),
     locked_imports=lambda name: (name.replace("-", "_"),),
@@ -151,7 +151,7 @@ def _path(path: str, line: int) -> tuple[str, tuple[str, ...], int]:
 
 
 TEXTS = Texts(
-    messages=(MessageForm("rust", _MARKS, _mentions, compiled=True),),
+    messages=(ErrorMessageFormat("rust", _MARKS, _mentions, compiled=True),),
     imports=_IMPORTS,
     is_package=lambda name: name not in _NOT_CRATES,
     code=_CODE,

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from docstow.core import language_names
+from docstow.core import spelling
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from docstow.core.language_names import Spelling
     from docstow.core.model import Document
+    from docstow.core.spelling import Spelling
     from docstow.languages.shared.diff import PackageChange
     from docstow.languages.shared.findings import Verdict
     from docstow.languages.shared.lookup import Resolver
@@ -188,13 +188,13 @@ def deferred(reference: str) -> Callable[[], Any]:
 def register(language: Language) -> None:
     """Add a language, after those that are there."""
     LANGUAGES[language.name] = language
-    language_names.register(language.spelling)
+    spelling.register(language.spelling)
 
 
 def unregister(language: Language) -> None:
     """Remove a language that was registered."""
     LANGUAGES.pop(language.name, None)
-    language_names.unregister(language.spelling)
+    spelling.unregister(language.spelling)
 
 
 def of_name(name: str) -> Language | None:
@@ -240,7 +240,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageForm:
+class ErrorMessageFormat:
     """Error messages of one program.
 
     Attributes:
@@ -268,7 +268,7 @@ class Texts:
         dialect: which of the language's names a piece of code is in; its first if empty.
     """
 
-    messages: tuple[MessageForm, ...] = ()
+    messages: tuple[ErrorMessageFormat, ...] = ()
     imports: re.Pattern[str] | None = None
     is_package: Callable[[str], bool] = lambda _: True
     code: re.Pattern[str] | None = None

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.language_names import folded, of_ecosystem, of_name
+from docstow.core.spelling import folded, of_ecosystem, of_name
 from docstow.core.versions import choose
-from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.boundary import Boundary
 
 
 @dataclass(frozen=True, slots=True)

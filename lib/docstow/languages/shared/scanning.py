@@ -23,8 +23,8 @@ from typing import Any
 import zstandard
 
 from docstow.core.errors import DocstowError, Forbidden
+from docstow.languages.shared.boundary import Boundary, is_binary, shown
 from docstow.languages.shared.project import Environment, Locked, Problem
-from docstow.languages.shared.sandbox import Boundary, is_binary, shown
 
 #: Raised with every change of what is remembered of a file.
 _LAYOUT = "packages/2"
@@ -263,7 +263,7 @@ class LockFile:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSources:
+class PackageSources:
     """Folders outside a project in which a package manager keeps sources.
 
     Attributes:
@@ -312,7 +312,7 @@ class Scanning:
     lock_files: Mapping[str, LockFile] = field(default_factory=dict)
     pins: LockFile | None = None
     lock_text: Callable[[str], Iterator[ReadLock]] = lambda _: iter(())
-    kept: KeptSources | None = None
+    kept: PackageSources | None = None
     preinstalled: frozenset[str] = frozenset()
     locked_language: str = ""
     locked_imports: Callable[[str], tuple[str, ...]] = lambda name: (name,)

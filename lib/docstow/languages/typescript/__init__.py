@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docstow.core.language_names import Spelling
+from docstow.core.spelling import Spelling
 from docstow.languages.shared.language import Language, deferred
 
 TYPESCRIPT = Language(
@@ -27,7 +27,7 @@ TYPESCRIPT = Language(
     scanning=deferred("docstow.languages.typescript.scanning:SCANNING"),
     texts=deferred("docstow.languages.typescript.scanning:TEXTS"),
     reading=deferred("docstow.languages.typescript.reading:READING"),
-    checking=deferred("docstow.languages.typescript.checking:CHECKING"),
+    checking=deferred("docstow.languages.typescript.resolver:CHECKING"),
     comparing=deferred("docstow.languages.typescript.diff:COMPARING"),
     examples=("typescript", "ts", "tsx", "javascript", "js", "jsx"),
 )

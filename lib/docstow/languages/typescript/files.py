@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import DocstowError
-from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.source.model import Source
 from docstow.languages.typescript.source.statements import read_file

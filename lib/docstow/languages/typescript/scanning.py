@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import DocstowError, Forbidden
-from docstow.languages.shared.language import QUOTED, Mention, MessageForm, Texts
+from docstow.languages.shared.boundary import Boundary, shown
+from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
-from docstow.languages.shared.sandbox import Boundary, shown
 from docstow.languages.shared.scanning import (
     Finder,
     LockFile,
@@ -444,8 +444,8 @@ SCANNING = Scanning(
 )
 TEXTS = Texts(
     messages=(
-        MessageForm("typescript", _TSC, find_mentions, compiled=True),
-        MessageForm("javascript", _NODE, find_mentions),
+        ErrorMessageFormat("typescript", _TSC, find_mentions, compiled=True),
+        ErrorMessageFormat("javascript", _NODE, find_mentions),
     ),
     imports=_IMPORTS,
     is_package=_is_package,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.sandbox import Boundary
 from docstow.languages.shared.surface import Everything, Home, Openness, Symbol, Value
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.evaluation import TypeEvaluator

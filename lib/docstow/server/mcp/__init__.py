@@ -24,7 +24,7 @@ from docstow.server.mcp.messages import (
     STATELESS,
     VERSION_HEADER,
     RpcError,
-    check_envelope,
+    check_request_meta,
     fold,
     http_status,
     is_stateless,
@@ -238,7 +238,7 @@ class Protocol:
                 return part
             stateless = is_stateless(message, headers)
             part = _Part(part.id, stateless)
-            capabilities = check_envelope(message, headers) if stateless else {}
+            capabilities = check_request_meta(message, headers) if stateless else {}
             return self._dispatch(part, message, selection, capabilities)
         except RpcError as error:
             return _failed(part, error)

@@ -159,7 +159,9 @@ def is_stateless(message: Mapping[str, Any], headers: Mapping[str, str] | None) 
     raise _unsupported(version)
 
 
-def check_envelope(message: Mapping[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
+def check_request_meta(
+    message: Mapping[str, Any], headers: Mapping[str, str] | None
+) -> dict[str, Any]:
     """Check what each stateless request carries about itself.
 
     Args:

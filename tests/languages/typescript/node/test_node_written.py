@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.typescript.surface import NodeProject, NodeSurface
 from node_environment import package, surfaces
 

@@ -11,7 +11,7 @@ from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.source.syntax import (
     annotation_and_value,
     class_header,
-    type_variable_names,
+    class_type_parameters,
 )
 from docstow.languages.shared.lookup import Installed, Names
 from docstow.languages.shared.surface import Openness, Symbol
@@ -415,7 +415,7 @@ class Annotations:
         context = self.context(symbol.target or owner.path, owner.package, module=symbol.module)
         variables = [
             each
-            for each in (type_variable_names(head) if head is not None else ())
+            for each in (class_type_parameters(head) if head is not None else ())
             if self._is_variable(each, context)
         ]
         given = (*owner.arguments, *(None for _ in variables))

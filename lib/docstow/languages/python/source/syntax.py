@@ -189,7 +189,7 @@ def annotation_and_value(signature: str) -> tuple[ast.expr | None, ast.expr | No
     return None, None
 
 
-def type_variable_names(header: ast.ClassDef) -> list[str]:
+def class_type_parameters(header: ast.ClassDef) -> list[str]:
     """Return the type variables of a class in their order, with other names that may be ones."""
     bases = [each for each in header.bases if isinstance(each, ast.Subscript)]
     for base in bases:

@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_names import FUNCTIONS, Crates, Found, standard
+from docstow.languages.rust.check.crate_items import FUNCTIONS, Crates, Found, standard
 from docstow.languages.rust.check.expressions import SCOPES, Expressions, bind, bind_let, item_of
 from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
 from docstow.languages.rust.check.resolver import Resolver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_names import FUNCTIONS, TYPES, Found
+from docstow.languages.rust.check.crate_items import FUNCTIONS, TYPES, Found
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import Segments, segments, text_of
@@ -16,7 +16,7 @@ from docstow.languages.rust.check.std import (
     PRIMITIVES,
     RESULT,
     SLICE,
-    universal_names,
+    members_of_any_value,
 )
 from docstow.languages.rust.check.types import (
     FUTURE,
@@ -238,7 +238,7 @@ class Expressions:
                 return wrapper("Option" if name == "ok" else "Result", owner.inner)
         if name == "clone":
             return owner if owner.through or self._has(owner, "Clone") else None
-        if name in universal_names() and name != "to_owned":
+        if name in members_of_any_value() and name != "to_owned":
             return None
         if name == "to_string":
             return standard_type(PRELUDE_TYPES["String"]) if self._has(owner, "ToString") else None

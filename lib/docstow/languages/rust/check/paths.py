@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from docstow.core.versions import Version
-from docstow.languages.rust.check.crate_names import (
+from docstow.languages.rust.check.crate_items import (
     OPAQUE,
     TYPES,
     CrateNames,
@@ -20,9 +20,9 @@ from docstow.languages.rust.check.std import (
     PRELUDE,
     STANDARD,
     is_standard,
+    members_of_any_value,
     standard_types,
     std_traits,
-    universal_names,
 )
 from docstow.languages.shared.findings import Status, name_similarity, nearest
 
@@ -341,7 +341,7 @@ class Members:
         Traits that it has count whether or not code has them in scope: imports may be missing.
         What it dereferences to has no part in ``Type::name``, ``by_path``.
         """
-        if owner.kind not in TYPES or name in universal_names():
+        if owner.kind not in TYPES or name in members_of_any_value():
             return False  # supertraits, and what is implemented for whatever has a trait
         objects = [each for each in owner.names.derefs(owner.path) if each.startswith("dyn ")]
         if objects and not by_path:

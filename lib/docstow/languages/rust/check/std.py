@@ -210,7 +210,7 @@ def std_traits() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def universal_names() -> frozenset[str]:
+def members_of_any_value() -> frozenset[str]:
     """Return the members of the traits that any value has."""
     return frozenset(name for trait in UNIVERSAL for name in std_traits()[trait])
 

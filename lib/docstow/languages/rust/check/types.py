@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from docstow.index.signatures.parser import parse_declaration
 from docstow.index.signatures.syntax import UNIT, BadSignature, Declaration, Kind, Node, walk
-from docstow.languages.rust.check.crate_names import CrateNames, Found, standard
+from docstow.languages.rust.check.crate_items import CrateNames, Found, standard
 from docstow.languages.rust.check.std import (
     ARRAY,
     OPTION,

@@ -21,7 +21,7 @@ from docstow.languages.shared.lookup import (
     absent,
     mismatch,
 )
-from docstow.languages.typescript.check.expressions import MEMBERS, Expressions, Known, object_keys
+from docstow.languages.typescript.check.inference import MEMBERS, Expressions, Known, object_keys
 from docstow.languages.typescript.check.scope import Name, Scope
 from docstow.languages.typescript.check.syntax import Tree, call_arguments, child, text_of
 

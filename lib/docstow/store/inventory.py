@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from docstow.core import concurrency
+from docstow.core import threads
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
 from docstow.store.heads import (
@@ -165,7 +165,7 @@ def store_time(store: ObjectStore) -> datetime:
 
 def in_parallel(work: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
     """Return the results of waiting for a store, in the order of the items."""
-    return concurrency.in_parallel(work, items, PARALLEL)
+    return threads.in_parallel(work, items, PARALLEL)
 
 
 def last_used(store: ObjectStore) -> Mapping[str, str]:

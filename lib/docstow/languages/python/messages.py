@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-from docstow.languages.shared.language import QUOTED, Mention, MessageForm, Texts
+from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts
 
 _MARKS = re.compile(
     r"^Traceback \(most recent call last\)|^(?:E\s+)?(?:\w+\.)*"
@@ -104,7 +104,7 @@ def _is_package(name: str) -> bool:
 
 
 TEXTS = Texts(
-    messages=(MessageForm("python", _MARKS, mentions),),
+    messages=(ErrorMessageFormat("python", _MARKS, mentions),),
     imports=_IMPORTS,
     is_package=_is_package,
     code=_CODE,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, cast
 
 from docstow.languages.shared.surface import Form, Outcome, Passed
 from docstow.languages.typescript.check.scope import Binding, Name, Scope
-from docstow.languages.typescript.check.signature_values import SignatureValues
 from docstow.languages.typescript.check.syntax import (
     call_arguments,
     child,
@@ -20,6 +19,7 @@ from docstow.languages.typescript.check.syntax import (
     text_of,
     unquoted,
 )
+from docstow.languages.typescript.check.values_of_signatures import SignatureValues
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from docstow.core.concurrency import lazy
+from docstow.core.threads import lazy
 
 
 class Machine:

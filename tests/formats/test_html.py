@@ -227,6 +227,20 @@ def test_what_pages_of_a_site_share_is_no_text() -> None:
     )
 
 
+def test_versions_of_a_page_are_no_shared_text() -> None:
+    def page(name: str, version: int) -> bytes:
+        words = "".join(f"<p>What {name} does, part {n}.</p>" for n in range(9))
+        return (
+            f"<body><div class=top>Docs</div><div class=t><h1>{name} {version}</h1>{words}</div>"
+        ).encode()
+
+    pages = [page(name, version) for name in "abcde" for version in range(4)]
+    shared = html.survey(pages)
+    text = html.read(pages[0], URL, shared=shared).text
+    assert "Docs" not in text
+    assert text.count("What a does") == 9
+
+
 def test_a_page_without_a_site_keeps_what_may_be_text() -> None:
     page = html.read(_unmarked_page("wheel"), URL, shared=html.survey([_unmarked_page("wheel")]))
     assert "[Page 29]" in page.text

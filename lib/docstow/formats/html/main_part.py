@@ -66,8 +66,9 @@ _BLOCKS = _HEADINGS | frozenset(
 )
 #: Elements that divide a page; below others, a repeated block belongs to the text around it.
 _DIVIDING = frozenset(("article", "body", "center", "div", "main", "section"))
-#: A block is shared if it stands on this share of the pages, and on at least so many.
-_SHARE, _FEWEST = 0.1, 3
+#: A block is shared if it stands on this share of the pages, and on at least so many. Of a small
+#: site, half of the pages or :data:`_ENOUGH` have it: fewer may be versions of one page.
+_SHARE, _FEWEST, _ENOUGH = 0.1, 3, 8
 #: An element is navigation if this share of its words are links on nearly all pages that have it,
 #: and most pages do. One of more words is a table of contents, which is text.
 _LINKED, _ALWAYS, _MOST_PAGES, _MOST_WORDS = 0.5, 0.9, 0.5, 60
@@ -141,7 +142,8 @@ def find_shared(roots: Iterable[Element]) -> Shared:
             for place, (words, links) in at.items()
             if links >= _LINKED * words and words <= _MOST_WORDS
         )
-    fewest, most = max(_FEWEST, _SHARE * pages), max(_FEWEST, _MOST_PAGES * pages)
+    fewest = max(_FEWEST, _SHARE * pages, min(_ENOUGH, _MOST_PAGES * pages))
+    most = max(_FEWEST, _MOST_PAGES * pages)
     return Shared(
         frozenset(_most_common(blocks, fewest)),
         frozenset(

@@ -102,6 +102,18 @@ def test_full_takes_nothing_for_unchanged(place: Path) -> None:
     assert (said["documents"], said["made"]) == ("3", "0")
 
 
+def test_a_limit_says_what_it_left_out_and_which_option_raises_it(place: Path) -> None:
+    cut = run(place, "ingest", "folder", "docs", "--option", "max_files=1")
+    assert "Left out by limits: 2 files by max_files." in cut.stderr
+    assert "--option max_files=N" in cut.stderr
+    (job,) = run(place, "jobs", "list").stdout.splitlines()
+    assert (
+        "2 files by max_files" in json.loads(run(place, "jobs", "show", job[:23]).stdout)["notice"]
+    )
+    whole = run(place, "ingest", "folder", "docs", "--option", "max_files=3")
+    assert "max_files" not in whole.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -13,7 +13,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,16 +24,15 @@ from lxml import etree
 REPEATS, REPEATS_AT_LEAST = 0.1, 3
 
 # The HTML standard's default style sheet has ``display: block`` or ``table-*`` for these.
-_BLOCKS = frozenset(
-    "address article aside blockquote body br caption center dd details dialog dir div dl dt"
-    " fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu"
-    " nav ol optgroup option p pre search section summary table tbody td tfoot th thead tr ul"
-    .split()
+_BLOCKS = re.compile(
+    r"address|article|aside|blockquote|body|br|caption|center|dd|details|dialog|dir|div|dl|dt"
+    r"|fieldset|figcaption|figure|footer|form|h[1-6]|header|hgroup|hr|legend|li|main|menu|nav|ol"
+    r"|p|pre|search|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 #: What shows no text of the page: scripts, drawings, embedded pages and controls.
-_NO_TEXT = frozenset(
-    "audio button canvas datalist embed head iframe input link map meta noscript object script"
-    " select style svg template textarea title video".split()
+_NO_TEXT = re.compile(
+    r"audio|button|canvas|datalist|embed|head|iframe|input|link|map|meta|noscript|object|script"
+    r"|select|style|svg|template|textarea|title|video"
 )
 #: Classes and ids by which generators mark what leads to other pages (DocBook, Sphinx, mdBook,
 #: Doxygen and the themes of others).
@@ -131,7 +130,7 @@ def _blocks(body: bytes) -> Iterator[str]:
     links = 0  # into the page itself, that are open
     walk = etree.iterwalk(found, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        block = element.tag in _BLOCKS
+        block = isinstance(element.tag, str) and _BLOCKS.fullmatch(element.tag)
         if block:
             yield from close()
         if event == "start" and _is_out(element):
@@ -154,7 +153,7 @@ def _leads_within(element: Any) -> bool:
 
 def _is_out(element: Any) -> bool:
     """Whether an element shows no text, or leads to other pages."""
-    if element.tag in _NO_TEXT or element.tag == "nav":
+    if element.tag == "nav" or _NO_TEXT.fullmatch(element.tag):
         return True
     style = (element.get("style") or "").replace(" ", "").lower()
     if element.get("hidden") is not None or "display:none" in style:

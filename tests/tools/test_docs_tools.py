@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prose_server import PAGES, Harbour, harbour, write
+from servers.site import Site
 
 SECRET = "Bearer 7c1f-not-for-anyone"
 
@@ -182,6 +183,38 @@ def test_an_earlier_snapshot_answers_where_it_is_named(tmp_path: Path) -> None:
         new = served.tool("get_doc", doc="guide/moor.md").text
         assert "four lines" in old
         assert "Buoys" in new
+
+
+def test_the_tools_say_what_limits_left_out(tmp_path: Path) -> None:
+    with harbour(tmp_path / "harbour") as served, Site() as site:
+        links = [f"/{number}.html" for number in range(9)]
+        site.page("/", "Start", "", *links)
+        site.page("/deep.html", "Deep")
+        for link in links:
+            site.page(link, f"Page {link}", "", "/deep.html")
+        limits = {"max_pages": 4, "max_depth": 1, "delay_s": 0}
+        given = {"kind": "site", "uri": f"{site.url}/", "options": limits}
+        made = served.answer("create_source", **given, sync=True)
+        assert served.runtime.sync.wait(made["job"]["id"], 60).state == "success"
+
+        said = "Left out by limits: 1 page by max_depth, 6 pages by max_pages."
+        status = served.answer("get_sync_status", source_id=made["source_id"])
+        assert status["notice"].startswith(said)
+        assert "Set max_depth and max_pages higher" in status["notice"]
+        (listed,) = served.answer("list_sources", kind="site")["results"]
+        assert listed["notice"] == status["notice"]
+        # Whoever starts the next one is told what the last one left out.
+        again = served.answer("start_sync", source_id=made["source_id"])
+        assert again["notice"] == status["notice"]
+        assert served.runtime.sync.wait(again["id"], 60).state == "success"
+
+        more = {"max_pages": 100, "max_depth": 3, "delay_s": 0}
+        grown = served.answer("create_source", **{**given, "options": more}, sync=True)
+        assert served.runtime.sync.wait(grown["job"]["id"], 60).state == "success"
+        whole = served.answer("get_sync_status", source_id=made["source_id"])
+        assert "notice" not in whole
+        (listed,) = served.answer("list_sources", kind="site")["results"]
+        assert (listed["documents"], "notice" in listed) == (11, False)
 
 
 def test_a_source_is_registered_changed_and_deleted(tmp_path: Path) -> None:

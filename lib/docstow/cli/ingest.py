@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.ingest import preload
 from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
-from docstow.sources import kind_of, kinds
+from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     if job.skipped:
         reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
         print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
+    if notice := limit_notice(job.skipped):
+        print(f"docstow: {notice}", file=sys.stderr)
     for error in job.errors:
         about = f"{error.ref}: " if error.ref else ""
         print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
@@ -249,7 +251,10 @@ def _line(job: Job) -> str:
 
 def show_job(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print a job as JSON."""
-    print(json.dumps(runtime.jobs.get(options.job).body(), indent=1, ensure_ascii=False))
+    job = runtime.jobs.get(options.job)
+    notice = limit_notice(job.skipped)
+    shown = job.body() | ({"notice": notice} if notice else {})
+    print(json.dumps(shown, indent=1, ensure_ascii=False))
     return 0
 
 

@@ -33,7 +33,7 @@ from docstow.ingest.jobs import (
     without_secrets,
 )
 from docstow.ingest.publish import Publisher, Reading
-from docstow.sources import kind_of
+from docstow.sources import by_limits, kind_of
 from docstow.store.objects import Conflict
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class _Previous:
         version: what the origin resolved to at the last sync; empty if something failed then, so
             that it is tried again.
         options: digest of the options of that sync.
+        left_out: what limits left out at that sync, by reason.
         vectors: returns its vectors by digest.
     """
 
@@ -126,6 +127,7 @@ class _Previous:
     former: Former
     version: str
     options: str
+    left_out: Mapping[str, int]
     vectors: Callable[[], Mapping[str, bytes]]
 
     def is_of(self, version: str, recipe: Recipe) -> bool:
@@ -188,7 +190,7 @@ class _PageSync:
         )
         if previous is not None and not full and previous.is_of(version, self._recipe):
             self._snapshots.touch(source, now)
-            return fields | _unchanged(previous.snapshot)
+            return fields | _unchanged(previous)
         changes = self._collect(previous.former if previous else Former(), full=full)
         fields |= self._errors(changes)
         if not changes.documents:
@@ -225,6 +227,7 @@ class _PageSync:
             "uri": self._registration.uri,
             "options": options,
             "failed": changes.failed,
+            "left_out": by_limits(changes.skipped),
             "coverage": asdict(coverage),
             **({"shared": changes.shared} if changes.shared else {}),
         }
@@ -258,13 +261,14 @@ class _PageSync:
         last = next((job for job in past if job.state == SUCCESS), None)
         if last is not None and last.snapshot_id == snapshot.id:
             version, options = last.version, last.options
-            failed = last.counts["failed"]
+            failed, skipped = last.counts["failed"], last.skipped
         else:
             facts = snapshot.facts
             version, options = snapshot.revision.validator, str(facts.get("options", ""))
-            failed = facts.get("failed", 0)
+            failed, skipped = facts.get("failed", 0), facts.get("left_out", {})
         version = "" if failed else version
-        return _Previous(snapshot, former, version, options, index.vectors_by_digest)
+        left_out = by_limits(skipped)
+        return _Previous(snapshot, former, version, options, left_out, index.vectors_by_digest)
 
     def _collect(self, former: Former, *, full: bool) -> Changes:
         changes = Changes(former, paths_are_urls=self._kind.paths_are_urls, full=full)
@@ -308,15 +312,20 @@ class _PageSync:
         return {"counts": {**dict.fromkeys(COUNTS, 0), **changes.counts()}}
 
 
-def _unchanged(snapshot: Snapshot) -> dict[str, Any]:
+def _unchanged(previous: _Previous) -> dict[str, Any]:
     """Return the fields of a job for which the upstream had nothing new."""
+    snapshot = previous.snapshot
     documents = snapshot.counts.get("documents", 0)
     counts = {
         "unchanged": documents,
         "documents": documents,
         "chunks": snapshot.counts.get("chunks", 0),
     }
-    return {"counts": {**dict.fromkeys(COUNTS, 0), **counts}, "snapshot_id": snapshot.id}
+    return {
+        "counts": {**dict.fromkeys(COUNTS, 0), **counts},
+        "skipped": previous.left_out,
+        "snapshot_id": snapshot.id,
+    }
 
 
 def _digest(options: Mapping[str, Any]) -> str:

@@ -53,6 +53,14 @@ MORE_FILES, MORE_BYTES, MORE_PAGES = (
     "more than max_pages",
 )
 LIMITS = frozenset({MORE_FILES, MORE_BYTES, MORE_PAGES})
+TOO_DEEP = "deeper than max_depth"
+#: By reason the option that raises the limit, and what it counts.
+_RAISED_BY = {
+    MORE_FILES: ("max_files", "file"),
+    MORE_BYTES: ("max_bytes", "file"),
+    MORE_PAGES: ("max_pages", "page"),
+    TOO_DEEP: ("max_depth", "page"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,31 @@ class Skipped:
 
     ref: str
     reason: str
+
+
+def by_limits(skipped: Mapping[str, int]) -> dict[str, int]:
+    """Return those reasons for leaving out files that an option of the source changes."""
+    return {reason: number for reason, number in skipped.items() if reason in _RAISED_BY}
+
+
+def limit_notice(skipped: Mapping[str, int]) -> str:
+    """Say what limits left out and which options raise them; empty where they left out nothing.
+
+    Args:
+        skipped: how many files a sync left out, by reason.
+    """
+    found = [(number, *_RAISED_BY[reason]) for reason, number in by_limits(skipped).items()]
+    if not found:
+        return ""
+    left_out = ", ".join(
+        f"{number} {what}{'s' * (number > 1)} by {option}" for number, option, what in found
+    )
+    names = " and ".join(option for _, option, _ in found)
+    unseen = " What only these link to is not counted." if found[0][2] == "page" else ""
+    return (
+        f"Left out by limits: {left_out}.{unseen} Set {names} higher among the source's options"
+        f" (create_source once more, or docstow ingest --option {found[0][1]}=N) and sync again."
+    )
 
 
 @dataclass(frozen=True, slots=True)

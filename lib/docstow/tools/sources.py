@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, JobNotFound
 from docstow.core.threads import in_parallel
-from docstow.ingest.jobs import INCREMENTAL, MODES
-from docstow.sources import kind_of, registrable
+from docstow.ingest.jobs import INCREMENTAL, MODES, SUCCESS
+from docstow.sources import kind_of, limit_notice, registrable
 from docstow.sources.registry import SELDOM_H
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, Parameter
@@ -230,7 +230,7 @@ def _create(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     )
     answer = {**describe(registration), "created": created}
     if arguments["sync"]:
-        answer["job"] = services.sync.start(registration.id).outward().body()
+        answer["job"] = describe_job(services.sync.start(registration.id), services.jobs)
     return Answer(answer)
 
 
@@ -283,7 +283,8 @@ def describe_state(prose: Prose, jobs: Jobs, registration: Registration) -> dict
     if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):
         members |= _describe_snapshot(newest)
     if job := jobs.latest(registration.id):
-        members["job"] = _describe_job(job)
+        members["job"] = _shorten(described := describe_job(job, jobs))
+        members |= {"notice": described["notice"]} if "notice" in described else {}
     return members
 
 
@@ -305,11 +306,24 @@ def _summarise(coverage: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"coverage": {name: coverage[name] for name in names}} if coverage else {}
 
 
-def _describe_job(job: Job) -> dict[str, Any]:
-    body = job.outward().body()
-    body["errors"] = body["errors"][:ERRORS_LISTED]
+def describe_job(job: Job, jobs: Jobs) -> dict[str, Any]:
+    """Describe a job; ``notice`` says what limits left out, of one that goes on at the last sync.
+
+    Args:
+        job: what to describe.
+        jobs: where the jobs before it are.
+    """
+    last = job
+    if job.state != SUCCESS and job.source is None:
+        ended = (each for each in jobs.of(job.source_id) if each.state == SUCCESS)
+        last = next(ended, job)
+    notice = limit_notice(job.skipped) or limit_notice(last.skipped)
+    return job.outward().body() | ({"notice": notice} if notice else {})
+
+
+def _shorten(body: Mapping[str, Any]) -> dict[str, Any]:
     names = ("id", "mode", "state", "created_at", "finished_at", "counts", "errors", "error_count")
-    return {name: body[name] for name in names}
+    return {name: body[name] for name in names} | {"errors": body["errors"][:ERRORS_LISTED]}
 
 
 def _delete(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
@@ -319,7 +333,7 @@ def _delete(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
 
 def _start(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
     job = services.sync.start(arguments["source_id"].strip(), arguments["mode"])
-    return Answer(job.outward().body())
+    return Answer(describe_job(job, services.jobs))
 
 
 def _report_status(services: SourceServices, arguments: Mapping[str, Any]) -> Answer:
@@ -327,10 +341,10 @@ def _report_status(services: SourceServices, arguments: Mapping[str, Any]) -> An
     if bool(job_id) == bool(source):
         raise InvalidParameter("job_id", "give exactly one of job_id and source_id")
     if job_id:
-        return Answer(services.jobs.get(job_id).outward().body())
+        return Answer(describe_job(services.jobs.get(job_id), services.jobs))
     registration = services.registry.get(source)
     if job := services.jobs.latest(registration.id):
-        return Answer(job.outward().body())
+        return Answer(describe_job(job, services.jobs))
     raise JobNotFound(f"{registration.title} was never synced; start_sync begins that.")
 
 

@@ -27,8 +27,10 @@ _DEFAULTS: Mapping[str, Any] = {
     "path_prefixes": [],  # the directories of the start addresses
     "include": [],
     "exclude": [],
-    "max_pages": 100,
-    "max_depth": 3,
+    # As many as a crawl of one page a second visits within the quarter of an hour that a cloud
+    # function may run, with time left to embed them.
+    "max_pages": 500,
+    "max_depth": 6,  # real manuals reach 5 links from their start page
     "delay_s": 1.0,
     "max_page_bytes": 10_000_000,
     "concurrency": 2,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
 from docstow.core.model import Known
 from docstow.core.urls import Scope, canonical_url, clean_url, exclusion_reason, on_site
-from docstow.sources import MORE_PAGES, Event, Failed, Found, Same, Skipped
+from docstow.sources import MORE_PAGES, TOO_DEEP, Event, Failed, Found, Same, Skipped
 from docstow.sources.site.fetch import (
     Broken,
     Moved,
@@ -91,7 +91,7 @@ class Frontier:
         reason = exclusion_reason(url, self._scope)
         parts = urlsplit(url)
         if not reason and depth > self._max_depth:
-            reason = "deeper than max_depth"
+            reason = TOO_DEEP
         # Pages that the site lists, and pages of wikis, are not traps.
         if not reason and parts.query and depth and not _PAGE_QUERY.fullmatch(parts.query):
             self._queries[parts.netloc + parts.path] += 1

@@ -21,6 +21,9 @@ import zstandard
 from docstow.runtime import SAMPLE
 from servers.docs_rs import DocsRs
 
+#: Most of them run the command as a process.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def upstream(tmp_path: Path) -> Iterator[DocsRs]:

@@ -17,6 +17,9 @@ from docstow.core.settings import load
 from docstow.runtime import Runtime
 from prose_server import PAGES, write
 
+#: Each test runs the command as a process.
+pytestmark = pytest.mark.slow
+
 SECRET = "7c1f-not-for-anyone"
 
 

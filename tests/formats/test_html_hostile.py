@@ -78,6 +78,7 @@ def test_nothing_is_no_page(body: bytes) -> None:
         ("<p><a href=x>a", 20_000),
     ],
 )
+@pytest.mark.slow
 def test_hostile_nesting_is_read_in_bounded_time(unit: str, number: int) -> None:
     started = time.monotonic()
     page = html.read((unit * number + "<p>found</p>").encode(), URL)

@@ -654,6 +654,7 @@ def import_in_child(path: Path, store: Path, number: int = 0) -> subprocess.Comp
     )
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_is_finished_by_the_next(filled: Path, tmp_path: Path) -> None:
     path = tmp_path / "b"
     with opened(filled) as runtime:

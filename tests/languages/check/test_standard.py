@@ -33,6 +33,7 @@ def project(root: Path, version: str) -> PythonResolver:
     return PythonResolver(Scan((environment,), (), Boundary(root), 0.0, 0))
 
 
+@pytest.mark.slow
 def test_right_code_raises_no_alarm_and_invented_names_are_found() -> None:
     def verify(code: str) -> object:
         return python_code.verify(code, StandardLibrary("3.11.7"))

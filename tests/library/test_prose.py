@@ -121,7 +121,7 @@ def test_a_path_of_several_sources_is_none_of_them(tmp_path: Path) -> None:
     assert store.prose.document("README.md", source="two").document.title == "Readme of two"
 
 
-@pytest.mark.parametrize("ref", ["notes/tide", "Tides", "tides", "note/tides"])
+@pytest.mark.parametrize("ref", ["notes/tide", "Tide", "tidess", "note/tides"])
 def test_near_misses_are_suggested(prose: Prose, ref: str) -> None:
     with pytest.raises(DocumentNotFound) as caught:
         prose.document(ref)
@@ -179,3 +179,71 @@ def test_an_unknown_page_or_chunk_is_said_to_be_none(store: ProseStore, ref: str
         store.prose.document(ref)
     with pytest.raises(DocumentNotFound):
         store.prose.chunk(ref)
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Prose:
+    """Pages as a site, a folder and a repository of guides have them."""
+    made = ProseStore(tmp_path_factory.mktemp("manual"))
+    made.stow(
+        "https://db.example/docs",
+        [page(f"https://db.example/docs/17/sql-{name}.html", f"# {name}\n") for name in COMMANDS],
+        kind="site",
+    )
+    published = "https://www.old.example/manual/"
+    made.stow(
+        "folder",
+        [
+            page("html/sql-vacuum.html", "# VACUUM\n", canonical=f"{published}sql-vacuum.html"),
+            page("html/index.html", "# Manual\n", canonical=published),
+            page("nats-concepts/jetstream/consumers.md", "# Consumers\n"),
+            page("nats-concepts/core/consumers.md", "# Core consumers\n"),
+            page("Guide/Install/index.md", "# Install\n"),
+        ],
+    )
+    return made.prose
+
+
+COMMANDS = ("select", "insert", "select-into")
+
+
+@pytest.mark.parametrize(
+    ("ref", "path"),
+    [
+        ("sql-select", "https://db.example/docs/17/sql-select.html"),
+        ("sql-select.html", "https://db.example/docs/17/sql-select.html"),
+        ("17/sql-select-into", "https://db.example/docs/17/sql-select-into.html"),
+        ("https://db.example/docs/17/sql-insert", "https://db.example/docs/17/sql-insert.html"),
+        ("db.example/docs/17/sql-insert/", "https://db.example/docs/17/sql-insert.html"),
+        ("http://DB.example/docs/17/sql-insert.html#values", COMMANDS[1]),
+        ("https://www.old.example/manual/sql-vacuum.html", "html/sql-vacuum.html"),
+        ("www.old.example/manual/sql-vacuum", "html/sql-vacuum.html"),
+        ("https://www.old.example/manual/index.html", "html/index.html"),
+        ("https://www.old.example/manual", "html/index.html"),
+        ("nats-concepts/jetstream/consumers", "nats-concepts/jetstream/consumers.md"),
+        ("jetstream/consumers", "nats-concepts/jetstream/consumers.md"),
+        (
+            "https://docs.nats.example/nats-concepts/jetstream/consumers",
+            "nats-concepts/jetstream/consumers.md",
+        ),
+        ("guide/install", "Guide/Install/index.md"),
+        ("/Guide/Install/", "Guide/Install/index.md"),
+        ("install", "Guide/Install/index.md"),
+        ("Guide/Install.md", "Guide/Install/index.md"),
+    ],
+)
+def test_a_page_is_found_by_every_spelling_of_it(manual: Prose, ref: str, path: str) -> None:
+    assert manual.document(ref).document.path.endswith(path if "/" in path else f"{path}.html")
+
+
+def test_a_tail_of_several_pages_lists_them(manual: Prose) -> None:
+    with pytest.raises(DocumentNotFound, match="Several pages") as caught:
+        manual.document("consumers")
+    paths = {each["path"] for each in caught.value.suggestions}
+    assert paths == {f"nats-concepts/{each}/consumers.md" for each in ("core", "jetstream")}
+
+
+@pytest.mark.parametrize("ref", ["select", "sql", "umers", "ql-select", "https://db.example/17"])
+def test_a_part_of_a_name_is_no_tail(manual: Prose, ref: str) -> None:
+    with pytest.raises(DocumentNotFound, match="There is no page"):
+        manual.document(ref)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def test_a_page_is_read_by_id_url_or_path(served: Harbour) -> None:
     hit = served.answer("search_docs", query="linux", source_id="Harbour")["results"][0]
     texts = {
         served.tool("get_doc", doc=ref).text
-        for ref in (hit["doc_id"], hit["url"], "guide/install.md")
+        for ref in (hit["doc_id"], hit["url"], "guide/install.md", "guide/install", "install")
     }
     (text,) = texts
     line, _, body = text.partition("\n\n")
@@ -122,6 +123,22 @@ def test_a_page_is_read_by_id_url_or_path(served: Harbour) -> None:
     assert line.endswith("· third-party text*")
     assert body.startswith(PAGES["guide/install.md"].strip())
     assert f"- `{hit['chunk_id']}` Installing > On Linux\n" in body
+
+
+def test_a_fragment_gives_its_section_alone(served: Harbour) -> None:
+    text = served.tool("get_doc", doc="guide/install.md#on-linux").text
+    line, _, body = text.partition("\n\n")
+    assert body.startswith("## On Linux\n")
+    assert "install.md#on-linux>" in line
+    assert "Windows" not in body
+    missed = served.tool("get_doc", doc="guide/install.md#on-mars").text
+    assert " · no section #on-mars: this is the page · " in missed.partition("\n")[0]
+    assert PAGES["guide/install.md"].strip() in missed
+
+
+def test_a_page_says_what_share_of_its_words_is_kept(served: Harbour) -> None:
+    line = served.tool("get_doc", doc="guide/install.md").text.partition("\n")[0]
+    assert re.search(r" · 100 % of \d+ words kept · third-party text\*$", line)
 
 
 def test_a_long_page_comes_in_parts_that_join(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ Every column is read from its Parquet file when it is first needed. Nothing is r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +37,13 @@ _LARGE = {"row", "text", "digest"}
 
 #: Kinds that stand inside a type or trait, never directly in a module.
 _MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
+
+_SCHEME = re.compile(r"^https?://", re.IGNORECASE)
+# What a page's name may end in: a suffix of its format, and the name of a folder's own page.
+_PAGE_END = re.compile(
+    r"(?:(?:/|^)index)?(?:\.(?:x?html?|mdx?|markdown|rst|txt|adoc|asciidoc|ipynb|php|aspx?))?/*$",
+    re.IGNORECASE,
+)
 
 #: The rows that hold a term, and the term's weight in each.
 Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
@@ -272,6 +281,20 @@ class Index:
         return rows
 
     @cached_property
+    def rows_by_page_key(self) -> Mapping[str, set[int]]:
+        """Rows of pages by :func:`page_key` of paths, URLs and canonical addresses.
+
+        Each key is there as it is and in lower case.
+        """
+        rows: dict[str, set[int]] = {}
+        canonical = [str(each.get("canonical", "")) for each in self.all_attributes]
+        for refs in (self.columns["path"].tolist(), self.columns["url"].tolist(), canonical):
+            for row, ref in enumerate(refs):
+                for key in {page_key(ref), page_key(ref).casefold()} if ref else ():
+                    rows.setdefault(key, set()).add(row)
+        return rows
+
+    @cached_property
     def rows_by_path(self) -> Mapping[str, tuple[int, ...]]:
         """Rows of each path; a name may exist once in each of Rust's namespaces."""
         rows: dict[str, tuple[int, ...]] = {}
@@ -380,6 +403,12 @@ class Index:
         from docstow.index.signatures.crate_signatures import CrateSignatures
 
         return CrateSignatures.from_tables(self.columns, self.relations)
+
+
+def page_key(ref: str) -> str:
+    """Return what spellings of a page's path or URL share: no scheme, suffix, index or slash."""
+    bare = _SCHEME.sub("", unquote(ref.partition("#")[0]))
+    return _PAGE_END.sub("", bare.removeprefix("./").strip("/"))
 
 
 def fold_title(title: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +12,11 @@ from urllib.parse import unquote
 from docstow.core.errors import InvalidParameter, ItemNotFound
 from docstow.core.spelling import depth
 from docstow.core.urls import canonical_url
-from docstow.index.loaded import Index
+from docstow.index.loaded import Index, page_key
 
 MOST_SUGGESTIONS = 5
+
+_SCHEME = re.compile(r"https?://")
 
 #: Items less similar than this to what was asked for are not suggested.
 LEAST_ITEM_SCORE = 0.6
@@ -122,14 +125,39 @@ def module_tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
     return nodes
 
 
-def find_page(index: Index, ref: str) -> int | None:
-    """Return the row of the page of an id, URL or path, in any spelling of it."""
+def find_pages(index: Index, ref: str) -> tuple[int, list[int]]:
+    """Return how surely the pages of a reference are found, and their rows; more than one may be.
+
+    Args:
+        index: of a source of pages.
+        ref: an id, URL or path, with or without fragment, slash or ``index.html`` at its end and
+            suffix; a tail of one of these by whole segments; or the address that the page itself
+            gives as canonical.
+
+    Returns:
+        3 for the id, URL or path as it is; 2 for another spelling of it; 1 for a tail; else 0.
+    """
     bare = ref.strip().partition("#")[0]
+    wanted = page_key(bare)
+    if not wanted and "index" not in bare.casefold():
+        return 0, []
     spellings = [ref, bare, unquote(bare), bare.removeprefix("./").strip("/")]
-    if bare.startswith(("http://", "https://")):
-        with contextlib.suppress(InvalidParameter, ValueError):
-            spellings.append(canonical_url(bare))
-    return next((row for each in spellings if (row := index.page_row(each)) is not None), None)
+    with contextlib.suppress(InvalidParameter, ValueError):
+        spellings.append(canonical_url(bare))
+    for each in spellings:
+        if (row := index.page_row(each)) is not None:
+            return 3, [row]
+    # A repository's file is known by the path of its published address too.
+    path = wanted.partition("/")[2] if _SCHEME.match(bare) else ""
+    names = [wanted, path] if path else [wanted]
+    keys = index.rows_by_page_key
+    for name in [form for each in names for form in (each, each.casefold())]:
+        if rows := keys.get(name):
+            return 2, sorted(rows)
+    for name in filter(None, map(str.casefold, names)):
+        if rows := {row for key in keys if key.endswith(f"/{name}") for row in keys[key]}:
+            return 1, sorted(rows)
+    return 0, []
 
 
 def suggest_pages(indexes: Sequence[Index], ref: str) -> list[dict[str, Any]]:

@@ -315,6 +315,8 @@ def make_document(file: File, page: formats.Page) -> Document:
     media_type = file.media_type.partition(";")[0].strip().lower()
     attributes = {**({"media_type": media_type} if media_type else {}), **page.attributes}
     attributes |= {"words": page.words}
+    if page.canonical and page.canonical != file.url:
+        attributes |= {"canonical": page.canonical}
     if page.kept < page.words:
         attributes |= {"kept": int(1000 * page.kept / page.words) / 1000}
     return Document(

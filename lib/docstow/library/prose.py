@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _DOCUMENT_ID = re.compile(r"[0-9a-f]{12}\.[0-9a-f]{16}")
 _CHUNK_ID = re.compile(r"([0-9a-f]{12}\.[0-9a-f]{16})\.[0-9a-f]{12}")
 
+#: Pages that are listed where a reference means several.
+_MOST_CANDIDATES = 20
+
 #: A source and the snapshot that answers for it.
 Answered = tuple[Registration, Snapshot]
 
@@ -152,7 +155,8 @@ class Prose:
         """Return a whole page.
 
         Args:
-            ref: its id, URL or path.
+            ref: its id, URL or path, in any spelling, or a tail of it that only one page has; see
+                :func:`docstow.index.lookup.find_pages`.
             source: where to look; every synced source if left out.
             snapshot_id: one that is kept, in place of the newest.
 
@@ -160,19 +164,22 @@ class Prose:
             DocumentNotFound: none, or several sources have it; with suggestions.
             SourceNotFound, SnapshotNotFound: as :meth:`search` does.
         """
-        from docstow.index.lookup import find_page
+        from docstow.index.lookup import find_pages
 
         answered = self._resolve([source] if source else [], snapshot_id)
         if _DOCUMENT_ID.fullmatch(ref):
             answered = [each for each in answered if each[0].id.startswith(ref[:12])] or answered
-        found = []
-        for registration, snapshot in answered:
-            row = find_page(self.index(snapshot), ref)
-            if row is not None:
-                found.append((registration, snapshot, row))
-        if len(found) != 1:
-            raise self._missing(ref, answered, [(made, row) for _, made, row in found])
-        registration, snapshot, row = found[0]
+        found = [(*find_pages(self.index(made), ref), each, made) for each, made in answered]
+        surest = max((certainty for certainty, *_ in found), default=0)
+        pages = [
+            (registration, snapshot, row)
+            for certainty, rows, registration, snapshot in found
+            if certainty == surest
+            for row in rows
+        ]
+        if len(pages) != 1:
+            raise self._missing(ref, answered, [(made, row) for _, made, row in pages])
+        registration, snapshot, row = pages[0]
         index = self.index(snapshot)
         chunks = [index.passage(each) for each in index.passage_rows(row)]
         return OpenedPage(registration, snapshot, index.document(row), chunks)
@@ -311,18 +318,19 @@ class Prose:
         self, ref: str, answered: Sequence[Answered], pages: Sequence[tuple[Snapshot, int]]
     ) -> DocumentNotFound:
         """Return the error for a page or chunk that is not there, with pages that may be meant."""
-        from docstow.index.lookup import MOST_SUGGESTIONS, page_suggestion, suggest_pages
+        from docstow.index.lookup import page_suggestion, suggest_pages
 
         short = repr(ref[:200])
         if pages:
             several = len(pages) > 1
             why = (
-                f"Several sources have a page {short}; give the id of one, or a source."
+                f"Several pages may be meant by {short}; give the id of one, more of its path, or"
+                " a source."
                 if several
                 else f"The page of {short} is there, but no longer says this; open it with get_doc."
             )
             rows = [page_suggestion(self.index(made), row, 1.0) for made, row in pages]
-            return DocumentNotFound(why, suggestions=rows[:MOST_SUGGESTIONS])
+            return DocumentNotFound(why, suggestions=rows[:_MOST_CANDIDATES])
         found = suggest_pages([self.index(snapshot) for _, snapshot in answered], ref)
         advice = "See the suggestions." if found else "Look for it with search_docs."
         return DocumentNotFound(f"There is no page or chunk {short}. {advice}", suggestions=found)

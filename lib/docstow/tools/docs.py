@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
 from docstow.sources import page_kinds
+from docstow.text.sections import find_section
 from docstow.tools import (
     COUNT,
     TEXT,
@@ -20,6 +22,7 @@ from docstow.tools import (
     page_answer,
     paged,
     result_schema,
+    shortened,
 )
 from docstow.tools.parameters import CURSOR, Parameter
 
@@ -34,6 +37,8 @@ MODES = ("hybrid", "vector", "keyword")
 _MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
 _MOST_TITLES = 5
+#: Characters of a fragment that a page does not have, in the line above it.
+_LONGEST_FRAGMENT = 60
 #: What filters there are, each with the types of its values.
 _FILTERS: Mapping[str, tuple[type, ...]] = {
     "path": (str,),
@@ -62,14 +67,17 @@ def describe_snapshot(registration: Registration, snapshot: Snapshot) -> dict[st
     return members | ({"version": version} if version else {})
 
 
-def provenance_line(registration: Registration, snapshot: Snapshot, url: str) -> str:
-    """Format the provenance of a page: one line of Markdown."""
+def provenance_line(
+    registration: Registration, snapshot: Snapshot, url: str, facts: Sequence[str] = ()
+) -> str:
+    """Format the provenance of a page, and facts about it: one line of Markdown."""
     version = snapshot.revision.validator or snapshot.revision.version
     parts = [
         f"{registration.title} ({registration.kind})",
         f"version {version[:40]}" if version else "",
         f"<{url}>" if url else "",
         f"snapshot {snapshot.id[:12]} of {snapshot.created_at:%Y-%m-%d}",
+        *facts,
         "third-party text",
     ]
     return f"*{' · '.join(filter(None, parts))}*"
@@ -129,8 +137,9 @@ def _get_doc(prose: Prose) -> Tool:
         toolset="docs",
         title="Read a page",
         description=(
-            "A whole stowed page as Markdown, and its chunks. Takes its id, URL or path. Not for "
-            'finding a page (search_docs). Example: {"doc": "guide/install.md", '
+            "A stowed page as Markdown, and its chunks; with a #fragment that section. Takes its "
+            "id, URL, path or a tail of it. Not for finding a page (search_docs). "
+            ' Example: {"doc": "guide/install.md", '
             '"source_id": "owner/repo"}.'
         ),
         parameters=(
@@ -269,14 +278,24 @@ def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         ref, source=arguments["source_id"].strip(), snapshot_id=arguments["snapshot_id"]
     )
     document = opened.document
-    scope = f"{opened.snapshot.id} {document.path}"
+    facts = []
+    if "words" in document.attributes:
+        # Rounded down, so that a page that lost a word is never said to be whole.
+        share = int(1000 * float(document.attributes.get("kept", 1.0))) / 10
+        facts.append(f"{share:g} % of {document.attributes['words']} words kept")
     text = document.text.strip()
     if not text.startswith("# "):
         text = f"# {document.title}\n\n{text}"
+    fragment = unquote(ref.partition("#")[2])
+    section = find_section(text, fragment) if fragment else None
+    if fragment and section is None:
+        facts.append(f"no section #{shortened(fragment, _LONGEST_FRAGMENT)}: this is the page")
     lines = [f"- `{each.id}` {each.heading_path}".rstrip() for each in opened.chunks]
     whole = "\n".join([text, "", "---", "", "Chunks of this page:", "", *lines, ""])
-    line = provenance_line(opened.registration, opened.snapshot, document.url)
-    return page_answer(line, whole, arguments, scope)
+    url = f"{document.url}#{fragment}" if section and document.url else document.url
+    line = provenance_line(opened.registration, opened.snapshot, url, facts)
+    scope = f"{opened.snapshot.id} {document.path}" + (f"#{fragment}" if section else "")
+    return page_answer(line, section or whole, arguments, scope)
 
 
 def _read_chunk(prose: Prose, arguments: Mapping[str, Any]) -> Answer:

@@ -1,0 +1,42 @@
+"""Sections of a Markdown page, by the fragments that its generator gives to headings."""
+
+from __future__ import annotations
+
+import re
+
+from docstow.text.markdown import inline_text, parse
+
+_NUMBERED = re.compile(r"(.+)[-_](\d{1,3})")
+
+
+def find_section(text: str, fragment: str) -> str | None:
+    """Return the section of a heading with all below it; None if no heading has the fragment.
+
+    Generators make fragments of headings in ways that differ in case, dashes and dots, and number
+    those that repeat (``on-linux``, ``On_Linux``, ``on-linux-1``); all of these find it.
+
+    Args:
+        text: the page.
+        fragment: of its URL, without ``#``.
+    """
+    tokens = parse(text)
+    headings = [
+        (each.map[0], int(each.tag[1:]), _fold(inline_text(tokens[place + 1].children or [])))
+        for place, each in enumerate(tokens)
+        if each.type == "heading_open" and each.map is not None and not each.level
+    ]
+    wanted, number = _fold(fragment), 0
+    found = [place for place, (_, _, slug) in enumerate(headings) if slug == wanted]
+    if not found and (numbered := _NUMBERED.fullmatch(fragment)):
+        wanted, number = _fold(numbered[1]), int(numbered[2])
+        found = [place for place, (_, _, slug) in enumerate(headings) if slug == wanted]
+    if not wanted or number >= len(found):
+        return None
+    begin, level, _ = headings[found[number]]
+    following = headings[found[number] + 1 :]
+    end = next((line for line, other, _ in following if other <= level), None)
+    return "\n".join(text.split("\n")[begin:end]).strip() + "\n"
+
+
+def _fold(text: str) -> str:
+    return "".join(each for each in text.casefold() if each.isalnum())

@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit bench simulate clean lock
+.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench simulate clean lock
 
 install: .venv/installed
 
@@ -102,6 +102,10 @@ eval: .venv/installed-dev
 # Fits the ranking's weights anew from our own questions.
 fit: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m evaluation.fit
+
+# The words that a sync keeps of six manuals, which are fetched as Debian packages; some minutes.
+fidelity: .venv/installed-dev
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m fidelity $(SITES)
 
 bench: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks

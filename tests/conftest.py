@@ -23,7 +23,7 @@ NETWORK |= {"python_resolver", "python_surfaces", "two_versions"}
 #: Fixtures over whole crates, an S3 server, and a browser.
 SLOW = {"bucket", "chromium", "corpus", "crates", "minilm", "rust_runtime"}
 #: Folders of tests that start processes, servers and workers by the dozen.
-SLOW_FOLDERS = {"benchmarks", "cli", "conformance", "evaluation", "functions", "infra"}
+SLOW_FOLDERS = {"benchmarks", "cli", "conformance", "evaluation", "fidelity", "functions", "infra"}
 SLOW_FOLDERS |= {"scenarios"}
 
 

@@ -25,7 +25,7 @@ from docstow.index.loaded import Index
 from docstow.ingest.jobs import SUCCESS, Job
 from docstow.runtime import Runtime
 from fidelity.manuals import MANUALS, Manual, Unavailable
-from fidelity.measure import Share, is_page, lost, shares
+from fidelity.measure import Share, is_page, lost, shares, text_of
 from servers.site import Site
 
 #: The goal: so large a share of the words, on so large a share of the pages.
@@ -140,16 +140,16 @@ def _sync(url: str, place: Path, most: int) -> tuple[Job, Mapping[str, str]]:
 
 
 def _fetched(site: Site) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of each page that the crawl fetched; copies of a page count once."""
+    """Yield path and bytes of each page that the crawl fetched, but of two alike the first."""
     assert site.folder is not None
-    seen: set[bytes] = set()
+    seen: set[str] = set()
     for path in dict.fromkeys(urlsplit(visit.path).path for visit in site.visits):
         file = site.folder / unquote(path).lstrip("/")
         if file.suffix != ".html" or not file.is_file():
             continue
         body = file.read_bytes()
-        if body not in seen and is_page(body):
-            seen.add(body)
+        if is_page(body) and (text := text_of(body)) not in seen:
+            seen.add(text)
             yield path, body
 
 

@@ -91,6 +91,11 @@ def lost(page: bytes, document: str) -> Counter[str]:
     return _words(" ".join(_blocks(page))) - _words(_shown(document))
 
 
+def text_of(body: bytes) -> str:
+    """Return the text that a page shows, without navigation; the blocks are lines."""
+    return "\n".join(_blocks(body))
+
+
 def is_page(body: bytes) -> bool:
     """Whether a page is one of its own: it neither forbids indexing nor leads elsewhere."""
     for meta in _parse(body).iter("meta"):

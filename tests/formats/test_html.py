@@ -54,6 +54,7 @@ def test_what_a_page_says_of_itself() -> None:
     assert dict(page.attributes) == {
         "language": "en",
         "description": "Topics, partitions and retention.",
+        "anchors": ["", "partitions", "retention"],
     }
     assert page.links == (
         "http://docs.example/docusaurus/docs/topics/",

@@ -117,7 +117,11 @@ def test_markdown_of_many_tools_is_one_dialect() -> None:
     made = page("md", MARKDOWN, URL)
     assert made.text == FROM_MARKDOWN
     assert made.title == "Hello World"
-    assert made.attributes == {"description": "Folded text", "tags": ["a", "b c"]}
+    assert made.attributes == {
+        "description": "Folded text",
+        "tags": ["a", "b c"],
+        "anchors": ["", "setext"],
+    }
     assert made.links == (
         f"{FORGE}/blob/main/docs/guide.md",
         f"{FORGE}/blob/main/up.md",

@@ -14,7 +14,7 @@ from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
 from docstow.text.decoding import decode
 
-PROSE_READER = "prose/2"
+PROSE_READER = "prose/3"
 _WORD = re.compile(r"[^\W_]+")
 _BY_SUFFIX = {
     ".md": "markdown",
@@ -82,7 +82,8 @@ class Page:
         links: absolute http(s) URLs of the whole page, navigation included, in order and
             without fragments.
         indexable: False where the page forbids indexing.
-        attributes: ``language`` (a natural one), ``description`` and ``tags`` where known.
+        attributes: ``language`` (a natural one), ``description`` and ``tags`` where known;
+            ``anchors``, the fragment of each heading, as :mod:`docstow.text.headings` says.
         words: number of words that the file shows, without navigation and what its site repeats.
         kept: number of those that the text has.
     """

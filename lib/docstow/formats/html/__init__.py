@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from docstow.core.errors import UnreadableInput
 from docstow.formats import Page
 from docstow.formats.html import convert
+from docstow.formats.html.anchors import mark_headings, take_anchors
 from docstow.formats.html.main_part import (
     Shared,
     count_kept,
@@ -60,7 +61,8 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         drop_furniture(heading)
     title = plain(heading) if heading is not None else ""
     title = title or head.title or _last_segment(url)
-    text = _text(main, heading, title, base)
+    ids = mark_headings(main)
+    text, anchors = take_anchors(_text(main, heading, title, base), ids)
     # A page that only redirects is not indexed.
     away = head.refresh not in {"", urldefrag(url)[0]}
     indexable = head.indexable and not (away and len(plain(main)) < _REDIRECT_LENGTH)
@@ -70,7 +72,7 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         head.canonical,
         found,
         indexable,
-        head.attributes,
+        head.attributes | ({"anchors": anchors} if anchors else {}),
         words=words.total(),
         kept=count_kept(words, text),
     )

@@ -29,7 +29,7 @@ _MOSTLY = 8
 _SPARSE = 0.08
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: Characters that XML forbids, and U+FDD0 and U+FDD1, which mark places of code blocks.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufdd1\ufffe\uffff]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0-\ufdd3\ufffe\uffff]")
 
 
 def page_text(body: bytes, charset: str = "") -> str:

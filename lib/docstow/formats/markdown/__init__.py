@@ -14,8 +14,9 @@ from typing import Any
 
 from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, default_title
-from docstow.formats.markdown.blocks import Line, normalize_blocks
+from docstow.formats.markdown.blocks import HEADING_ID, Line, normalize_blocks
 from docstow.formats.markdown.inline import Inline, normalize_label, page_address
+from docstow.text.headings import find_headings, slugs
 
 _DEFINITION = re.compile(
     r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?"
@@ -54,8 +55,33 @@ def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) ->
     written, heading = _title_first(_paragraphs(prose, inline))
     attributes = dict(attributes)
     metadata_title = str(attributes.pop("title", ""))
-    title = plain(heading) or metadata_title or default_title(file)
-    return Page(title, "\n".join(written), links=tuple(inline.links), attributes=attributes)
+    title = plain(HEADING_ID.sub("", heading)) or metadata_title or default_title(file)
+    text, anchors = _take_anchors("\n".join(written))
+    if any(anchors):
+        attributes["anchors"] = anchors
+    return Page(title, text, links=tuple(inline.links), attributes=attributes)
+
+
+def _take_anchors(text: str) -> tuple[str, list[str]]:
+    """Return the text without the ids that headings state, and the fragment of each heading.
+
+    The title has none: the page's own URL leads there.
+    """
+    found = find_headings(text)
+    ends = [text.find("\n", each.start) % (len(text) + 1) for each in found]
+    stated = [HEADING_ID.search(text, e.start, end) for e, end in zip(found, ends, strict=True)]
+    titles = [
+        each.title[: each.title.rfind("{#")] if match else each.title
+        for each, match in zip(found, stated, strict=True)
+    ]
+    anchors = [
+        "" if each.start == 0 else match[1] if match else slug
+        for each, match, slug in zip(found, stated, slugs(titles), strict=True)
+    ]
+    for match in reversed(stated):
+        if match:
+            text = text[: match.start()] + text[match.end() :]
+    return text, anchors
 
 
 def plain(text: str) -> str:

@@ -147,7 +147,9 @@ _CONTAINER = re.compile(r" {0,8}:{3,} *\{?([A-Za-z][\w.:-]*)\}?(?:\[(.*)\])?(.*)
 _CONTAINER_END = re.compile(r" {0,8}:{3,}\s*$")
 _ALERT = re.compile(r"\s*\[!(\w+)\][+-]?\s*(.*)$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?$")
-_HEADING_ID = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
+#: ``{#id}`` behind a heading, as Docusaurus, Hugo, kramdown and Python-Markdown read it.
+HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w:.-]{1,200})[^{}\n]{0,200}\}$", re.MULTILINE)
+_HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _CODE_CELLS = {"code-block", "code", "sourcecode", "code-cell", "code-include"}
@@ -305,7 +307,7 @@ class _Blocks:
         match = _HEADING.match(line)
         if match is not None:
             self._in_list = False
-            title = _HEADING_ID.sub("", (match[2] or "").rstrip().rstrip("#").rstrip())
+            title = self._title((match[2] or "").rstrip().rstrip("#").rstrip())
             self._out += [(f"{match[1]} {title}".rstrip(), False)]
             return at + 1
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
@@ -313,9 +315,15 @@ class _Blocks:
         alone = not (at and self._lines[at - 1].strip())
         if not (underline and alone and line.strip()) or line.lstrip()[0] in ">-*+|#<`=":
             return at
-        title = _HEADING_ID.sub("", line.strip())
+        title = self._title(line.strip())
         self._out.append((f"{'#' if underline[1][0] == '=' else '##'} {title}", False))
         return at + 2
+
+    def _title(self, text: str) -> str:
+        """Return a heading without attributes; its id stays where a page is made of it."""
+        found = HEADING_ID.search(text)
+        title = _HEADING_ATTRIBUTES.sub("", text)
+        return f"{title} {{#{found[1]}}}" if found and not self._depth else title
 
 
 def _find_closings(lines: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:

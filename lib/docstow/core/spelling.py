@@ -12,6 +12,37 @@ from dataclasses import dataclass
 _SEPARATORS = re.compile(r"[-_.]+")
 _GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
 
+_TYPE_KINDS = frozenset(
+    {
+        *("struct", "enum", "union", "trait", "trait_alias", "type_alias", "extern_type"),
+        *("primitive", "module", "variant", "assoc_type"),
+    }
+)
+_VALUE_KINDS = frozenset(
+    {"function", "method", "constant", "static", "assoc_const", "variant", "field"}
+)
+_MACRO_KINDS = frozenset({"macro", "attribute_macro", "derive_macro"})
+_FUNCTION_KINDS = frozenset({"function", "method"})
+#: Kinds of Rust's items that own nothing, though a type or module of their path may.
+MEMBERLESS = _MACRO_KINDS | {"function", "constant", "static"}
+#: rustdoc's disambiguators, https://doc.rust-lang.org/rustdoc/write-documentation/linking-to-items-by-name.html
+_DISAMBIGUATORS = {
+    **{word: frozenset({word}) for word in ("struct", "enum", "union", "static")},
+    **{word: frozenset({word}) for word in ("field", "variant")},
+    **dict.fromkeys(("mod", "module"), frozenset({"module"})),
+    **dict.fromkeys(("prim", "primitive"), frozenset({"primitive"})),
+    **dict.fromkeys(("const", "constant"), frozenset({"constant", "assoc_const"})),
+    **dict.fromkeys(("tyalias", "typealias"), frozenset({"type_alias", "assoc_type"})),
+    **dict.fromkeys(("fn", "function", "method"), _FUNCTION_KINDS),
+    "trait": frozenset({"trait", "trait_alias"}),
+    "derive": frozenset({"derive_macro"}),
+    "type": _TYPE_KINDS,
+    "value": _VALUE_KINDS,
+    "macro": _MACRO_KINDS,
+}
+_PREFIX = re.compile(rf"\A({'|'.join(_DISAMBIGUATORS)})@(?=\S)")
+_SUFFIX = re.compile(r"(\(\))$|!(?:\(\)|\[\]|\{\})?$")
+
 
 def _bare(path: str) -> str:
     return path.strip().strip("`").strip()
@@ -25,12 +56,70 @@ def normalise_dotted(path: str) -> str:
 
 def normalise_rust(path: str) -> str:
     """Return a path as Rust writes it: ``Vec::<T>::new()`` is ``Vec::new``."""
-    previous, path = "", _bare(path)
+    previous, path = "", _PREFIX.sub("", _bare(path), count=1)
     while previous != path:
         previous, path = path, _GENERICS.sub("", path)
-    path = path.removesuffix("()").removesuffix("!").replace(".", "::").replace("#", "::")
+    path = _SUFFIX.sub("", path).replace(".", "::").replace("#", "::")
     path = re.sub(r"(?<![a-z0-9_])r::(?=[a-z])", "", path)
     return re.sub(r"\s*::\s*", "::", path).strip(":")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which of the items of one path are meant.
+
+    Attributes:
+        kinds: theirs; empty if any may be.
+        word: what says so in front of the path; empty where a suffix does.
+        path: as written, without that word.
+    """
+
+    path: str
+    kinds: frozenset[str] = frozenset()
+    word: str = ""
+
+
+def choose_rust(path: str) -> Choice:
+    """Return what rustdoc's disambiguators mean: ``trait@a::B``, ``a::b()``, ``a::b!``."""
+    bare = _bare(path)
+    if found := _PREFIX.match(bare):
+        return Choice(bare[found.end() :], _DISAMBIGUATORS[found[1]], found[1])
+    if found := _SUFFIX.search(bare):
+        return Choice(path, _FUNCTION_KINDS if found[1] else frozenset({"macro"}))
+    return Choice(path)
+
+
+#: Kinds in the order in which items of one path are shown, each with its disambiguator.
+_WORDS = {
+    **{word: word for word in ("struct", "enum", "union", "trait")},
+    "trait_alias": "trait",
+    "type_alias": "type",
+    "extern_type": "type",
+    "primitive": "prim",
+    "variant": "variant",
+    "assoc_type": "type",
+    "module": "mod",
+    "function": "fn",
+    "method": "method",
+    "constant": "const",
+    "static": "static",
+    "assoc_const": "const",
+    "field": "field",
+    "macro": "macro",
+    "attribute_macro": "macro",
+    "derive_macro": "derive",
+}
+_RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
+
+
+def kind_rank(kind: str) -> int:
+    """Return where a kind stands among items of one path: types and traits first, macros last."""
+    return _RANKS.get(kind, len(_RANKS))
+
+
+def disambiguated(path: str, kind: str) -> str:
+    """Return a path as it is spelled to mean the item of a kind: ``derive@serde::Serialize``."""
+    return f"{_WORDS[kind]}@{path}" if kind in _WORDS else path
 
 
 def folded(name: str) -> str:
@@ -52,6 +141,7 @@ class Spelling:
         scoped: whether package names have scopes and subpaths: ``@scope/name/sub``.
         folds: whether ``-``, ``_``, ``.`` and case do not matter in package names.
         normalise: returns a path without what may surround it, with the language's separator.
+        choose: returns which kinds of item a path as written means.
         guess_code: whether indented text of its documentation is as often a list as it is code.
     """
 
@@ -64,6 +154,7 @@ class Spelling:
     scoped: bool = False
     folds: bool = False
     normalise: Callable[[str], str] = normalise_dotted
+    choose: Callable[[str], Choice] = Choice
     guess_code: bool = False
 
     @property
@@ -94,7 +185,13 @@ class Spelling:
         return re.split("/" if self.import_separator == "/" else r"::|\.", imported)
 
 
-RUST = Spelling(name="rust", ecosystem="rust", separator="::", normalise=normalise_rust)
+RUST = Spelling(
+    name="rust",
+    ecosystem="rust",
+    separator="::",
+    normalise=normalise_rust,
+    choose=choose_rust,
+)
 
 _SPELLINGS: dict[str, Spelling] = {}
 

@@ -103,7 +103,7 @@ def find_by_type(index: Index, name: str) -> tuple[list[str], list[Implementatio
         for subject, predicate in zip(table["subject"], table["predicate"], strict=True)
         if predicate in concrete
     }
-    wanted = _find_unnamed(name, known) or _resolve(index, name, known, _TYPES)
+    wanted = _find_unnamed(RUST.choose(name).path, known) or _resolve(index, name, known, _TYPES)
     found = [each for each in _read(index, concrete) if each.type in wanted]
     return sorted(wanted), sorted(found, key=_order)
 
@@ -139,7 +139,9 @@ def _read(index: Index, predicates: Collection[str]) -> Iterator[Implementation]
 def _resolve(index: Index, name: str, known: set[str], kinds: Collection[str]) -> set[str]:
     """Return the paths of a name: the crate's own item, else what implementations name so."""
     written = RUST.normalise(name)
-    paths, missing = _find_own(index, written, kinds)
+    paths, missing = _find_own(index, name, kinds)
+    if not paths and RUST.choose(name).word:
+        raise _not_found(index, written, known, kinds, missing)
     named = {each for each in known if _abbreviates(written, each)}
     if paths:
         foreign = named - index.rows_by_path.keys()

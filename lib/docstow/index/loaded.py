@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from docstow.core.model import (
     Snapshot,
     unpack_definitions,
 )
-from docstow.core.spelling import Spelling, of_kind
+from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.tables import read_table, unpack_vectors
 
@@ -296,11 +296,15 @@ class Index:
 
     @cached_property
     def rows_by_path(self) -> Mapping[str, tuple[int, ...]]:
-        """Rows of each path; a name may exist once in each of Rust's namespaces."""
+        """Rows of each path, types and traits first; Rust has a name once in each namespace."""
         rows: dict[str, tuple[int, ...]] = {}
         for row, path in enumerate(self.columns["path"]):
-            rows[path] = (*rows.get(path, ()), row)
+            rows[path] = self._ranked((*rows[path], row)) if path in rows else (row,)
         return rows
+
+    def _ranked(self, rows: Iterable[int]) -> tuple[int, ...]:
+        kinds = self.columns["kind"]
+        return tuple(sorted(rows, key=lambda row: (kind_rank(str(kinds[row])), row)))
 
     @cached_property
     def rows_by_parent(self) -> Mapping[str, list[int]]:
@@ -323,11 +327,26 @@ class Index:
         return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)
 
     @cached_property
-    def aliases(self) -> Mapping[str, str]:
-        """Each further public path with the canonical path of its item."""
+    def aliases(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Each further public path with the canonical paths and the kinds of its items.
+
+        The kind is empty, for any, in tables that were written before it was kept.
+        """
         table = self.relations
         chosen = table["predicate"] == "alias"
-        return dict(zip(table["subject"][chosen], table["object"][chosen], strict=True))
+        found: dict[str, list[tuple[str, str]]] = {}
+        columns = (table[name][chosen] for name in ("subject", "object", "detail"))
+        for alias, path, kind in zip(*columns, strict=True):
+            found.setdefault(alias, []).append((path, kind))
+        return found
+
+    @cached_property
+    def aliases_by_parent(self) -> Mapping[str, list[str]]:
+        """The aliases directly below each path."""
+        found: dict[str, list[str]] = {}
+        for alias in self.aliases:
+            found.setdefault(alias.rpartition(self.language.separator)[0], []).append(alias)
+        return found
 
     @cached_property
     def definitions(self) -> Mapping[str, str]:
@@ -350,19 +369,30 @@ class Index:
 
         Members of an item are found by its aliases too.
         """
-        found = self.rows_by_path.get(path)
-        if found:
-            return found
-        found = self._find_as(path, self.aliases) or self._find_as(path, self.definitions)
+        found = self.rows_by_path.get(path, ())
+        if path in self.aliases:
+            return self._ranked({*found, *self._find_aliased(path, kinds_only=bool(found))})
+        if not found:
+            found = self._find_below(path, lambda head: [p for p, _ in self.aliases.get(head, ())])
+        if not found:
+            found = self._find_below(path, lambda head: filter(None, [self.definitions.get(head)]))
         return found if found or not self.language.packaged else self._find_inherited(path)
 
-    def _find_as(self, path: str, canonical: Mapping[str, str]) -> tuple[int, ...]:
+    def _find_aliased(self, alias: str, *, kinds_only: bool) -> Iterator[int]:
+        """Yield the rows that an alias means; ``kinds_only``: where it says of which kind."""
+        kinds = self.columns["kind"]
+        for path, kind in self.aliases[alias]:
+            for row in self.rows_by_path.get(path, ()):
+                if kinds[row] == kind or not (kind or kinds_only):
+                    yield row
+
+    def _find_below(self, path: str, canonical: Callable[[str], Iterable[str]]) -> tuple[int, ...]:
         """Return the rows of a path whose longest possible beginning has a canonical path."""
         head, tail = path, ""
         while head:
-            owner = canonical.get(head)
-            if owner is not None and owner + tail in self.rows_by_path:
-                return self.rows_by_path[owner + tail]
+            for owner in canonical(head):
+                if owner + tail in self.rows_by_path:
+                    return self.rows_by_path[owner + tail]
             head, joint, last = head.rpartition(self.language.separator)
             tail = f"{joint}{last}{tail}"
         return ()
@@ -385,13 +415,15 @@ class Index:
     def members(self, row: int) -> list[int]:
         """Return the rows of what a document owns.
 
-        A module and a primitive may share a path (``std::str``), and then their members do: a
-        module owns items, and anything else owns methods, fields and the like.
+        What shares a path shares its children too: a module owns items, a type or trait methods,
+        fields and the like, a function or macro nothing.
         """
         kinds = self.columns["kind"]
         is_module = kinds[row] == "module"
         children = self.rows_by_parent.get(str(self.columns["path"][row]), [])
         if not self.language.packaged:
+            if kinds[row] in MEMBERLESS:
+                return []
             return [c for c in children if (kinds[c] not in _MEMBER_KINDS) == is_module]
         inherited = () if is_module else filter(None, self._inherited(row).values())
         found = [each for path in inherited for each in self.rows_by_path.get(path, ())]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from docstow.core.errors import InvalidParameter, ItemNotFound
-from docstow.core.spelling import depth
+from docstow.core.spelling import depth, disambiguated
 from docstow.core.urls import canonical_url
 from docstow.index.loaded import Index, page_key
 
@@ -32,13 +32,53 @@ def find_items(index: Index, path: str) -> tuple[int, ...]:
     """Return the rows of the items that a path means.
 
     Tried in order: the path or an alias as written; the same below the crate's root; a tail that
-    only one item has; any case, with ``-`` for ``_``.
+    only one item has; any case, with ``-`` for ``_``. Types and traits come first; a
+    disambiguator (``derive@serde::Serialize``, ``tokio::join!``) chooses among kinds.
 
     Raises:
         ItemNotFound: none of these; similar names are suggested.
     """
     language = index.language
-    wanted = language.normalise(path)
+    choice = language.choose(path)
+    rows = _find_path(index, language.normalise(path))
+    chosen = tuple(row for row in rows if of_kinds(index, row, choice.kinds))
+    if not chosen and choice.word:
+        raise _wrong_kind(index, choice.word, rows)
+    return chosen or rows
+
+
+def of_kinds(index: Index, row: int, kinds: Collection[str]) -> bool:
+    """Return whether an item is of one of these kinds, if any are given; or re-exports such."""
+    kind = str(index.columns["kind"][row])
+    if not kinds or kind in kinds:
+        return True
+    if kind != "re-export":
+        return False
+    attributes = index.attributes(row)
+    targets = (attributes, *attributes.get("further_targets", ()))
+    return any(each.get("target_kind") in kinds for each in targets)
+
+
+def spellings(index: Index, rows: Iterable[int]) -> list[tuple[str, str]]:
+    """Return kind and path of items, the path with the disambiguator that chooses the item."""
+    columns = index.columns
+    pairs = [(str(columns["kind"][row]), str(columns["path"][row])) for row in rows]
+    return [(kind.replace("_", " "), disambiguated(path, kind)) for kind, path in pairs]
+
+
+def _wrong_kind(index: Index, word: str, rows: Sequence[int]) -> ItemNotFound:
+    found = spellings(index, rows)
+    path = str(index.columns["path"][rows[0]])
+    there = ", ".join(f"{kind} {spelt}" for kind, spelt in found)
+    return ItemNotFound(
+        f"There is no {word}@{path}, but {there}.",
+        suggestions=[{"item_path": spelt, "score": _SAME_NAME_SCORE} for _, spelt in found],
+    )
+
+
+def _find_path(index: Index, wanted: str) -> tuple[int, ...]:
+    """Return the rows of all items that a path without disambiguator means."""
+    language = index.language
     root = _root(index)
     joint = language.separator
     head, _, tail = wanted.partition(joint)

@@ -168,7 +168,18 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
         _find_links(index, document.path),
         [_member(index, other) for other in _see_also(index, row)],
         Package.of(index.snapshot),
+        _namesakes(index, row),
     )
+
+
+def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
+    """Return kind and spelling of the other items of a Rust path."""
+    from docstow.index.lookup import spellings
+
+    if index.language.packaged:
+        return []
+    rows = index.rows_by_path[str(index.columns["path"][row])]
+    return spellings(index, (other for other in rows if other != row))
 
 
 def _member(index: Index, row: int) -> Member:
@@ -237,6 +248,7 @@ def page(
     links: Sequence[str] = (),
     neighbours: Sequence[Member] = (),
     package: Package | None = None,
+    namesakes: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return a page of parts that are given.
 
@@ -248,8 +260,12 @@ def page(
         links: paths and addresses that its docs link to.
         neighbours: items that a reader of this one may want next.
         package: says how required features are turned on, and which Rust is needed.
+        namesakes: kinds of other items of its path, and how to ask for them.
     """
     blocks = header(document, provenance, package)
+    if namesakes:
+        others = ", ".join(f"{kind} `{spelling}`" for kind, spelling in namesakes)
+        blocks.insert(2, f"Of the same path: {others}")
     if document.text:
         blocks.append(
             rewrite_code_blocks(document.text, default_language=_language(document)).strip()

@@ -19,6 +19,7 @@ from docstow.core.model import Hit
 from docstow.core.threads import in_parallel
 from docstow.index.catalog import card_key
 from docstow.index.loaded import Index, fold_title
+from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
     Item,
     Match,
@@ -142,6 +143,10 @@ def find_candidates(
     index: Index, embedder: Embedder | None, query: str, filters: ItemFilters
 ) -> Candidates:
     """Return all items that may answer a query, with the features that ranking weighs."""
+    choice = index.language.choose(query)
+    if choice.word:
+        query = choice.path
+        filters = replace(filters, kinds=filters.kinds or {*choice.kinds, "re-export"})
     query = _correct_spelling(index, query)
     terms = index.profile.query_terms(query)
     passing = filters.match(index)
@@ -218,6 +223,9 @@ def _find_named(index: Index, query: str) -> dict[int, float]:
     if " " in title and (owner or title.count(" ") > _MOST_SPACES):
         return {}
     found = dict.fromkeys(index.find(path) or _find_ending(index, path), 2.0)
+    kinds = language.choose(query).kinds
+    if any(of_kinds(index, row, kinds) for row in found):
+        found = {row: quality for row, quality in found.items() if of_kinds(index, row, kinds)}
     folded = fold_title(title)
     if owner or not folded:
         return found

@@ -215,9 +215,9 @@ def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
     index = library.index(stowed.snapshot)
     texts = [
         item_page(index, row, lambda document: provenance_line(stowed, document.url))
-        for row in find_items(index, path)
+        for row in find_items(index, arguments["item_path"])
     ]
-    scope = f"{stowed.snapshot.id} {path}"
+    scope = f"{stowed.snapshot.id} {arguments['item_path']}"
     return page_answer("", "\n---\n\n".join(texts), arguments, scope)
 
 

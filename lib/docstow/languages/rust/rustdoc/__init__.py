@@ -40,7 +40,7 @@ from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-READER = "rustdoc/3"
+READER = "rustdoc/4"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")

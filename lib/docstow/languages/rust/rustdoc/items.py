@@ -147,7 +147,8 @@ class Items:
         self.printer = SignaturePrinter(file)
         self.drafts = Drafts(file)
         self.members = _Members(file, self.drafts, self.printer)
-        self.aliases: dict[tuple[str, str], None] = {}
+        #: Further path, path and kind of a document.
+        self.aliases: dict[tuple[str, str, str], None] = {}
 
     def add(self, view: PublicView) -> None:
         """Add everything in the view; variants last, for most are members already."""
@@ -164,7 +165,7 @@ class Items:
 
     def relations(self, view: PublicView) -> list[Relation]:
         """Return aliases, and globs of other crates."""
-        found = [Relation(alias, "alias", path) for alias, path in self.aliases]
+        found = [Relation(alias, "alias", path, kind) for alias, path, kind in self.aliases]
         for glob in view.globs:
             use = self.file.inner(self.file.index[glob.use], schema.Use)
             target, _, crate = self._named(use)
@@ -208,7 +209,7 @@ class Items:
         if paths:
             present = draft.attributes.get("aliases", ())
             draft.attributes["aliases"] = list(dict.fromkeys([*present, *paths]))
-        self.aliases.update(dict.fromkeys((path, draft.path) for path in paths))
+        self.aliases.update(dict.fromkeys((path, draft.path, draft.kind) for path in paths))
 
     def _kind(self, item: Item) -> str:
         kind = self.file.kind(item)

@@ -266,6 +266,7 @@ class _Merge:
     ) -> list[Relation]:
         """Return the relations at their new paths; private paths of definitions included."""
         present = {document.path for document in documents}
+        keys = {(document.path, document.kind) for document in documents}
 
         def mapped(path: str) -> str:
             part = self.parts.get(path.split("::")[0])
@@ -285,10 +286,11 @@ class _Merge:
             return replace(relation, subject=mapped(relation.subject), object=target)
 
         relations = {
-            Relation(place.path, "alias", here[key].path)
-            for key, places in self.places.items()
+            Relation(place.path, "alias", here[lib, path].path, document.kind)
+            for (lib, path), places in self.places.items()
             for place in places
-            if place.path != here[key].path and place.path not in present
+            for document in self.parts[lib].by_path[path]
+            if place.path != here[lib, path].path and (place.path, document.kind) not in keys
         }
         for relation in self.docs.relations:
             if relation.predicate != "re-exports" or mapped(relation.object) == relation.object:

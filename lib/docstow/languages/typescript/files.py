@@ -25,6 +25,7 @@ _MAX_FILE = 16 * 1024 * 1024
 _MAX_CACHE = 24 * 1024 * 1024
 _SPECIFIER = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
 _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
+_REFERENCE = re.compile(rb"^\s*///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 _GLOBAL = re.compile(rb"\bdeclare\s+global\b")
 _INDIRECT_EXPORT = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
 #: Files of a package that are searched for ambient modules, and packages whose result is kept.
@@ -244,6 +245,24 @@ class PackageFiles:
             if os.path.isfile(each):  # noqa: PTH113 - called often, and Path is slow
                 return self.read(Path(each), folder)
         return None
+
+    def references(self, file: SourceFile) -> list[SourceFile]:
+        """Return the files that ``/// <reference path>`` of a file names, theirs included."""
+        found: dict[Path, SourceFile] = {file.path: file}
+        waiting = [file]
+        while waiting:
+            each = waiting.pop(0)
+            if b"<reference" not in each.body:
+                continue
+            for path in _REFERENCE.findall(each.body):
+                target = _join(each.path.parent, path.decode(errors="replace"))
+                if target is None or not target.is_relative_to(file.folder.root):
+                    continue
+                inner = self.read(target, file.folder) if target.is_file() else None
+                if inner is not None and inner.path not in found:
+                    found[inner.path] = inner
+                    waiting.append(inner)
+        return list(found.values())[1:]
 
     def has_path(self, folder: Folder, subpath: str) -> bool:
         """Whether a package has a file or a folder of that name, whatever its ending is."""

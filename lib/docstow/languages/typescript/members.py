@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
+from typing import TypeGuard
 
 from docstow.languages.shared.project import Package
 from docstow.languages.typescript import package_json
@@ -21,6 +23,7 @@ from docstow.languages.typescript.source.model import (
     EMPTY_TYPES,
     Declaration,
     Intersection,
+    LiteralType,
     MappedType,
     Member,
     ObjectType,
@@ -33,6 +36,8 @@ from docstow.languages.typescript.source.model import (
 
 #: Types within each other beyond which members are unknown.
 _MAX_DEPTH = 48
+#: Bases of bases in which the documentation of a member is looked for.
+_MAX_BASES = 12
 #: Types of the language that have the members of their argument.
 _TRANSPARENT = ("Partial", "Required", "Readonly", "NonNullable")
 Signatures = tuple[Signature, ...]
@@ -49,6 +54,7 @@ class Members:
     Attributes:
         fields: members of classes and objects by name.
         namespaces: modules and namespaces whose exports it has as well.
+        inherited: those of base classes, which its own hide.
         certain: whether the fields are all.
         calls: ways to call it; None where unknown.
         constructors: ways to call it by ``new``; None where unknown.
@@ -56,6 +62,7 @@ class Members:
 
     fields: dict[str, list[tuple[Namespace, Member]]] = field(default_factory=dict)
     namespaces: list[Namespace] = field(default_factory=list)
+    inherited: list[Namespace] = field(default_factory=list)
     certain: bool = True
     calls: Signatures | None = ()
     constructors: Signatures | None = ()
@@ -70,6 +77,7 @@ class Members:
             added = [each for each in found if id(each[1]) not in seen]
             self.fields[name] = self.fields[name] + added
         self.namespaces += [each for each in other.namespaces if each not in self.namespaces]
+        self.inherited += [each for each in other.inherited if each not in self.inherited]
         self.certain = self.certain and other.certain
         self.calls = _concatenate(self.calls, other.calls)
         self.constructors = _concatenate(self.constructors, other.constructors)
@@ -84,9 +92,12 @@ class MemberResolver:
 
     def __init__(self, names: NameResolver) -> None:
         self.names = names
-        self._of_types: dict[tuple[Type, Namespace], Members] = {}
-        self._of_entities: dict[tuple[object, ...], Members] = {}
+        self._known: dict[tuple[object, ...], Members] = {}
         self._depth = 0
+        #: Types that are being collected, and what was collected while one of them was asked for.
+        self._pending: set[tuple[object, ...]] = set()
+        self._cuts = 0
+        self._partial: list[tuple[object, ...]] = []
 
     def resolve(self, entity: Entity, name: str) -> Entity | None:
         """Return what a member of an entity is; None if no such member is seen."""
@@ -95,6 +106,8 @@ class MemberResolver:
         for namespace in members.namespaces:
             extra = self.names.resolve_export(namespace, name)
             found = found.merge(extra) if found else extra
+        for namespace in members.inherited if found is None else ():
+            found = found or self.names.resolve_export(namespace, name)
         if found is None and name == "prototype":
             classes = tuple(each for each in entity.declared if each[1].kind == "class")
             found = Entity(declared=classes) if classes else None
@@ -113,22 +126,39 @@ class MemberResolver:
     def is_complete(self, entity: Entity) -> bool:
         """Whether an entity certainly has no other members than those that are seen."""
         members = self.members_of(entity)
-        return members.certain and all(map(self.names.is_complete, members.namespaces))
+        namespaces = chain(members.namespaces, members.inherited)
+        return members.certain and all(map(self.names.is_complete, namespaces))
 
     def members_of(self, entity: Entity) -> Members:
         """Return the members of an entity."""
         key = (entity.declared, entity.members, entity.namespaces, entity.unknown)
-        if key in self._of_entities:
-            return self._of_entities[key]
-        if self._depth > _MAX_DEPTH:
+        return self._remember(key, lambda: self._collect(entity))
+
+    def _remember(self, key: tuple[object, ...], collect: Callable[[], Members]) -> Members:
+        """Return what is known of a key or else collected.
+
+        A type may refer to itself: what is collected meanwhile lacks members, and is forgotten
+        once the outermost is whole.
+        """
+        if key in self._pending or self._depth > _MAX_DEPTH:
+            self._cuts += 1
             return _unknown()
-        self._of_entities[key] = _unknown()  # while they are collected: it may refer to itself
+        if key in self._known:
+            return self._known[key]
+        cuts = self._cuts
+        self._pending.add(key)
         self._depth += 1
         try:
-            found = self._collect(entity)
+            self._known[key] = found = collect()
         finally:
             self._depth -= 1
-        self._of_entities[key] = found
+            self._pending.discard(key)
+        if self._depth == 0:
+            for each in self._partial:
+                self._known.pop(each, None)
+            self._partial.clear()
+        elif cuts != self._cuts:
+            self._partial.append(key)
         return found
 
     def _collect(self, entity: Entity) -> Members:
@@ -158,17 +188,8 @@ class MemberResolver:
         return found
 
     def _of_type(self, type_: Type, namespace: Namespace) -> Members:
-        key = (type_, namespace)
-        if key not in self._of_types:
-            if self._depth > _MAX_DEPTH:
-                return _unknown()
-            self._of_types[key] = _unknown()
-            self._depth += 1
-            try:
-                self._of_types[key] = self._collect_type(type_, namespace)
-            finally:
-                self._depth -= 1
-        return self._of_types[key]
+        collect = partial(self._collect_type, type_, namespace)
+        return self._remember((type_, namespace), collect)
 
     def _collect_type(self, type_: Type, namespace: Namespace) -> Members:
         if isinstance(type_, TypeReference):
@@ -188,26 +209,63 @@ class MemberResolver:
         return Members(certain=False) if isinstance(type_, MappedType) else _unknown()
 
     def _of_reference(self, type_: TypeReference, namespace: Namespace) -> Members:
-        path = type_.path
         if type_.parameter:
             return _unknown()
+        if type_.arguments and len(type_.path) == 1 and type_.value is False and not type_.module:
+            name, arguments = type_.path[0], type_.arguments
+            if name in _TRANSPARENT:
+                alone = len(arguments) == 1
+                return self._of_type(arguments[0], namespace) if alone else _unknown()
+            if name in ("Pick", "Omit") and len(arguments) == 2:
+                return self._of_selection(name, arguments[0], arguments[1], namespace)
+        entity = self._referenced(type_, namespace)
+        return self.members_of(entity) if entity is not None else _unknown()
+
+    def _referenced(self, type_: TypeReference, namespace: Namespace) -> Entity | None:
+        """Return what a name in a type means."""
+        path = type_.path
         if type_.module:
             module = self.names.resolve_module(type_.module, namespace.file)
             entity = Entity(namespaces=(module,)) if module is not None else None
-        elif (
-            type_.arguments and path[0] in _TRANSPARENT and len(path) == 1 and type_.value is False
-        ):
-            alone = len(type_.arguments) == 1
-            return self._of_type(type_.arguments[0], namespace) if alone else _unknown()
         else:
             entity, path = self.names.resolve_local(namespace, path[0]), path[1:]
         for name in path:
             entity = self._resolve_qualified(entity, name) if entity is not None else None
-        if entity is None:
+        if entity is None or type_.value is None:
+            return entity
+        return entity.only(types=not type_.value)
+
+    def _of_selection(self, form: str, of: Type, keys: Type, namespace: Namespace) -> Members:
+        """Return the members of ``Pick`` or ``Omit``, where the keys are written."""
+        parts = keys.parts if isinstance(keys, Union) else (keys,)
+        named = {each.value for each in parts if isinstance(each, LiteralType)}
+        whole = self._of_type(of, namespace)
+        if len(named) < len(parts):
             return _unknown()
-        if type_.value is None:
-            return self.members_of(entity)
-        return self.members_of(entity.only(types=not type_.value))
+        kept = {
+            name: instance
+            for name, found in whole.fields.items()
+            if (name in named) == (form == "Pick")
+            and (instance := [each for each in found if not each[1].static])
+        }
+        return Members(kept, certain=whole.certain)
+
+    def overridden(self, owner: Entity, name: str, depth: int = 0) -> Iterator[Member]:
+        """Yield the members of what a class or interface extends or implements, the nearest first.
+
+        Args:
+            owner: the class or interface.
+            name: of a member.
+            depth: how many types are between.
+        """
+        for namespace, declaration in owner.declared if depth < _MAX_BASES else ():
+            type_ = self.names.read(namespace, declaration).type
+            for base in (*type_.bases, *type_.implements) if isinstance(type_, ObjectType) else ():
+                for _, member in self._of_type(base, namespace).fields.get(name, ()):
+                    yield member
+                above = self._referenced(base, namespace) if _is_named(base) else None
+                if above is not None:
+                    yield from self.overridden(above, name, depth + 1)
 
     def _resolve_qualified(self, entity: Entity, name: str) -> Entity | None:
         """Return a name behind that of a namespace, which may have the type of another entity."""
@@ -221,6 +279,8 @@ class MemberResolver:
         found = Members()
         for base in type_.bases:
             found.add(self._of_type(base, namespace))
+        found.inherited += found.namespaces
+        found.namespaces = []
         for name, members in type_.members.items():
             # What a class has of itself does not replace what its instances inherit.
             sides = {member.static for member in members}
@@ -232,6 +292,10 @@ class MemberResolver:
         # A constructor replaces the one that would be inherited.
         found.constructors = tuple(type_.constructors) or found.constructors
         return found
+
+
+def _is_named(type_: Type) -> TypeGuard[TypeReference]:
+    return isinstance(type_, TypeReference) and not type_.parameter and bool(type_.path)
 
 
 def _unknown() -> Members:
@@ -304,6 +368,9 @@ class PathResolver:
 
     def split(self, path: str) -> tuple[str | None, list[str]]:
         """Split a path into the subpath of the module that it begins with, and the names below."""
+        for name in self.ambient:
+            if path == name or path.startswith(f"{name}."):
+                return name, path[len(name) + 1 :].split(".") if path != name else []
         rest = path.removeprefix(self.name)
         if rest == path or (rest and rest[0] not in "./"):
             return None, []
@@ -326,7 +393,10 @@ class PathResolver:
         if self.folder is None:
             return []
         if self._builtin:
-            module = self.names.resolve_builtin(self.folder, self.name + subpath[1:])
+            module = self.names.resolve_ambient(self.folder, self.name + subpath[1:])
+            return [module] if module else []
+        if not subpath.startswith("."):
+            module = self.names.resolve_ambient(self.folder, subpath)
             return [module] if module else []
         found: list[Namespace] = []
         for conditions in (package_json.IMPORT, package_json.REQUIRE):
@@ -334,6 +404,16 @@ class PathResolver:
             if entry is not None and all(entry.scope is not each.scope for each in found):
                 found.append(entry)
         return found
+
+    @cached_property
+    def ambient(self) -> tuple[str, ...]:
+        """The modules of other names that the package declares: ``node:fs``."""
+        entry = next(iter(self.entries(".")), None) if not self._builtin else None
+        if entry is None or entry.file.source.script:
+            return ()
+        found = self.names.ambient_modules(entry.file)
+        own = (self.name, self.name.removeprefix("@types/"))
+        return tuple(each for each in found if each not in own)
 
     def folders(self) -> list[Folder]:
         """Return the package and, where another one has its declarations, that one."""
@@ -351,7 +431,8 @@ class PathResolver:
             if not all(member.hidden for _, member in found)
         )
         seen = {""}
-        for name in chain(visible, *map(self.names.list_exports, members.namespaces)):
+        spaces = chain(members.namespaces, members.inherited)
+        for name in chain(visible, *map(self.names.list_exports, spaces)):
             if name not in seen:
                 seen.add(name)
                 yield name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,9 @@ from docstow.languages.typescript.source.model import Declaration, Member, Refer
 
 _TYPES = ("class", "interface", "type", "enum")
 _VALUES = ("class", "function", "constant", "value", "enum", "namespace")
+_DECLARED_MODULE = re.compile(rb"\bdeclare\s+module\s+[\"']")
+#: Folders with the declarations for older compilers: ``/ts5.6``.
+_OLDER = re.compile(r"/ts\d")
 #: References within each other beyond which a name is not followed.
 _MAX_DEPTH = 64
 
@@ -108,6 +112,8 @@ class NameResolver:
         self._member = member
         self._read: dict[Declaration, Detail] = {}
         self._namespaces: dict[SourceFile, Namespace] = {}
+        self._blocks: dict[SourceFile, list[Namespace]] = {}
+        self._globals: dict[Path, list[Namespace]] = {}
         self._modules: dict[tuple[SourceFile, str], Namespace | None] = {}
         self._relative: dict[tuple[SourceFile, str], SourceFile | None] = {}
         self._augmentations: dict[Scope, list[Namespace]] = {}
@@ -148,7 +154,45 @@ class NameResolver:
         ambient = file.source.ambient.get(name.removeprefix("@types/"))
         if ambient is not None and not file.source.module:
             return Namespace(file, (file.source.scope, ambient))
+        if not file.source.module and namespace.scope not in self._augmentations:
+            # A script and those that it references declare their names together.
+            blocks = [replace(e, host=namespace) for e in self._global_blocks(file)]
+            self._augmentations[namespace.scope] = blocks
         return namespace
+
+    def _global_blocks(self, entry: SourceFile) -> list[Namespace]:
+        """Return what files that a file references, and its global blocks, declare globally."""
+        if entry not in self._blocks:
+            self._blocks[entry] = found = []
+            for file in (entry, *self.files.references(entry)):
+                source = file.source
+                if file is not entry and not source.module and source.scope.names:
+                    found.append(Namespace(file, (source.scope,)))
+                if source.ambient_globals.names:
+                    found.append(Namespace(file, (source.scope, source.ambient_globals)))
+        return self._blocks[entry]
+
+    def _globals_of(self, folder: Folder) -> list[Namespace]:
+        """Return what a package declares globally."""
+        if folder.root not in self._globals:
+            entry = self.files.find_module(folder, ".", package_json.IMPORT, typed=True)
+            self._globals[folder.root] = self._global_blocks(entry) if entry is not None else []
+        return self._globals[folder.root]
+
+    def ambient_modules(self, entry: SourceFile) -> list[str]:
+        """Return the modules that a file and those that it references declare by name.
+
+        What has no name of its own (patterns such as ``*.svg``) is left out; the names of Node's
+        own modules with their scheme come first.
+        """
+        names = [
+            specifier
+            for file in (entry, *self.files.references(entry))
+            if _DECLARED_MODULE.search(file.body) and not file.source.module
+            for specifier in file.source.ambient
+            if "*" not in specifier and not specifier.startswith(".")
+        ]
+        return sorted(dict.fromkeys(names), key=lambda name: ":" not in name)
 
     def _definitely_typed(self, folder: Folder) -> Folder | None:
         name = "@types/" + folder.name.removeprefix("@").replace("/", "__")
@@ -178,7 +222,7 @@ class NameResolver:
         name, subpath = split_specifier(specifier)
         if specifier.startswith("node:") or name in package_json.BUILTIN:
             folder = self.files.find("@types/node", file.path.parent) or self._find("@types/node")
-            return self.resolve_builtin(folder, specifier) if folder else None
+            return self.resolve_ambient(folder, specifier) if folder else None
         if name == file.folder.name:
             folder = file.folder
         else:
@@ -189,11 +233,11 @@ class NameResolver:
             )
         return self.resolve_entry(folder, subpath, conditions) if folder else None
 
-    def resolve_builtin(self, folder: Folder, specifier: str) -> Namespace | None:
-        """Return a module of Node itself, as ``@types/node`` declares it."""
+    def resolve_ambient(self, folder: Folder, specifier: str) -> Namespace | None:
+        """Return a module that files of a package declare by name: ``node:fs``."""
         found: Namespace | None = None
         for path, declared in self.files.ambient_modules(folder):
-            if declared != specifier or "/ts" in path[len(str(folder.root)) :]:
+            if declared != specifier or _OLDER.match(path[len(str(folder.root)) :]):
                 continue
             file = self.files.read(Path(path), folder)
             scope = file.source.ambient.get(specifier) if file else None
@@ -282,6 +326,8 @@ class NameResolver:
         found = None
         if reference is not None:
             found = self.follow(namespace, reference) or UNKNOWN
+        elif name in namespace.scope.unexported:
+            pass
         elif not namespace.scope.explicit or namespace.host is not None:
             found = self._declared(namespace, name)
         return found
@@ -395,14 +441,15 @@ class NameResolver:
         return Entity(tuple((namespace, each) for each in found)) if found else None
 
     def _global(self, namespace: Namespace, name: str) -> Entity | None:
-        declared = namespace.file.source.ambient_globals.names.get(name)
-        if not declared:
-            return None
-        inside = Namespace(
-            namespace.file, (namespace.file.source.scope, namespace.file.source.ambient_globals)
-        )
+        source = namespace.file.source
+        own = Namespace(namespace.file, (source.scope, source.ambient_globals))
+        others = (each for each in self._globals_of(namespace.file.folder) if each != own)
+        found: Entity | None = None
+        for block in (own, *others):
+            declared = self._declared(block, name)
+            found = found.merge(declared) if found is not None else declared
         # Any other package may add to globals.
-        return Entity(tuple((inside, each) for each in declared)).merge(UNKNOWN)
+        return found.merge(UNKNOWN) if found is not None else None
 
     def list_exports(
         self, namespace: Namespace, seen: frozenset[Scope] = frozenset()
@@ -412,7 +459,7 @@ class NameResolver:
             return
         yield from namespace.scope.exports
         if not namespace.scope.explicit:
-            yield from namespace.scope.names
+            yield from (n for n in namespace.scope.names if n not in namespace.scope.unexported)
         for block in self.augmentations(namespace):
             yield from block.scope.names
         for specifier in namespace.scope.stars:

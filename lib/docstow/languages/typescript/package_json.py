@@ -36,7 +36,11 @@ _DECLARATIONS = {
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".d.mts", ".d.cts", "/index.ts", "/index.d.ts", "/index.d.mts")
 _SCRIPTS = (".js", ".mjs", ".cjs")
 _TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts")
-_BOUND = re.compile(r"(<=|>=|<|>|=|~|\^)?\s*v?(\d+)(?:\.(\d+|x|\*))?")
+#: A bound of a range; patches and pre-releases are read over.
+_BOUND = re.compile(
+    r"(<=|>=|<|>|=|~|\^)?\s*v?(\d+)(?:\.(\d+|[xX*]))?(?:\.(?:\d+|[xX*]))?(?:-[\w.]+)?"
+)
+_HYPHEN = re.compile(r"^\s*(\S+)\s+-\s+(\S+)\s*$")
 
 
 def resolve_export(
@@ -182,6 +186,7 @@ def _includes_compiler(versions: str) -> bool:
 
 
 def _holds(part: str) -> bool:
+    part = _HYPHEN.sub(r">=\1 <=\2", part)
     for sign, major, minor in _BOUND.findall(part):
         bound = (int(major), int(minor) if minor.isdigit() else 0)
         wide = _COMPILER[: 2 if minor.isdigit() else 1], bound[: 2 if minor.isdigit() else 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -31,12 +32,18 @@ _INHERENT = frozenset(
         *("caller", "arguments"),
     }
 )
-_MAX_MODULES = 100
+_MAX_MODULES = 1000
+#: Members of all types that have documents, and of one.
 _MAX_MEMBERS = 20_000
+_MAX_OF_TYPE = 1000
+#: Namespaces and types within each other whose members have documents.
+_MAX_DEPTH = 8
 _READMES = ("README.md", "readme.md", "Readme.md", "README.markdown", "README")
 _MAX_README = 1_000_000
 #: Kinds of symbols whose members have documents of their own.
 _OWNERS = ("class", "interface", "enum", "module", "constant", "type")
+#: The same, and functions, which may have a namespace.
+_NESTING = (*_OWNERS, "function")
 
 
 def open_surfaces(scan: Scan) -> Callable[[Package], NodeSurface]:
@@ -124,23 +131,70 @@ def _describe(surface: NodeSurface) -> Iterator[Document]:
     if readme is not None:
         yield readme
     seen: set[Home] = set()
-    owners: list[Symbol] = []
+    made: dict[str, Document] = {}
+    owners: list[str] = []
     for module in _document_modules(surface):
         found = sorted(surface.definitions(module), key=_default_last)
-        new = [each.describe() for each in found if _is_new(each, seen)]
+        new = [each for each in found if _is_new(each, seen)]
         whole = surface.symbol(module)
         if whole is None or not (new or module == surface.name):
             continue
-        yield _document(whole, "", _summary(surface) if module == surface.name else "")
-        yield from (_document(symbol, module) for symbol in new)
-        owners += [symbol for symbol in new if symbol.kind in _OWNERS]
-    left = _MAX_MEMBERS
-    for own in (True, False):
-        for owner in owners:
-            for each in surface.definitions(owner.path):
-                if each.own == own and left > 0 and _is_new(each, seen):
-                    left -= 1
-                    yield _document(each.describe(), owner.path)
+        summary = _summary(surface) if module == surface.name else ""
+        made[module] = _document(whole, "", summary)
+        for each in new:
+            described = list(_nested(each, module, seen))
+            made.update((document.path, document) for document in described)
+            if described[0].kind in _NESTING:
+                owners.append(described[0].path)
+    _add_members(surface, owners, made, seen)
+    yield from made.values()
+
+
+def _add_members(
+    surface: NodeSurface, owners: list[str], made: dict[str, Document], seen: set[Home]
+) -> None:
+    """Add the documents of members, level by level, what is written within a type first."""
+    cut = 0
+    for _ in range(_MAX_DEPTH):
+        found = {owner: list(surface.definitions(owner)) for owner in owners}
+        deeper: list[str] = []
+        counts: Counter[str] = Counter()
+        for own in (True, False):
+            for owner, members in found.items():
+                for each in members:
+                    if each.own != own or not _is_new(each, seen):
+                        continue
+                    counts[owner] += 1
+                    if len(made) >= _MAX_MEMBERS:
+                        cut += 1
+                    elif counts[owner] <= _MAX_OF_TYPE or made[owner].kind == "module":
+                        described = list(_nested(each, owner, seen))
+                        made.update((document.path, document) for document in described)
+                        if described[0].kind in _NESTING:
+                            deeper.append(described[0].path)
+        for owner, count in counts.items():
+            if count > _MAX_OF_TYPE and made[owner].kind != "module":
+                notice = f"Of {count} members, {_MAX_OF_TYPE} are described one by one."
+                made[owner] = _with_notice(made[owner], notice)
+        owners = deeper
+    if cut:
+        notice = f"{cut} members of the package's types are beyond the {_MAX_MEMBERS} that are read"
+        made[surface.name] = _with_notice(made[surface.name], f"{notice}; their types show them.")
+
+
+def _with_notice(document: Document, notice: str) -> Document:
+    return replace(document, text=f"{document.text}\n\n{notice}".strip())
+
+
+def _nested(
+    definition: Definition, parent: str, seen: set[Home], depth: int = 0
+) -> Iterator[Document]:
+    """Yield the document of a definition, and those of object types written within it."""
+    symbol = definition.describe()
+    yield _document(symbol, parent)
+    for each in definition.inline() if depth < _MAX_DEPTH else ():
+        if _is_new(each, seen):
+            yield from _nested(each, symbol.path, seen, depth + 1)
 
 
 def _document_modules(surface: NodeSurface) -> Iterator[str]:
@@ -152,7 +206,8 @@ def _document_modules(surface: NodeSurface) -> Iterator[str]:
     modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
     for module in modules[:_MAX_MODULES]:
         place = surface.place(module)
-        if place is None or (module != surface.name and named is None):
+        ambient = not module.startswith(surface.name)
+        if place is None or (module != surface.name and named is None and not ambient):
             continue
         if typed is None:
             typed = package_json.is_typescript(place.name)
@@ -239,7 +294,7 @@ def _homepage(manifest: Mapping[str, object]) -> str:
 
 
 READING = Reading(
-    reader="node/3",
+    reader="node/4",
     surfaces=open_surfaces,
     documents=documents,
     graph=ModuleGraph(separator="/", modules=_modules, imports=_imports, outside=_outside),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from docstow.languages.shared.surface import Everything, Home, Openness, Symbol,
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.evaluation import TypeEvaluator
 from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
+from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.members import PathResolver
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.shapes import UNKNOWN, Deferred, is_unknown
@@ -66,6 +67,8 @@ class Definition:
         line: from 1.
         own: whether it is written within what has it, and not inherited or referred to.
         describe: makes the symbol.
+        inline: yields the members of object types that are written within it; their names may
+            have dots: ``options.timeout``.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Definition:
     line: int
     own: bool
     describe: Callable[[], Symbol]
+    inline: Callable[[], Iterator[Definition]]
 
 
 class NodeSurface:
@@ -108,6 +112,7 @@ class NodeSurface:
             own = None if self._builtin else self.folder
             listed = _list_subpaths(own, self._paths.files) if own is not None else ()
             found = sorted(f"{name}{each[1:]}" for each in listed if each != ".")
+            found += self._paths.ambient
             entry = self._paths.entries(".")
             self._modules = (name, *dict.fromkeys(found)) if entry else tuple(found)
         return self._modules
@@ -115,9 +120,9 @@ class NodeSurface:
     def symbol(self, path: str) -> Symbol | None:
         """Describe what a path means; None if it is not there, or cannot be known."""
         entity = self._paths.resolve(path)
-        if entity is not None:
-            return describe(path, entity, self._paths.members)
         owner = self._paths.resolve(path.rpartition(".")[0]) if "." in path else None
+        if entity is not None:
+            return describe(path, entity, self._paths.members, owner)
         return describe_builtin(path, owner, self._paths.members) if owner is not None else None
 
     def members(self, path: str) -> Mapping[str, Symbol] | None:
@@ -130,7 +135,9 @@ class NodeSurface:
         for name in self._paths.list_members(entity):
             inner = self._paths.members.resolve(entity, name) if entity is not None else None
             if inner is not None:
-                found[name] = partial(describe, f"{path}.{name}", inner, self._paths.members)
+                found[name] = partial(
+                    describe, f"{path}.{name}", inner, self._paths.members, entity
+                )
         return _LazySymbols(found) if found else None
 
     def _resolve_augmented(self, path: str) -> Entity | None:
@@ -209,7 +216,7 @@ class NodeSurface:
             return Everything({}, certain=False)
         members = self._paths.members.members_of(entity)
         origins = [namespace for namespace, _ in (*entity.declared, *entity.members)]
-        origins += [*entity.namespaces, *members.namespaces]
+        origins += [*entity.namespaces, *members.namespaces, *members.inherited]
         names: dict[str, Home | None] = {"prototype": None}
         listed = (*members.fields, *self._paths.list_members(entity), "default")
         for name in dict.fromkeys(listed):
@@ -244,8 +251,13 @@ class NodeSurface:
         inside = {(n.file.path, d.span.line, d.span.end_line) for n, d in entity.declared}
         homes = {each.root for each in self._paths.folders()}
         homes |= {namespace.file.folder.root for namespace, _ in entity.declared}
+        exported = set(self._exported(entity))
         for name in self._paths.list_members(entity):
             inner = self._paths.members.resolve(entity, name)
+            if inner is not None and len(inner.members) > 1:
+                # What other packages declare of it comes last.
+                nearest = sorted(inner.members, key=lambda e: e[0].file.folder.root not in homes)
+                inner = replace(inner, members=tuple(nearest))
             place = find_place(inner) if inner is not None else None
             if inner is None or place is None:
                 continue
@@ -253,12 +265,33 @@ class NodeSurface:
             # What a module exports belongs to it wherever it comes from, and what a class inherits
             # if it comes from its own package or one like it.
             near = namespace.file.folder.root in homes or _is_definitely_typed(namespace, homes)
-            if not entity.namespaces and not near:
+            if name not in exported and not near:
                 continue
             file = namespace.file.path
             own = any(path_ == file and a <= line <= b for path_, a, b in inside)
-            described = partial(describe, f"{path}.{name}", inner, self._paths.members)
-            yield Definition(name, str(file), line, own, described)
+            yield self._definition(f"{path}.{name}", name, inner, entity, own=own)
+
+    def _exported(self, entity: Entity) -> Iterator[str]:
+        """Yield what a module itself exports, by ``export =`` too, and nothing inherited."""
+        names = self._paths.names
+        for module in entity.namespaces:
+            yield "default"
+            yield from names.list_exports(module)
+            for assigned in names.assigned_exports(module):
+                for namespace in assigned.all_namespaces():
+                    yield from names.list_exports(namespace)
+
+    def _definition(
+        self, path: str, name: str, entity: Entity, owner: Entity | None, *, own: bool
+    ) -> Definition:
+        place = find_place(entity)
+        file, line = (str(place[0].file.path), place[1]) if place is not None else ("", 0)
+        described = partial(describe, path, entity, self._paths.members, owner)
+        return Definition(name, file, line, own, described, partial(self._inline, path, entity))
+
+    def _inline(self, path: str, entity: Entity) -> Iterator[Definition]:
+        for name, inner in inline_members(entity, self._paths.members).items():
+            yield self._definition(f"{path}.{name}", name, inner, None, own=True)
 
     def value(self, path: str) -> NodeValue | None:
         """Return what an exported path is as a value."""

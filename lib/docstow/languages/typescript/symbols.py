@@ -6,8 +6,8 @@ Documentation comments (JSDoc, TSDoc) are read as Markdown, with what they say o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from docstow.languages.shared.surface import Parameter, Symbol, SymbolKind
 from docstow.languages.typescript.members import MemberResolver, Members, Signatures
@@ -32,13 +32,18 @@ _FUNCTION_MEMBERS = ("apply", "bind", "call", "length", "name", "prototype", "ca
                      "arguments")  # fmt: skip
 #: Characters of all overloads that are shown.
 _MAX_SIGNATURES = 4000
+#: Characters of the documentation of all overloads.
+_MAX_TEXTS = 12_000
 #: Lines between overloads that belong together.
 _MAX_GAP = 60
 _MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 _TAG = re.compile(r"^@(\w+)[ \t]*(.*)$")
 _LINK = re.compile(r"\{@link(?:code|plain)?\s+([^}|\s]+)\s*\|?\s*([^}]*)\}")
 _PARAMETER = re.compile(r"^(?:\{[^}]*\}\s*)?(\[[^\]]*\]|[\w$.]+)\s*-?\s*(.*)$", re.DOTALL)
+_INHERIT = re.compile(r"\{@inheritDoc[^}]*\}", re.IGNORECASE)
 _CAPTION = re.compile(r"<caption>(.*?)</caption>\s*")
+#: Tags of what a comment says first of all.
+_DESCRIPTIONS = ("", "description", "desc", "summary", "remarks")
 _TITLES = {
     "returns": "Returns",
     "return": "Returns",
@@ -48,16 +53,19 @@ _TITLES = {
 }
 
 
-def describe(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+def describe(
+    path: str, entity: Entity, members: MemberResolver, owner: Entity | None = None
+) -> Symbol:
     """Describe an entity.
 
     Args:
         path: what was asked for.
         entity: what it leads to.
         members: resolves members.
+        owner: what it is a member of, from whose bases it inherits documentation.
     """
     if entity.members:
-        return _describe_member(path, entity, members)
+        return _describe_member(path, entity, members, owner)
     if entity.declared:
         return _describe_declared(path, entity, members)
     if entity.namespaces:
@@ -95,10 +103,16 @@ def _ranked(entity: Entity) -> list[tuple[Namespace, Declaration]]:
     return sorted(entity.declared, key=lambda each: order.index(each[1].kind))
 
 
-def _describe_member(path: str, entity: Entity, members: MemberResolver) -> Symbol:
+def _describe_member(
+    path: str, entity: Entity, members: MemberResolver, owner: Entity | None
+) -> Symbol:
     namespace, first = entity.members[0]
     found = members.members_of(entity)
-    docs = [parse_comment(member.text.doc) for _, member in entity.members]
+    docs = [(parse_comment(m.text.doc), m.text.signature) for _, m in entity.members]
+    if owner is not None and not any(doc.complete for doc, _ in docs):
+        above = members.overridden(owner, first.name)
+        inherited = (parse_comment(each.text.doc) for each in above if each.static == first.static)
+        docs = _with_inherited(docs, next((each for each in inherited if each.complete), None))
     return Symbol(
         path,
         first.kind,
@@ -106,8 +120,8 @@ def _describe_member(path: str, entity: Entity, members: MemberResolver) -> Symb
         first.text.span.line,
         first.text.span.end_line,
         _join_signatures(member.text.signature for _, member in entity.members),
-        _first_text(docs),
-        docs[0].deprecated if all(doc.deprecated for doc in docs) else "",
+        _join_texts(docs),
+        docs[0][0].deprecated if all(doc.deprecated for doc, _ in docs) else "",
         _target(path, namespace, ""),
         _parameters(found.calls),
     )
@@ -119,19 +133,20 @@ def _describe_declared(path: str, entity: Entity, members: MemberResolver) -> Sy
     kind = _KINDS[main.kind]
     if main.kind in ("constant", "value") and _is_script_function(namespace, main):
         kind = "function"
-    docs = [parse_comment(each.doc) for _, each in ranked if each.kind != "namespace"]
     same = [each for each in ranked if each[1].kind == main.kind]
     span = main.span if len(same) == 1 else _merge_spans([each for _, each in same], main.span)
     written = [each for each in ranked if each[1].kind != "namespace"] or ranked[:1]
-    own = [doc for doc, each in zip(docs, ranked, strict=False) if each[1].kind == main.kind]
+    signed = [(parse_comment(e.doc), members.names.read(n, e).signature) for n, e in written]
+    docs = [doc for doc, _ in signed]
+    own = [doc for doc, each in zip(docs, written, strict=True) if each[1].kind == main.kind]
     return Symbol(
         path,
         kind,
         _file(namespace),
         span.line,
         span.end_line,
-        _join_signatures(members.names.read(*each).signature for each in written),
-        _first_text(docs),
+        _join_signatures(signature for _, signature in signed),
+        _join_texts(signed),
         own[0].deprecated if own and all(doc.deprecated for doc in own) else "",
         _target(path, namespace, main.name),
         _parameters_of(members.members_of(entity.only(types=False)), kind),
@@ -201,10 +216,43 @@ def _merge_spans(found: list[Declaration], main: Span) -> Span:
     return span
 
 
-def _first_text(docs: list[Comment]) -> str:
-    """Return the first documentation, preferably of an overload that is not deprecated."""
-    ordered = sorted(docs, key=lambda doc: bool(doc.deprecated))
-    return next((doc.text for doc in ordered if doc.text), "")
+def _join_texts(docs: Sequence[tuple[Comment, str]]) -> str:
+    """Return the documentation of all overloads, those that are deprecated last or not at all.
+
+    Args:
+        docs: of each overload, with its signature.
+    """
+    shown = [each for each in docs if each[0].text and not each[0].deprecated]
+    shown = shown or [each for each in docs if each[0].text]
+    texts: dict[str, str] = {}
+    for doc, signature in shown:
+        texts.setdefault(doc.text, signature)
+    first, *others = texts or [""]
+    parts = [first]
+    size = len(first)
+    for text in others:
+        size += len(text)
+        if size > _MAX_TEXTS:
+            parts.append(f"{len(others) + 1 - len(parts)} more overloads have texts of their own.")
+            break
+        parts.append(f"`{texts[text]}`: {text}")
+    return "\n\n".join(parts)
+
+
+def _with_inherited(
+    docs: list[tuple[Comment, str]], inherited: Comment | None
+) -> list[tuple[Comment, str]]:
+    """Return documentation in which what is inherited stands where it is asked for, or first."""
+    if inherited is None:
+        return docs
+    if not any(doc.text for doc, _ in docs):
+        return [(replace(docs[0][0], text=inherited.text), docs[0][1]), *docs[1:]]
+    found = []
+    for doc, signature in docs:
+        text, count = _INHERIT.subn(lambda _: inherited.text, doc.text)
+        whole = text if count else f"{inherited.text}\n\n{text}"
+        found.append((replace(doc, text=whole), signature))
+    return found
 
 
 def _join_signatures(signatures: Iterable[str]) -> str:
@@ -233,10 +281,12 @@ class Comment:
     Attributes:
         text: as Markdown, examples included as fenced blocks.
         deprecated: why; ``deprecated`` where no reason is given; empty otherwise.
+        complete: whether it says what it describes, and does not inherit that.
     """
 
     text: str = ""
     deprecated: str = ""
+    complete: bool = field(default=False, compare=False)
 
 
 def parse_comment(comment: str) -> Comment:
@@ -256,22 +306,26 @@ def parse_comment(comment: str) -> Comment:
             sections[-1][1].append(line.rstrip())
     deprecated = ""
     parts: list[str] = []
+    complete = False
     for tag, lines in sections:
         text = _LINK.sub(_render_link, "\n".join(lines)).strip()
         if tag == "deprecated":
             deprecated = " ".join(text.split()) or "deprecated"
         part = _render_section(tag, text)
+        complete = complete or (tag in _DESCRIPTIONS and bool(text) and not _INHERIT.search(text))
         if parts and part.startswith("- `") and parts[-1].startswith("- `"):
             # Parameters that follow each other make one list.
             parts[-1] += "\n" + part
         elif part:
             parts.append(part)
-    return Comment("\n\n".join(parts), deprecated)
+    return Comment("\n\n".join(parts), deprecated, complete)
 
 
 def _render_section(tag: str, text: str) -> str:
-    if not tag or tag in ("description", "summary", "remarks"):
+    if tag in _DESCRIPTIONS:
         return text
+    if tag.lower() in ("default", "defaultvalue") and text:
+        return f"Default: {text}" if "`" in text or "\n" in text else f"Default: `{text}`"
     if tag == "example" and text:
         return _render_example(text)
     if tag == "deprecated":

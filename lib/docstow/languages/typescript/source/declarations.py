@@ -158,6 +158,10 @@ def _read_class(node: Node, reader: TypeReader) -> ObjectType:
     heritage = next((each for each in node.named_children if each.type == "class_heritage"), None)
     if heritage is not None:
         read.bases += _read_bases(heritage, reader)
+        for clause in heritage.named_children:
+            if clause.type == "implements_clause":
+                named = (each for each in clause.named_children if each.type != "comment")
+                read.implements += [reader.type_of(each) for each in named]
     if reader.script:
         read.constructors.clear()
     elif not read.constructors and not read.bases:

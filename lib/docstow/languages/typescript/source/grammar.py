@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: What the name of a default export without one begins with in patched text.
 NAMELESS = "$defaul"
+#: What stands for ``abstract`` in patched text where that is the name of a member.
+ABSTRACT = "$bstract"
 #: What stands for ``global`` in patched text.
 GLOBAL = "$"
 _IMPORT = re.compile(
@@ -31,6 +33,7 @@ _EXPORTED_REQUIRE = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()
 _KEYOF_READONLY = re.compile(rb"(\bkeyof\s+)readonly\b")
 _OPTIONAL_MAPPED = re.compile(rb"\](\s*)\?(\s+):")
 _UNNAMED_FUNCTION = re.compile(rb"\bexport default (async )?(function\s*)\(")
+_ABSTRACT_NAME = re.compile(rb"\babstract(?=\s*\??:)")
 _GLOBAL_BLOCK = re.compile(rb"(?m)^([ \t]*)[ \t]{2}global(?=\s*\{)")
 
 
@@ -60,6 +63,8 @@ def patched(body: bytes) -> bytes:
     if b"keyof" in body:
         body = _OPTIONAL_MAPPED.sub(rb"]\1\2?:", body)
         body = _KEYOF_READONLY.sub(rb"\1        ", body)
+    if b"abstract" in body:
+        body = _ABSTRACT_NAME.sub(ABSTRACT.encode(), body)
     if b"global" in body:
         body = _GLOBAL_BLOCK.sub(rb"\1module $", body)
     return body

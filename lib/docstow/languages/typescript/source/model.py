@@ -75,6 +75,7 @@ class Scope:
         stars: specifiers of ``export * from``.
         equals: what the module is as a whole: ``export =``, ``module.exports =``; in JavaScript
             there may be several, one of which is assigned when it runs.
+        unexported: names of what is exported as the default alone.
         explicit: whether only what is exported by name is visible from outside.
         dynamic: whether there may be exports that are not seen: broken syntax, computed names.
     """
@@ -84,6 +85,7 @@ class Scope:
     exports: dict[str, Reference] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     equals: list[Reference] = field(default_factory=list)
+    unexported: set[str] = field(default_factory=set)
     explicit: bool = False
     dynamic: bool = False
 
@@ -271,6 +273,7 @@ class ObjectType:
         calls: ways to call it.
         constructors: ways to call it by ``new``.
         bases: types whose members it has as well.
+        implements: interfaces that a class implements, whose documentation it inherits.
         open: whether there may be members that are not seen.
         index_keys: types of the keys of its index signatures, as written.
         computed: constants that name members; those that are symbols name none.
@@ -281,6 +284,7 @@ class ObjectType:
     calls: list[Signature] = field(default_factory=list)
     constructors: list[Signature] = field(default_factory=list)
     bases: list[Type] = field(default_factory=list)
+    implements: list[Type] = field(default_factory=list)
     open: bool = False
     index_keys: list[str] = field(default_factory=list)
     computed: list[str] = field(default_factory=list)

@@ -187,6 +187,8 @@ class _Reader:
         if declared is not None:
             names = self._declaration(declared, node, scope, doc)
             default = has_token(node, "default") or names == [DEFAULT]
+            if default:
+                scope.unexported.update(names)
             for name in names:
                 scope.exports["default" if default else name] = Reference("", (name,))
             return
@@ -222,15 +224,16 @@ class _Reader:
 def _declare_variables(node: Node, whole: Node, scope: Scope, doc: str) -> list[str]:
     names = []
     for each in node.named_children:
+        if each.type == "comment" and text(each).startswith("/**"):
+            # One of several declarators may have a comment of its own.
+            doc = text(each)
         target = child_of(each, "name") if each.type == "variable_declarator" else None
         if target is None:
             continue
-        if target.type == "identifier":
-            names.append(text(target))
-        else:
-            names += _bound_names(target)
-    for name in names:
-        scope.declare(Declaration(name, "constant", span_of(whole), doc))
+        bound = [text(target)] if target.type == "identifier" else _bound_names(target)
+        for name in bound:
+            scope.declare(Declaration(name, "constant", span_of(whole), doc))
+        names += bound
     return names
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from docstow.languages.typescript.source.grammar import (
+    ABSTRACT,
     child_of,
     dotted_path,
     has_token,
@@ -273,6 +275,8 @@ class TypeReader:
         if name_node is None or name_node.type == "private_property_identifier":
             return
         name = text(name_node)
+        if name == ABSTRACT:
+            name = "abstract"
         if name_node.type == "string":
             name = name[1:-1]
         elif name_node.type == "computed_property_name":
@@ -351,10 +355,25 @@ class TypeReader:
         return self.body[node.start_byte : stop].decode(errors="replace")
 
     def header(self, node: Node) -> str:
-        """Return a declaration on one line, without its body."""
+        """Return a declaration on one line, without its body and comments."""
         body = child_of(node, "body")
-        whole = self.written(node, body.start_byte if body is not None else None)
-        return " ".join(whole.rstrip(" ;,\n").split())
+        end = node.end_byte if body is None else body.start_byte
+        whole = self.body[node.start_byte : end]
+        if b"/*" in whole or b"//" in whole:
+            whole = b" ".join(self._without_comments(node, end))
+        return " ".join(whole.decode(errors="replace").rstrip(" ;,\n").split())
+
+    def _without_comments(self, node: Node, end: int) -> Iterator[bytes]:
+        """Yield the parts of a node before a place that are no comments."""
+        start, waiting = node.start_byte, [node]
+        while waiting:
+            each = waiting.pop()
+            if each.type == "comment":
+                yield self.body[start : each.start_byte]
+                start = each.end_byte
+            elif each.start_byte < end:
+                waiting += [inner for inner in reversed(each.children) if inner.start_byte < end]
+        yield self.body[start:end]
 
 
 def _literal(inner: Node | None, node: Node) -> Type:

@@ -109,6 +109,7 @@ class Lineage:
         call_doubt: why its constructor is not certain: a base, metaclass or decorator is unknown.
         openness: what else it may have.
         metaclasses: the classes of its metaclass, whose names the class itself has, too.
+        unread: the paths of bases that are not read.
     """
 
     classes: tuple[DefinitionView, ...]
@@ -117,6 +118,7 @@ class Lineage:
     call_doubt: str
     openness: Openness = Openness.ANY
     metaclasses: tuple[DefinitionView, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 class Names:
@@ -349,14 +351,19 @@ class Names:
         """Return what a name of a class means, its own or a base's."""
         lineage = self.lineage(view)
         for owner in lineage.classes:
-            if not (ways := _body_names(owner).get(name)):
-                continue
-            found = member_view(owner, ways[0], is_ambiguous=len(ways) > 1)
-            if ways[0].value and ways[0].kind == "attribute":
-                views = owner.names.in_scope(found, ways[0].value, trail)
-                return [each for each in views if isinstance(each, DefinitionView)] or [found]
-            return [found]
+            if found := owner.names.own_member(owner, name, trail):
+                return found
         return _in_no_body(lineage, name)
+
+    def own_member(self, owner: DefinitionView, name: str, trail: Trail = ()) -> list[NameView]:
+        """Return what the body of a class binds to a name, an alias followed; nothing for none."""
+        if not (ways := _body_names(owner).get(name)):
+            return []
+        found = member_view(owner, ways[0], is_ambiguous=len(ways) > 1)
+        if ways[0].value and ways[0].kind == "attribute":
+            views = self.in_scope(found, ways[0].value, trail)
+            return [each for each in views if isinstance(each, DefinitionView)] or [found]
+        return [found]
 
     def lineage(self, view: DefinitionView) -> Lineage:
         """Return a class and what it inherits from."""
@@ -469,6 +476,7 @@ def _trace(view: DefinitionView) -> Lineage:
     metaclasses = _trace_metaclass(view, body, doubts)
     orders: list[list[DefinitionView]] = []
     standard: list[type] = []
+    unread: list[str] = []
     for base in body.bases:
         found = view.find(base) if base else None
         # A class of Python itself is known better than its stub.
@@ -479,16 +487,20 @@ def _trace(view: DefinitionView) -> Lineage:
             inherited = found.names.lineage(found)
             orders.append(list(inherited.classes))
             standard += inherited.standard
+            unread += inherited.unread
             metaclasses += [each for each in inherited.metaclasses if each not in metaclasses]
             doubts.add(inherited.openness, inherited.open_reason, inherited.call_doubt)
         else:
+            unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
             doubts.add(Openness.ANY, reason, reason)
     doubts.read_getattr(body, standard)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
     bases = tuple(dict.fromkeys([*standard, object]))
     reasons = doubts.open_reason, doubts.call_doubt
-    return Lineage(classes, bases, *reasons, doubts.openness, tuple(metaclasses))
+    return Lineage(
+        classes, bases, *reasons, doubts.openness, tuple(metaclasses), tuple(dict.fromkeys(unread))
+    )
 
 
 def _trace_metaclass(

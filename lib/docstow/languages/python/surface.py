@@ -16,6 +16,7 @@ from pathlib import Path
 from docstow.core.errors import DocstowError
 from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
 from docstow.languages.python.calls import call_overloads, call_parameters
+from docstow.languages.python.docstrings import Docstrings
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.facts import Definition, ModuleFacts
@@ -65,6 +66,7 @@ class PythonSurface:
         self.files = files or PythonFiles(root, boundary)
         self._siblings = siblings
         self.resolver = Names(self.files, self._other)
+        self._docstrings = Docstrings()
         self._symbols: dict[str, Symbol | None] = {}
         self._classes: dict[str, list[str]] = {}
         self._subclasses = _Subclasses(self, boundary)
@@ -101,7 +103,8 @@ class PythonSurface:
         if modules:
             return self._module(path, modules[0])
         if found := _definitions(views):
-            return _build_symbol(path, found, self._receiver(path, found))
+            text = self._docstrings.find(found)
+            return _build_symbol(path, found, self._receiver(path, found), text)
         if views:
             return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
         return None
@@ -276,13 +279,16 @@ def _main_view(views: list[DefinitionView]) -> DefinitionView:
     return next((each for each in views if each.layer.role == "source"), views[0])
 
 
-def _build_symbol(path: str, views: list[DefinitionView], within: DefinitionView | None) -> Symbol:
+def _build_symbol(
+    path: str, views: list[DefinitionView], within: DefinitionView | None, text: str
+) -> Symbol:
     """Build the symbol of a name.
 
     Args:
         path: by which it is named.
         views: at least one.
         within: the class of which a method is called, where that is known.
+        text: its docstring.
     """
     source = _main_view(views)
     stub = next((each for each in views if each.layer.role != "source"), None)
@@ -300,7 +306,7 @@ def _build_symbol(path: str, views: list[DefinitionView], within: DefinitionView
         line=there.definition.line,
         end_line=there.definition.end_line,
         signature=typed.definition.signature or source.definition.signature or path,
-        docstring=source.definition.docstring or typed.definition.docstring,
+        docstring=text,
         deprecated=source.definition.deprecated or typed.definition.deprecated,
         target=source.path if source.path != path else "",
         parameters=taken,

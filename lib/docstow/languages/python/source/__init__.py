@@ -12,8 +12,16 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from docstow.core.errors import UnreadableInput
+from docstow.languages.python.source.doc_texts import (
+    DocText,
+    called_text,
+    decorated_text,
+    doc_text,
+    known_text,
+)
 from docstow.languages.python.source.dynamic import Dynamics, find_dynamics
 from docstow.languages.python.source.facts import ClassBody, Definition, Field, ModuleFacts
 from docstow.languages.python.source.functions import (
@@ -99,7 +107,7 @@ def read_module(
             scope.names.setdefault(each, [definition])
     return ModuleFacts(
         name=name,
-        docstring=docstring(tree),
+        docstring=docstring(tree) or scope.doc.text,
         names={each: tuple(bound) for each, bound in scope.names.items()},
         stars=tuple(dict.fromkeys(scope.stars)),
         exports=None if scope.exports is None else tuple(dict.fromkeys(scope.exports)),
@@ -142,10 +150,16 @@ class _BodyReader:
         package: what relative imports are relative to.
         dynamics: what the file binds dynamically.
         owner: the class's name; empty for a module.
+        strings: texts of the module's names that are bound to one.
     """
 
     def __init__(
-        self, source: SourceText, package: str, dynamics: Dynamics, owner: str = ""
+        self,
+        source: SourceText,
+        package: str,
+        dynamics: Dynamics,
+        owner: str = "",
+        strings: Mapping[str, str] | None = None,
     ) -> None:
         self.source = source
         self.package = package
@@ -155,6 +169,8 @@ class _BodyReader:
         self.stars: list[str] = []
         self.fields: dict[str, Field] = {}
         self.exports: list[str] | None = None
+        self.strings: dict[str, str] = dict(strings or {})
+        self.doc = DocText()
         self.open_reason = ""
         self._wraps = "wraps" in source.text
         self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
@@ -216,7 +232,10 @@ class _BodyReader:
         if last & {"setter", "deleter", "getter"} and earlier and earlier[-1].kind == "property":
             return
         signature = format_header(node, self.source)
-        text = docstring(node)
+        given = DocText(docstring(node))
+        if not given.text:
+            given = decorated_text(node.decorator_list, self.strings)
+        text = given.text
         overloads = self._overloads.setdefault(node.name, [])
         overloaded = "overload" in last
         if overloaded:
@@ -229,6 +248,7 @@ class _BodyReader:
             end_line=node.end_lineno or line,
             signature="\n".join([*(each for each, _ in overloads), *[signature][overloaded:]]),
             docstring=text,
+            copies=given.copies,
             deprecated="" if overloaded else deprecation(node, text),
             decorators=above,
             parameters=None if overloaded else parameters(node.args),
@@ -250,9 +270,11 @@ class _BodyReader:
 
     def _class(self, node: ast.ClassDef, *, conditional: bool) -> None:
         source, name = self.source, node.name
-        inner = _BodyReader(source, self.package, self.dynamics, name)
+        inner = _BodyReader(source, self.package, self.dynamics, name, self.strings)
         inner.read(node.body)
-        text, line = docstring(node), _first_line(node)
+        given, line = DocText(docstring(node)), _first_line(node)
+        for other in (inner.doc, decorated_text(node.decorator_list, self.strings)):
+            given = given if given.text or given.copies else other
         methods = "\n".join(source.lines[node.lineno : node.end_lineno])
         attributes = _instance_attributes(node, source)
         for each in sorted(
@@ -284,8 +306,9 @@ class _BodyReader:
                 line=line,
                 end_line=node.end_lineno or line,
                 signature=f"{''.join(above)}class {name}{header}",
-                docstring=text,
-                deprecated=deprecation(node, text),
+                docstring=given.text,
+                copies=given.copies,
+                deprecated=deprecation(node, given.text),
                 decorators=decorators(node, source),
                 body=body,
                 conditional=conditional,
@@ -331,6 +354,8 @@ class _BodyReader:
     def _assign(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *, conditional: bool
     ) -> None:
+        for target, _, value in assignments(node):
+            self._document(target, value)
         bound = [name for target, *_ in assignments(node) for name in target_names(target)]
         if "__all__" in bound and not self.owner:
             self._export(node)
@@ -346,6 +371,28 @@ class _BodyReader:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
             self._field(node.target.id, node)
 
+    def _document(self, target: ast.expr, value: ast.expr | None) -> None:
+        """Take ``name.__doc__ = …`` and ``__doc__ = …``, and keep the text of ``name = "…"``."""
+        match target:
+            case ast.Name(id="__doc__"):
+                self.doc = doc_text(value, self.strings)
+            case ast.Name(id=name):
+                text = known_text(value, self.strings)
+                self.strings.pop(name, None)
+                if text:
+                    self.strings[name] = text
+            case ast.Attribute(value=owner, attr="__doc__"):
+                *within, name = dotted(owner).split(".")
+                names: Mapping[str, Any] = self.names
+                for each in within:
+                    body = names[each][-1].body if names.get(each) else None
+                    names = body.names if body is not None else {}
+                given = doc_text(value, self.strings, dotted(owner))
+                if name in names and (given.text or given.copies):
+                    *others, last = names[name]
+                    last = replace(last, docstring=given.text, copies=given.copies)
+                    names[name] = type(names[name])((*others, last))  # type: ignore[index]
+
     def _attribute(self, name: str, node: ast.stmt, *, conditional: bool) -> Definition:
         value = getattr(node, "value", None)
         annotation = self.source.quote(getattr(node, "annotation", None))
@@ -353,12 +400,15 @@ class _BodyReader:
         if value is not None and isinstance(value, ast.expr):
             signature += f" = {self.source.quote(value, _LONGEST_VALUE)}"
         is_alias = isinstance(node, ast.Assign) and not isinstance(value, ast.Constant)
+        given = called_text(value, self.strings)
         return Definition(
             name=name,
             kind="attribute",
             line=node.lineno,
             end_line=node.end_lineno or node.lineno,
             signature=signature,
+            docstring=given.text,
+            copies=given.copies,
             value=dotted(value) if is_alias else "",
             conditional=conditional,
         )

@@ -73,6 +73,7 @@ class Definition:
         signature: the header on one line, after one line for each overload; of an attribute its
             annotation and a short value.
         docstring: without common indentation.
+        copies: dotted name of what else the docstring is of; a docstring written here comes first.
         deprecated: the reason, ``deprecated`` without one; empty if it is not.
         decorators: the outermost first.
         parameters: all, ``self`` included; None where only overloads have them.
@@ -93,6 +94,7 @@ class Definition:
     end_line: int
     signature: str = ""
     docstring: str = ""
+    copies: str = ""
     deprecated: str = ""
     decorators: tuple[Decorator, ...] = ()
     parameters: tuple[Parameter, ...] | None = None

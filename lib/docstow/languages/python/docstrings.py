@@ -1,0 +1,110 @@
+"""Docstrings of names as ``inspect.getdoc`` finds them, though nothing of a package is run.
+
+A name without a docstring has the one that a statement or a decorator copies to it, else that of
+what it overrides: in the package, in another one, or in the standard library of the Python that
+runs this.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import sys
+import sysconfig
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+
+from docstow.languages.python.files import PythonFiles
+from docstow.languages.python.names import DefinitionView, External, Names, NameView
+from docstow.languages.shared.sandbox import Boundary
+
+#: Copies and bases that are followed one from another.
+_DEEPEST = 12
+#: What is written as a base class and is none.
+_FORMS = frozenset({"Generic", "Protocol", "NamedTuple", "TypedDict"})
+
+
+class Docstrings:
+    """Finder of docstrings for the names of one surface."""
+
+    def find(self, views: Sequence[NameView], trail: frozenset[str] = frozenset()) -> str:
+        """Return the docstring of a name; empty for none.
+
+        Args:
+            views: of the name, of each file that has one.
+            trail: paths whose docstrings are being looked for.
+        """
+        return self._own(views, trail) or next(
+            (text for each in _sources_first(views) if (text := self._inherited(each, trail))), ""
+        )
+
+    def _own(self, views: Sequence[NameView], trail: frozenset[str]) -> str:
+        """Return the docstring that is written for a name or copied to it."""
+        found = _sources_first(views)
+        if written := next((e.definition.docstring for e in found if e.definition.docstring), ""):
+            return written
+        for each in found:
+            copied = each.definition.copies
+            if copied and each.path not in trail and len(trail) < _DEEPEST:
+                outside = each.names.in_scope(each, copied)
+                if text := self.find(outside, trail | {each.path}):
+                    return text
+        return "" if found else next((self._standard(e.path) for e in views if _is_standard(e)), "")
+
+    def _inherited(self, view: DefinitionView, trail: frozenset[str]) -> str:
+        """Return the docstring of a class's nearest base, or of what a member overrides there."""
+        is_class = view.definition.kind == "class"
+        heir = view if is_class else view.owner
+        if heir is None or view.definition.kind == "attribute":
+            return ""
+        name = "" if is_class else view.definition.name
+        lineage = heir.names.lineage(heir)
+        for base in lineage.classes:
+            if base.path == heir.path:
+                continue
+            views: list[NameView] = [base]
+            if name:
+                views = base.names.own_member(base, name)
+            if text := self._own(views, trail | {view.path}):
+                return text
+        for kind in lineage.standard:
+            if kind is not object and (text := _text(getattr(kind, name, None) if name else kind)):
+                return text
+        paths = (f"{each}.{name}" if name else each for each in lineage.unread)
+        return next((text for each in paths if (text := self._standard(each))), "")
+
+    def _standard(self, path: str) -> str:
+        """Return the docstring of a name of the standard library."""
+        first, _, rest = path.partition(".")
+        if first not in sys.stdlib_module_names or not rest or rest in _FORMS:
+            return ""
+        if first in sys.builtin_module_names:
+            # Part of the interpreter: there is no source, and to import it runs nothing.
+            found: object = builtins if first == "builtins" else import_module(first)
+            for name in rest.split("."):
+                found = getattr(found, name, None)
+            return _text(found)
+        views = self._sources.resolve(path)
+        return self.find([e for e in views if not isinstance(e, External) or e.path != path])
+
+    @cached_property
+    def _sources(self) -> Names:
+        folder = Path(sysconfig.get_path("stdlib"))
+        return Names(PythonFiles(folder, Boundary(folder)), lambda _: None)
+
+
+def _sources_first(views: Sequence[NameView]) -> list[DefinitionView]:
+    found = [each for each in views if isinstance(each, DefinitionView)]
+    return sorted(found, key=lambda each: each.layer.role != "source")
+
+
+def _is_standard(view: NameView) -> bool:
+    return isinstance(view, External) and view.path.partition(".")[0] in sys.stdlib_module_names
+
+
+def _text(found: object) -> str:
+    """Return the docstring of something of Python itself."""
+    text = getattr(found, "__doc__", None)
+    return inspect.cleandoc(text) if isinstance(text, str) else ""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from docstow.languages.python.files import PythonFiles
 from docstow.languages.python.names import DefinitionView, External, Names, NameView
-from docstow.languages.shared.sandbox import Boundary
+from docstow.languages.shared.boundary import Boundary
 
 #: Copies and bases that are followed one from another.
 _DEEPEST = 12

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.index.ranking import reciprocal_rank_fusion, top
+from docstow.index.ranking import Scale, calibrate, reciprocal_rank_fusion, top
 
 small_scores = st.lists(st.integers(-4, 4), max_size=30)
 
@@ -17,12 +18,18 @@ def test_top_is_the_head_of_a_full_stable_sort(scores: list[int], k: int) -> Non
 
 def test_fusion_adds_reciprocal_ranks() -> None:
     fused = reciprocal_rank_fusion([np.array([7, 2, 9]), np.array([2, 5])])
-    assert fused == [(2, 1 / 62 + 1 / 61), (7, 1 / 61), (5, 1 / 62), (9, 1 / 63)]
+    assert [row for row, _ in fused] == [2, 7, 5, 9]
+    shares = [61 * share / 2 for share in (1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63)]
+    assert [score for _, score in fused] == pytest.approx(shares)
 
 
 def test_fusion_with_k() -> None:
     fused = reciprocal_rank_fusion([np.array([1]), np.array([3, 1])], k=9)
-    assert fused == [(1, 1 / 10 + 1 / 11), (3, 0.1)]
+    assert dict(fused) == pytest.approx({1: (1 + 10 / 11) / 2, 3: 1 / 2})
+
+
+def test_the_first_of_all_rankings_has_one() -> None:
+    assert reciprocal_rank_fusion([np.array([4, 1]), np.array([4])])[0] == (4, 1.0)
 
 
 rankings = st.lists(
@@ -40,6 +47,16 @@ def test_fusion_ranks_every_row_once_and_falls(lists: list[np.ndarray], k: int) 
         {row for rows in lists for row in rows.tolist()}
     )
     assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
+    assert all(0 < score <= 1 + 1e-9 for _, score in fused)
+
+
+@given(st.lists(st.floats(-50, 50), unique=True), st.floats(-5, 5), st.floats(0.5, 5))
+def test_calibrated_scores_keep_their_order(
+    scores: list[float], middle: float, width: float
+) -> None:
+    shown = [calibrate(score, Scale(middle, width)) for score in sorted(scores)]
+    assert shown == sorted(shown)
+    assert all(0 <= score <= 1 for score in shown)
 
 
 @given(rankings, st.permutations(range(21)))

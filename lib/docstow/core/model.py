@@ -185,7 +185,7 @@ class Hit:
         signature: the document's signature.
         heading_path: the headings above the passage.
         snippet: the part of the text that matches; plain text.
-        score: larger is better; comparable within one answer only.
+        score: from 0 to 1; comparable within one answer only.
         url: where a person reads it.
         details: ranks and features of the score, if an explanation was requested.
     """

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,9 @@ def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDA
 def reciprocal_rank_fusion(
     rankings: Sequence[NDArray[np.int64]], *, k: int = 60
 ) -> list[tuple[int, float]]:
-    """Fuse rankings by the sum of ``1 / (k + rank)``, ranks counted from 1.
+    """Fuse rankings by the mean of ``(k + 1) / (k + rank)``, ranks counted from 1.
 
+    The first row of all rankings has 1. But for a factor it is reciprocal rank fusion:
     G. V. Cormack, C. L. A. Clarke and S. Buettcher, "Reciprocal Rank Fusion outperforms Condorcet
     and individual Rank Learning Methods", SIGIR 2009, which also has k = 60.
 
@@ -65,14 +66,30 @@ def reciprocal_rank_fusion(
         k: the larger, the less the first ranks stand out.
 
     Returns:
-        All rows that occur, with their fused scores, best first; equal scores in row order.
+        All rows that occur, with their fused scores above 0 and at most 1, best first; equal
+        scores in row order.
     """
     fused: defaultdict[int, float] = defaultdict(float)
     for ranking in rankings:
         for rank, row in enumerate(ranking.tolist(), start=1):
-            fused[row] += 1 / (k + rank)
+            fused[row] += (k + 1) / (k + rank) / len(rankings)
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
 
+
+class Scale(NamedTuple):
+    """Where a score means an even chance, and how much of it multiplies the odds by e."""
+
+    middle: float
+    width: float
+
+
+def calibrate(score: float, scale: Scale) -> float:
+    """Return a score as a number from 0 to 1 that keeps the order of scores."""
+    return 1 / (1 + math.exp(min((scale.middle - score) / scale.width, _MOST_EXPONENT)))
+
+
+#: Keeps the exponential of a hopeless score finite.
+_MOST_EXPONENT = 500.0
 
 WEIGHTS = Path(__file__).parent / "ranking.json"
 

@@ -160,13 +160,21 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
         provenance: gives the line that says which version answers and where it comes from.
     """
     document = index.document(row)
+    members, further = index.members(row), _see_also(index, row)
+    # What the page lists or links to already is not listed again.
+    shown = {row, *members, *further, *index.rows_by_path.get(document.parent, ())}
+    links = [
+        link
+        for link in _find_links(index, document.path)
+        if f"({link})" not in document.text and shown.isdisjoint(index.find(link))
+    ]
     return page(
         document,
         provenance(document),
-        [_member(index, child) for child in index.members(row)],
+        [_member(index, child) for child in members],
         _traits(index, document.path),
-        _find_links(index, document.path),
-        [_member(index, other) for other in _see_also(index, row)],
+        links,
+        [_member(index, other) for other in further],
         Package.of(index.snapshot),
         _namesakes(index, row),
     )

@@ -23,6 +23,8 @@ from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
     Item,
     Match,
+    Scale,
+    calibrate,
     describe_candidate,
     feature_weights,
     score_candidate,
@@ -39,6 +41,11 @@ if TYPE_CHECKING:
 
 #: How many of each list become candidates.
 _ITEM_DEPTH = 60
+
+#: Scales of the model's scores in one crate, and of those that are fused over several: fitted to
+#: which of the first ten hits answer the development questions (Platt, 1999).
+ITEM_SCALE = Scale(5.43, 0.92)
+ACROSS_SCALE = Scale(4.24, 0.6)
 
 #: So many results of one owner (the methods of a type, say) stand together; others go first then.
 MEMBERS_TOGETHER = 3
@@ -131,7 +138,15 @@ def search_items(
         limit: the largest number of hits.
         filters: what may be in the list.
     """
-    found = find_candidates(index, embedder, query, filters or ItemFilters())
+    hits = _rank_items(index, embedder, query, limit, filters or ItemFilters())
+    return [replace(hit, score=calibrate(hit.score, ITEM_SCALE)) for hit in hits]
+
+
+def _rank_items(
+    index: Index, embedder: Embedder | None, query: str, limit: int, filters: ItemFilters
+) -> list[Hit]:
+    """Return the best items, best first, with the model's own scores."""
+    found = find_candidates(index, embedder, query, filters)
     scores = {
         row: score_candidate(values, index.language) for row, values in found.features.items()
     }
@@ -471,10 +486,14 @@ def search_across_crates(
     lists = []
     for number, crate in enumerate(crates):
         # The same depth for every page: a deeper list would change the order of the first pages.
-        hits = search_items(crate.index, crate.embedder, query, limit=CRATE_DEPTH, filters=filters)
+        hits = _rank_items(crate.index, crate.embedder, query, CRATE_DEPTH, filters)
         cosines = _cosines(crate, query, hits)
         lists.append([CrateHit(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
-    return fuse_crates(lists, [crate.score for crate in crates])[:limit]
+    fused = fuse_crates(lists, [crate.score for crate in crates])[:limit]
+    return [
+        replace(each, hit=replace(each.hit, score=calibrate(each.hit.score, ACROSS_SCALE)))
+        for each in fused
+    ]
 
 
 def fuse_crates(lists: Sequence[Sequence[CrateHit]], scores: Sequence[float]) -> list[CrateHit]:

@@ -80,7 +80,8 @@ class ChunkHit:
         chunk_id: its name; stays while its page says this under the same headings.
         document_id: the page's name.
         source_id: the registration's id.
-        score: fused score; larger is better; comparable within one answer only.
+        score: from 0 to 1, which is the first by words and by meaning; comparable within one
+            answer only.
         title: the page's title.
         url: where a person reads it.
         path: the page's path.
@@ -107,7 +108,8 @@ class ExampleHit:
         row: of the document that it stands in.
         document_id: the page's name; empty for an item.
         source_id: the registration's id; of an item the package's name.
-        score: fused score; larger is better; comparable within one answer only.
+        score: from 0 to 1, which is the first by words and by meaning; comparable within one
+            answer only.
         title: the document's title.
         url: where a person reads it.
         path: the document's path.

@@ -173,6 +173,7 @@ def get_dependencies(library: Library) -> Tool:
             LOCKFILE,
             Parameter("depth", "integer", default=1, minimum=1, maximum=6),
             Parameter("kinds", "array", choices=_KINDS),
+            Parameter("graph", "boolean", "Draws the tree in Mermaid", default=False),
             CURSOR,
         ),
         run=partial(_list_dependencies, library),
@@ -212,10 +213,8 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
         answer["notice"] = "; ".join(notices)
     return Answer(
         answer
-        | {
-            "tree": [_describe_node(each) for each in tree.nodes.values()],
-            "mermaid": mermaid(tree.nodes),
-        }
+        | {"tree": [_describe_node(each) for each in tree.nodes.values()]}
+        | ({"mermaid": mermaid(tree.nodes)} if arguments["graph"] else {})
         | paged(
             [_describe_dependency(each) for each in needs], arguments["cursor"], f"{name} {version}"
         )

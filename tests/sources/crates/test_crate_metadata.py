@@ -93,7 +93,8 @@ def call(runtime: Runtime, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_direct_dependencies_and_the_tree(runtime: Runtime, server: DocsRs) -> None:
-    answer = call(runtime, "get_dependencies", crate="boat", depth=2)
+    answer = call(runtime, "get_dependencies", crate="boat", depth=2, graph=True)
+    assert "mermaid" not in call(runtime, "get_dependencies", crate="boat", depth=2)
     assert answer == {
         "crate": "boat",
         "asked": "latest",

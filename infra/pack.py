@@ -45,7 +45,6 @@ HEAVY = {
     "duckdb",
     "fastapi",
     "griffelib",
-    "html-to-markdown",
     "lxml",
     "mangum",
     "markdown-it-py",

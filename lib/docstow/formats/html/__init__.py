@@ -10,7 +10,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from docstow.core.errors import UnreadableInput
 from docstow.formats import Page
 from docstow.formats.html import convert
-from docstow.formats.html.anchors import mark_headings, take_anchors
+from docstow.formats.html.anchors import mark_headings, take_anchors, unmarked
+from docstow.formats.html.footnotes import write_footnotes
+from docstow.formats.html.formulas import write_formulas
+from docstow.formats.html.generators import restore_elements
 from docstow.formats.html.main_part import (
     Shared,
     count_kept,
@@ -20,6 +23,7 @@ from docstow.formats.html.main_part import (
     find_shared,
 )
 from docstow.formats.html.tree import Element, elements, make, page_text, parse, plain
+from docstow.formats.html.write import write
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 #: The separator of a page's title and its site's.
@@ -56,6 +60,8 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
     found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
     main = find_main(root, shared)
     words = count_words(main)
+    restore_elements(main)
+    write_formulas(main, rendered=_renders_formulas(root))
     heading = _heading(main, root)
     if heading is not None:
         drop_furniture(heading)
@@ -137,18 +143,6 @@ def _heading(main: Element, root: Element) -> Element | None:
 
 def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
     """Return the main part as Markdown, its title first."""
-    convert.drop_line_numbers(main)
-    code = convert.extract_code(main)
-    convert.write_formulas(main)
-    convert.name_tabs(main)
-    convert.quote_admonitions(main)
-    drop_furniture(main)
-    convert.flatten_terms(main)
-    convert.simplify_inline(main)
-    _simplify_headings(main)
-    for link in main.iter("a"):
-        link.set("href", _joined(base, link.get("href")))
-        link.attrib.pop("title", None)
     inside = heading is not None and any(each is heading for each in main.iter("h1"))
     if inside and heading is not None:
         heading.drop_tree()
@@ -156,17 +150,45 @@ def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
     written.tail = None
     top = make("div", "", written, main)
     main.tag = "div"
-    return convert.to_markdown(top, code)
+    convert.drop_line_numbers(main)
+    convert.simplify_code(main)
+    convert.name_tabs(main)
+    write_footnotes(main)
+    convert.quote_admonitions(main)
+    convert.write_tasks(main)
+    drop_furniture(main)
+    convert.simplify_inline(top)
+    _simplify_headings(top)
+    _drop_title(main, title)
+    for link in top.iter("a"):
+        link.set("href", _joined(base, link.get("href")))
+    return write(top)
 
 
-def _simplify_headings(main: Element) -> None:
+def _simplify_headings(top: Element) -> None:
     """Make each heading one line without links to itself."""
-    for element in elements(main):
+    for element in elements(top):
         if element.tag in _HEADINGS:
             for link in element.findall(".//a"):
                 link.drop_tag()
             for inner in element.findall(".//div"):
                 inner.tag = "span"
+
+
+def _drop_title(main: Element, title: str) -> None:
+    """Remove the first heading if it repeats the page's title."""
+    first = next(main.iter(*_HEADINGS), None)
+    if first is not None and unmarked(plain(first)).casefold() == title.casefold():
+        first.drop_tree()
+
+
+def _renders_formulas(root: Element) -> bool:
+    """Return whether a script of the page renders TeX in its text."""
+    return any(
+        name in f"{script.get('src')} {(script.text or '')[:2000]}".lower()
+        for script in root.iter("script")
+        for name in ("mathjax", "katex")
+    )
 
 
 def _base(root: Element, url: str) -> str:

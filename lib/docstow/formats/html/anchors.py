@@ -47,7 +47,12 @@ def take_anchors(text: str, ids: list[str]) -> tuple[str, list[str]]:
         mark = _MARK.search(heading.title)
         # A page's own URL leads to its title.
         anchors.append(ids[int(mark[1])] if mark and heading.start else "")
-    return _MARK.sub("", text), anchors if any(anchors) else []
+    return unmarked(text), anchors if any(anchors) else []
+
+
+def unmarked(text: str) -> str:
+    """Return text without marks."""
+    return _MARK.sub("", text)
 
 
 def _find_id(heading: Element, main: Element) -> str:

@@ -1,103 +1,14 @@
-"""A cleaned HTML tree as Markdown: code blocks, admonitions, tabs, formulas, terms.
-
-Code blocks are replaced by placeholders before the conversion and inserted verbatim after it.
-"""
+"""Code, admonitions, tabs, footnotes and terms of many generators as the HTML that each means."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
 from itertools import islice
-from typing import Any
-
-from lxml import etree
 
 from docstow.formats import ADMONITIONS
+from docstow.formats.html.anchors import unmarked
+from docstow.formats.html.main_part import drop_furniture
 from docstow.formats.html.tree import Element, classes, descend, elements, make, plain, replace
-
-#: Delimiters of a placeholder; :func:`page_text` removes these characters from pages.
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
-_PLACE = re.compile(f"^(.*?){_OPEN}(\\d+){_CLOSE}[ \t]*(.*)$", re.MULTILINE)
-_LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?= )")
-#: Indentation and markers before a fence.
-_LEADING = re.compile(r"(?:[ \t>]|[-*+] |\d{1,9}[.)] )*")
-_FENCE = re.compile(r"`{3,}")
-_BLANKS = re.compile(r"\n{3,}")
-
-
-def to_markdown(top: Element, code: list[tuple[str, str]]) -> str:
-    """Return a tree as Markdown.
-
-    Args:
-        top: the tree, as :func:`extract_code` leaves it.
-        code: language and text of each block.
-    """
-    from html_to_markdown import convert
-
-    source = etree.tostring(top, encoding="unicode", method="html", with_tail=False)
-    text = convert(source, _options()).content or ""
-    text = "\n".join(_spaced(text))
-    text = _BLANKS.sub("\n\n", text).strip()
-    while _OPEN in text:
-        text = _PLACE.sub(lambda match: _fenced(match, code), text)
-    return text + "\n"
-
-
-def _spaced(text: str) -> Iterator[str]:
-    """Yield the lines, with a blank one before each quote that would continue a paragraph."""
-    before = ""
-    for line in text.split("\n"):
-        starts = line.lstrip().startswith(">") and not before.lstrip().startswith(">")
-        if starts and before:
-            yield ""
-        before = line.rstrip()
-        yield before
-
-
-@cache
-def _options() -> Any:
-    from html_to_markdown import ConversionOptions, PreprocessingOptions
-
-    return ConversionOptions(
-        extract_metadata=False,
-        autolinks=False,
-        compact_tables=True,
-        br_in_tables=True,
-        bullets="-",
-        newline_style="backslash",
-        preprocessing=PreprocessingOptions(enabled=False),
-    )
-
-
-def _fenced(match: re.Match[str], code: list[tuple[str, str]]) -> str:
-    """Return a code block, each line with the indentation and quote markers of its placeholder."""
-    before, number, after = match[1], int(match[2]), match[3]
-    language, text = code[number]
-    lead = _LEADING.match(before)
-    words = before[lead.end() :].strip() if lead else ""
-    before = lead[0] if lead else ""
-    rest = _LIST.sub(lambda mark: " " * len(mark[0]), before)
-    longest = max((len(each) for each in _FENCE.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    lines = [f"{before}{words}", rest.rstrip()] if words else []
-    lines.append(f"{rest if words else before}{fence}{language}")
-    lines += [f"{rest}{line}" if line else rest.rstrip() for line in text.split("\n")]
-    lines.append(f"{rest}{fence}")
-    if after.strip():
-        lines += [rest.rstrip(), f"{rest}{after}"]
-    return "\n".join(lines)
-
-
-def _code_in_cell(code: str) -> Element:
-    """Return code for a table cell: each line as inline code, with breaks between."""
-    cell = make("span")
-    for number, line in enumerate(code.split("\n")):
-        if number:
-            cell.append(make("br"))
-        cell.append(make("code", line) if line.strip() else make("span"))
-    return cell
-
 
 #: Classes of elements in a code block that are not code.
 _NOT_CODE = {
@@ -117,7 +28,6 @@ _NOT_CODE = {
     "copy-button",
     "clipboard-copy",
     "codeblock-button",
-    "boring",
     "react-syntax-highlighter-line-number",
 }
 _NUMBERED = {"highlighttable", "rouge-table", "lntable", "codehilitetable"}
@@ -144,22 +54,21 @@ def drop_line_numbers(root: Element) -> None:
                 replace(table, blocks[-1])
 
 
-def extract_code(root: Element) -> list[tuple[str, str]]:
-    """Replace code blocks by placeholders; return language and text of each."""
-    taken: list[tuple[str, str]] = []
+def simplify_code(root: Element) -> None:
+    """Leave only the text of code blocks, exactly as shown, and their language."""
     for block in elements(root):
         outer = block.getparent()
         if block.tag != "pre" or outer is None or _within(block, "pre"):
             continue
         code = _code_of(block)
-        if _within(block, "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"):
-            replace(block, _code_in_cell(code))
-        elif code.strip():
-            taken.append((_language_of(block), code))
-            replace(block, make("p", f"{_OPEN}{len(taken) - 1}{_CLOSE}"))
-        else:
+        if not code.strip():
             block.drop_tree()
-    return taken
+        elif _within(block, "h1", "h2", "h3", "h4", "h5", "h6"):
+            replace(block, make("code", code))
+        else:
+            simple = make("pre", code)
+            simple.set("data-lang", _language_of(block))
+            replace(block, simple)
 
 
 def _within(block: Element, *tags: str) -> bool:
@@ -187,6 +96,8 @@ def _own_language(element: Element) -> str | None:
         if element.get(attribute):
             return _name(element.get(attribute))
     names = classes(element)
+    if "mermaid" in names:
+        return "mermaid"
     for name in names:
         match = _NAMED.match(name)
         if match:
@@ -236,11 +147,16 @@ def _open_line(parts: list[str]) -> bool:
     return not last.endswith("\n")
 
 
+def _is_beside(element: Element) -> bool:
+    """Return whether an element is not copied with the code: a number, or a prompt."""
+    style = (element.get("style") or "").replace(" ", "")
+    return element.get("aria-hidden") == "true" or "user-select:none" in style
+
+
 def _is_no_code(element: Element) -> bool:
     return (
         element.tag in {"button", "svg", "script", "style", "template"}
-        or element.get("aria-hidden") == "true"
-        or "user-select:none" in (element.get("style") or "").replace(" ", "")
+        or (_is_beside(element) and not plain(element).strip("0123456789 "))
         or not _NOT_CODE.isdisjoint(classes(element))
     )
 
@@ -269,6 +185,7 @@ _PANELS = (
 )
 _SAME_KIND = {"secondary": "note", "primary": "note", "seealso": "see also"}
 _TITLE_DEPTH = 3
+_TITLE_HEADINGS = {"h2", "h3", "h4", "h5", "h6"}
 _MOST_ICON = 3
 #: Nextra distinguishes callouts by icons, or by colours alone.
 _NEXTRA = {
@@ -361,15 +278,19 @@ def _take_title(element: Element) -> str:
             above, depth = above.getparent(), depth + 1
         if above is not element:
             continue
-        if each.tag == "summary" or any(_TITLES.match(name) for name in classes(each)):
-            title = plain(each)
+        # DocBook writes the title as a heading.
+        heading = each.tag in _TITLE_HEADINGS and "title" in classes(each)
+        if heading or each.tag == "summary" or any(_TITLES.match(name) for name in classes(each)):
+            drop_furniture(each)
+            title = unmarked(plain(each))
             each.drop_tree()
             return title
     return ""
 
 
 def _first_paragraph(element: Element) -> Element | None:
-    """Return the paragraph that an admonition begins with, if any."""
+    """Return the paragraph, or what holds the text, that an admonition begins with, if any."""
+    top = element
     while not (element.text or "").strip():
         children = [each for each in element if plain(each)]
         if not children:
@@ -379,7 +300,7 @@ def _first_paragraph(element: Element) -> Element | None:
             return element
         if element.tag != "div" or (children[0].getprevious() is not None and _tail(element)):
             return None
-    return None
+    return element if element is not top else None
 
 
 def _tail(element: Element) -> str:
@@ -412,7 +333,6 @@ def name_tabs(main: Element) -> None:
                 for name, panel in zip(names, panels, strict=True):
                     panel.attrib.pop("hidden", None)
                     panel.insert(0, make("p", "", make("strong", name)))
-                    # A code block's placeholder may be the panel itself or its text.
                     panel[0].tail, panel.text = panel.text, None
                 break
         if "tabs" in classes(group) and group.tag == "div":
@@ -422,69 +342,24 @@ def name_tabs(main: Element) -> None:
         replace(label, make("p", "", make("strong", plain(label))))
 
 
-def write_formulas(main: Element) -> None:
-    """Replace formulas by their TeX between dollar signs, where the page has it."""
-    for element in elements(main):
-        if element.getparent() is None:
-            continue
-        if element.tag == "script" and (element.get("type") or "").startswith("math/tex"):
-            display = "mode=display" in element.get("type")
-            replace(element, make("span", _dollars(element.text or "", display=display)))
-        elif element.tag in {"span", "div"} and _is_katex(element):
-            note = element.xpath(".//annotation[@encoding='application/x-tex']")
-            if note:
-                display = any("display" in each for each in classes(element))
-                replace(element, make("span", _dollars(note[0].text or "", display=display)))
-        elif element.tag in {"span", "div"} and _is_tex(element):
-            tex = (element.text or "").strip()
-            replace(element, make("span", _dollars(tex[2:-2], display=tex.startswith("\\["))))
-        elif element.tag == "math":
-            note = element.xpath(".//annotation[@encoding='application/x-tex']")
-            tex = (note[0].text or "") if note else element.get("alttext") or ""
-            display = element.get("display") == "block"
-            text = _dollars(tex, display=display) if tex else plain(element)
-            replace(element, make("span", text))
-
-
-def _is_katex(element: Element) -> bool:
-    return any(each in {"katex", "katex-display", "katex--display"} for each in classes(element))
-
-
-def _is_tex(element: Element) -> bool:
-    """Return whether the page's scripts would render the element as a formula."""
-    tex = (element.text or "").strip()
-    return not {"math", "arithmatex"}.isdisjoint(classes(element)) and tex[:2] in {"\\(", "\\["}
-
-
-def _dollars(tex: str, *, display: bool) -> str:
-    return f"$${tex.strip()}$$" if display else f"${tex.strip()}$"
-
-
-def flatten_terms(main: Element) -> None:
-    """Replace definition lists by paragraphs: signatures as code, other terms in bold."""
-    for element in elements(main):
-        if element.tag == "dt":
-            text = plain(element)
-            inner = make("code" if "sig" in classes(element) else "strong", text)
-            replace(element, make("p", "", inner) if text else make("p"))
-        elif element.tag in {"dl", "dd"}:
-            element.tag = "div"
-
-
 def simplify_inline(main: Element) -> None:
-    """Replace images by their description, and mark superscripts and subscripts."""
+    """Replace images by their description, and mark superscripts, subscripts and tasks."""
     for element in elements(main):
         if element.getparent() is None:
             continue
         if element.tag == "img":
-            alt = (element.get("alt") or "").strip()
-            replace(element, make("span", alt))
+            replace(element, make("span", (element.get("alt") or "").strip()))
         elif element.tag in {"sup", "sub"}:
-            if element.find(".//a") is None:
+            if element.find(".//a") is None and plain(element)[:2] != "[^":
                 element.text = ("^" if element.tag == "sup" else "_") + (element.text or "")
             element.tag = "span"
-        elif element.tag in _EMPHASIS:
-            if next(element.iterancestors(*_EMPHASIS), None) is not None:
-                element.tag = "span"
-        elif element.tag in {"abbr", "mark", "u", "ins", "font", "center"}:
+        elif element.tag in _EMPHASIS and _within(element, *_EMPHASIS, "dt", "code"):
             element.tag = "span"
+
+
+def write_tasks(main: Element) -> None:
+    """Replace the boxes of task lists by their state in brackets."""
+    for box in list(main.iter("input")):
+        if box.get("type") == "checkbox" and _within(box, "li"):
+            box.tail = (box.tail or "").lstrip()
+            replace(box, make("span", "[x] " if box.get("checked") is not None else "[ ] "))

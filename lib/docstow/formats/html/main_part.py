@@ -33,6 +33,10 @@ _MARKED = [
 ]
 #: A marked element is the main part if it has at least this share of the page's own words.
 _WHOLE = 0.98
+#: Elements that may be a part of a word.
+_INLINE = frozenset("""
+    a abbr b bdi cite code data del dfn em font i ins kbd mark q s samp small span strong time tt u
+    var wbr""".split())  # fmt: skip  # noqa: SIM905
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLOCKS = _HEADINGS | frozenset(
     [
@@ -186,25 +190,28 @@ def find_main(root: Element, shared: Shared) -> Element:
 
 
 def count_words(main: Element) -> Counter[str]:
-    """Count the words of an element that are shown and no navigation, in lower case."""
-    words: Counter[str] = Counter()
-    stack = [main]
+    """Count the words of an element that are shown and no navigation, in lower case.
+
+    Inline elements do not divide words.
+    """
+    parts: list[str] = []
+    stack: list[Element | str | None] = [main]
     while stack:
-        element = stack.pop()
-        shown = element is main or not (_is_furniture(element) or _is_permalink(element))
-        texts = [element.text] if shown else []
-        if shown:
-            texts += (child.tail for child in element)
-            stack += element
-        for text in texts:
-            if text:
-                words.update(_WORD.findall(text.lower()))
-    return words
+        each = stack.pop()
+        if isinstance(each, str) or each is None:
+            parts.append(each or "")
+        elif each is main or not (_is_furniture(each) or _is_permalink(each)):
+            between = "" if each.tag in _INLINE else " "
+            parts += (between, each.text or "")
+            stack.append(between)
+            for child in reversed(each):
+                stack += (child.tail, child)
+    return Counter(_WORD.findall("".join(parts).lower()))
 
 
 def count_kept(words: Counter[str], text: str) -> int:
     """Return how many of a page's words its Markdown has."""
-    found = Counter(_WORD.findall(_TARGET.sub("]", text.replace("\\", "")).lower()))
+    found = Counter(_WORD.findall(_TARGET.sub("]", text).lower()))
     return (words & found).total()
 
 

@@ -40,7 +40,7 @@ class Server:
 
     def said(self, query: str) -> list[str]:
         """The texts that a search finds now."""
-        return [hit["snippet"] for hit in self.call("search_docs", query=query)["results"]]
+        return [hit["text"] for hit in self.call("search_docs", query=query)["results"]]
 
     def end(self) -> None:
         self._client.close()

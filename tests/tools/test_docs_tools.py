@@ -43,7 +43,9 @@ def test_a_search_says_what_answered_and_where_it_stands(served: Harbour) -> Non
     assert (first["heading_path"], first["title"]) == ("Installing > On Linux", "Installing")
     assert (first["source_id"], first["source"]) == (served.source_id, "Harbour")
     assert first["chunk_id"].startswith(first["doc_id"])
-    assert "package manager" in first["snippet"]
+    assert first["url"].endswith("guide/install.md#on-linux")
+    # The short page fits in whole: its other sections answer too.
+    assert first["text"] == PAGES["guide/install.md"].strip()
     (answered,) = found["answered"]
     newest = served.runtime.prose.newest(served.runtime.registry.get("Harbour"))
     assert newest is not None
@@ -74,7 +76,7 @@ def test_every_mode_finds_a_page_by_its_words(served: Harbour, mode: str) -> Non
 
 
 def test_pages_of_results_join_to_the_whole_list(served: Harbour) -> None:
-    question = {"query": "harbour", "source_id": "Harbour"}
+    question = {"query": "harbour", "source_id": "Harbour", "max_tokens": 0}
     whole = served.answer("search_docs", **question, top_k=50)
     cursor: str | None = ""
     joined: list[Any] = []
@@ -86,6 +88,43 @@ def test_pages_of_results_join_to_the_whole_list(served: Harbour) -> None:
         each["chunk_id"] for each in whole["results"]
     )
     assert whole["cursor"] is None
+
+
+def test_passages_of_one_page_are_merged_in_its_order_within_the_budget(tmp_path: Path) -> None:
+    sections = [
+        f"## Rope {number}\n\nHow to splice a rope of {number} strands.\n\n"
+        + "Pull it tight. " * 90
+        for number in range(8)
+    ]
+    with harbour(tmp_path) as served:
+        served.answer("push_document", text="# Ropes\n\n" + "\n\n".join(sections), uri="ropes.md")
+        shown = []
+        for budget in (300, 1000, 3000):
+            found = served.answer(
+                "search_docs", query="splice a rope", max_tokens=budget, top_k=6, mode="keyword"
+            )
+            result = found["results"][0]
+            assert len(json.dumps(found["results"])) <= budget * 4
+            numbers = [each.split()[2] for each in result["text"].split("\n") if "## " in each]
+            assert numbers == sorted(numbers)
+            # The best comes first in the list, whatever stands before it on the page.
+            assert result["heading_path"].startswith("Ropes > Rope ")
+            shown.append(len(numbers))
+        assert shown == sorted(set(shown)), shown
+
+
+def test_a_passage_that_begins_in_the_middle_has_what_is_around_it(tmp_path: Path) -> None:
+    before = " ".join(f"The {n}th line is made fast." for n in range(80))
+    after = " ".join(f"The {n}th line is cast off." for n in range(80))
+    text = f"# Lines\n\n## All\n\n{before}\n\nMind the bollard.\n\n{after}\n"
+    with harbour(tmp_path) as served:
+        served.answer("push_document", text=text, uri="lines.md")
+        asked = {"query": "mind the bollard", "mode": "keyword", "top_k": 1}
+        small = served.answer("search_docs", **asked, max_tokens=600)["results"][0]
+        large = served.answer("search_docs", **asked, max_tokens=4000)["results"][0]
+        assert "Mind the bollard." in small["text"]
+        # Neighbours repeat no sentence.
+        assert large["text"] == text.strip()
 
 
 def test_filters_narrow_and_are_checked(served: Harbour) -> None:
@@ -114,7 +153,13 @@ def test_a_page_is_read_by_id_url_or_path(served: Harbour) -> None:
     hit = served.answer("search_docs", query="linux", source_id="Harbour")["results"][0]
     texts = {
         served.tool("get_doc", doc=ref).text
-        for ref in (hit["doc_id"], hit["url"], "guide/install.md", "guide/install", "install")
+        for ref in (
+            hit["doc_id"],
+            hit["url"].partition("#")[0],
+            "guide/install.md",
+            "guide/install",
+            "install",
+        )
     }
     (text,) = texts
     line, _, body = text.partition("\n\n")

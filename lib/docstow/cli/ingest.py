@@ -223,7 +223,10 @@ def search(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print the best chunks."""
     arguments = {"query": options.query, "sources": options.source, "top_k": options.top_k}
     found = (
-        runtime.toolbox.call("search_docs", {**arguments, "mode": options.mode}).structured or {}
+        runtime.toolbox.call(
+            "search_docs", {**arguments, "mode": options.mode, "max_tokens": 0}
+        ).structured
+        or {}
     )
     if "notice" in found:
         print(f"docstow: {found['notice']}", file=sys.stderr)

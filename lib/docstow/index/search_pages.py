@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from docstow.index.loaded import Index, Posting
 from docstow.index.ranking import reciprocal_rank_fusion, top_allowed
 from docstow.text import bm25
 from docstow.text.chunking import plain, snippet
+from docstow.text.headings import find_anchor
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
@@ -83,7 +84,7 @@ class ChunkHit:
         score: from 0 to 1, which is the first by words and by meaning; comparable within one
             answer only.
         title: the page's title.
-        url: where a person reads it.
+        url: where a person reads it, with the fragment of its heading where that is known.
         path: the page's path.
         heading_path: the headings above the chunk and its own.
         snippet: the part of the chunk that has most of the query's words; plain text.
@@ -306,14 +307,27 @@ def _stem_beginnings(query: str) -> list[str]:
 
 def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
     chunks = found.index.passages
-    text = plain(str(chunks["text"][found.row]), code=True)
+    described = _describe_document(found)
+    if anchor := _find_anchor(found):
+        described["url"] = f"{described['url']}#{anchor}"
     return ChunkHit(
-        **_describe_document(found),
+        **described,
         chunk_id=str(chunks["id"][found.row]),
         score=found.score,
         heading_path=str(chunks["heading_path"][found.row]),
-        snippet=snippet(text, beginnings),
+        snippet=snippet(plain(str(chunks["text"][found.row]), code=True), beginnings),
     )
+
+
+def _find_anchor(found: _Ranked) -> str:
+    """Return the fragment that leads to a chunk; empty where its page's URL has to do."""
+    anchors = found.index.attributes(found.document).get("anchors", ())
+    url = str(found.index.columns["url"][found.document])
+    if not anchors or not url or "#" in url:
+        return ""
+    chunk = found.index.passage(found.row)
+    page = found.index.document(found.document).text
+    return quote(find_anchor(page, anchors, chunk.heading_path, chunk.text), safe="!$&'()*+,;=:@/?")
 
 
 def _describe_document(found: _Ranked) -> dict[str, str]:

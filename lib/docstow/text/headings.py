@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from docstow.text.markdown import inline_text, parse
 
@@ -34,8 +35,9 @@ class Heading:
     title: str
 
 
-def find_headings(text: str) -> list[Heading]:
-    """Return the headings of normalised Markdown, in order."""
+@lru_cache(maxsize=64)
+def find_headings(text: str) -> tuple[Heading, ...]:
+    """Return the headings of normalised Markdown; cached for several chunks of one page."""
     found = []
     fence = ""
     start = 0
@@ -49,7 +51,7 @@ def find_headings(text: str) -> list[Heading]:
         elif match := _HEADING.match(line):
             found.append(Heading(start, len(match[1]), _plain(match[2])))
         start += len(line) + 1
-    return found
+    return tuple(found)
 
 
 def slugs(titles: Sequence[str]) -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from docstow.text.headings import find_headings
 from docstow.text.markdown import inline_text, parse
 
 _NUMBERED = re.compile(r"(.+)[-_](\d{1,3})")
 
 
-def find_section(text: str, fragment: str) -> str | None:
+def find_section(text: str, fragment: str, anchors: Sequence[str] = ()) -> str | None:
     """Return the section of a heading with all below it; None if no heading has the fragment.
 
     Generators make fragments of headings in ways that differ in case, dashes and dots, and number
@@ -18,7 +20,14 @@ def find_section(text: str, fragment: str) -> str | None:
     Args:
         text: the page.
         fragment: of its URL, without ``#``.
+        anchors: the fragments of its headings, where the page has told them.
     """
+    own = find_headings(text)
+    if fragment in anchors and len(own) == len(anchors):
+        place = anchors.index(fragment)
+        begin, level = own[place].start, own[place].level
+        end = next((each.start for each in own[place + 1 :] if each.level <= level), len(text))
+        return text[begin:end].strip() + "\n"
     tokens = parse(text)
     headings = [
         (each.map[0], int(each.tag[1:]), _fold(inline_text(tokens[place + 1].children or [])))
@@ -32,10 +41,10 @@ def find_section(text: str, fragment: str) -> str | None:
         found = [place for place, (_, _, slug) in enumerate(headings) if slug == wanted]
     if not wanted or number >= len(found):
         return None
-    begin, level, _ = headings[found[number]]
+    first, level, _ = headings[found[number]]
     following = headings[found[number] + 1 :]
-    end = next((line for line, other, _ in following if other <= level), None)
-    return "\n".join(text.split("\n")[begin:end]).strip() + "\n"
+    last = next((line for line, other, _ in following if other <= level), None)
+    return "\n".join(text.split("\n")[first:last]).strip() + "\n"
 
 
 def _fold(text: str) -> str:

@@ -11,12 +11,14 @@ from urllib.parse import unquote
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
 from docstow.sources import page_kinds
+from docstow.text.paging import CHARACTERS_PER_TOKEN
 from docstow.text.sections import find_section
 from docstow.tools import (
     COUNT,
     TEXT,
     Answer,
     Tool,
+    cursor_at,
     list_schema,
     offset,
     page_answer,
@@ -37,6 +39,8 @@ MODES = ("hybrid", "vector", "keyword")
 _MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
 _MOST_TITLES = 5
+#: Characters that a result has beside its passages: ids, title, URL.
+_AROUND = 400
 #: Characters of a fragment that a page does not have, in the line above it.
 _LONGEST_FRAGMENT = 60
 #: What filters there are, each with the types of its values.
@@ -96,20 +100,22 @@ def _search_docs(prose: Prose) -> Tool:
             "title": TEXT,
             "url": TEXT,
             "heading_path": TEXT,
-            "snippet": TEXT,
             "doc_id": TEXT,
             "source_id": TEXT,
             "source": TEXT,
-        }
+        },
+        text=TEXT,
+        snippet=TEXT,
     )
     return Tool(
         name="search_docs",
         toolset="docs",
         title="Search documentation",
         description=(
-            "Searches the stowed websites, repositories, folders and texts, best first. filters: "
-            "path, kinds, language, metadata. Not for a whole page (get_doc) nor for crates "
-            '(search_items). Example: {"query": "retry a failed request", "top_k": 5}.'
+            "Whole passages of the stowed websites, repositories, folders and texts, best first, "
+            "within max_tokens (0: snippets). filters: path, kinds, language, metadata. Not for a "
+            "whole page (get_doc) nor for crates (search_items). "
+            'Example: {"query": "retry a failed request", "top_k": 5}.'
         ),
         parameters=(
             Parameter("query", "string", required=True, max_length=500),
@@ -119,6 +125,7 @@ def _search_docs(prose: Prose) -> Tool:
             Parameter("top_k", "integer", default=5, minimum=1, maximum=50),
             Parameter("mode", "string", default="hybrid", choices=MODES),
             Parameter("filters", "object"),
+            Parameter("max_tokens", "integer", default=1500, minimum=0, maximum=25000),
             CURSOR,
         ),
         run=partial(_search_pages, prose),
@@ -211,8 +218,11 @@ def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     if not hits:
         notices.append(_explain_nothing(parts, filtered=bool(arguments["filters"])))
     notice = "; ".join(filter(None, notices))
-    rows = [_describe_hit(hit, titles) for hit in hits]
-    page = paged(rows, arguments["cursor"], scope, arguments["top_k"])
+    if arguments["max_tokens"]:
+        page = _excerpts(prose, hits, parts, arguments, scope)
+    else:
+        rows = [_describe_hit(hit, titles) | {"snippet": hit.snippet} for hit in hits]
+        page = paged(rows, arguments["cursor"], scope, arguments["top_k"])
     shown = {row["source_id"] for row in page["results"]}
     return Answer(
         {
@@ -224,6 +234,32 @@ def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
             **page,
         }
     )
+
+
+def _excerpts(
+    prose: Prose,
+    hits: Sequence[ChunkHit],
+    parts: Sequence[Answered],
+    arguments: Mapping[str, Any],
+    scope: str,
+) -> dict[str, Any]:
+    """Return a page of whole passages, with ``cursor`` where hits are left."""
+    from docstow.index.excerpts import make_excerpts
+
+    begin = offset(arguments["cursor"], scope)
+    indexes = {registration.id: prose.index(snapshot) for registration, snapshot in parts}
+    titles = {registration.id: registration.title for registration, _ in parts}
+    excerpts, count = make_excerpts(
+        lambda hit: indexes[hit.source_id],
+        hits[begin : begin + arguments["top_k"]],
+        arguments["max_tokens"] * CHARACTERS_PER_TOKEN,
+        around=_AROUND,
+    )
+    end = begin + count
+    return {
+        "results": [_describe_hit(each.hit, titles) | {"text": each.text} for each in excerpts],
+        "cursor": cursor_at(end, scope) if len(hits) > end else None,
+    }
 
 
 def _parse_filters(given: Mapping[str, Any]) -> PageFilters:
@@ -251,7 +287,6 @@ def _describe_hit(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
         "title": hit.title,
         "url": hit.url,
         "heading_path": hit.heading_path,
-        "snippet": hit.snippet,
         "doc_id": hit.document_id,
         "source_id": hit.source_id,
         "source": titles[hit.source_id],
@@ -287,7 +322,9 @@ def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     if not text.startswith("# "):
         text = f"# {document.title}\n\n{text}"
     fragment = unquote(ref.partition("#")[2])
-    section = find_section(text, fragment) if fragment else None
+    section = (
+        find_section(text, fragment, document.attributes.get("anchors", ())) if fragment else None
+    )
     if fragment and section is None:
         facts.append(f"no section #{shortened(fragment, _LONGEST_FRAGMENT)}: this is the page")
     lines = [f"- `{each.id}` {each.heading_path}".rstrip() for each in opened.chunks]

@@ -15,6 +15,8 @@ from paths import FIXTURES
 URL = "https://docs.example/a/b"
 SITES = FIXTURES / "sites"
 EXPECTED = FIXTURES / "site_pages"
+#: One page with everything of each generator: terms, tables, boxes, tabs, footnotes, formulas, code.
+STRUCTURES = sorted((FIXTURES / "structure").glob("*.html"))
 PAGES = sorted(path.relative_to(EXPECTED).with_suffix("") for path in EXPECTED.rglob("*.md"))
 
 
@@ -44,6 +46,12 @@ def test_a_page_of_a_generator(path: Path) -> None:
 def test_every_site_has_expected_pages() -> None:
     folders = {path.name for path in SITES.iterdir() if path.is_dir()}
     assert {path.parts[0] for path in PAGES} == folders
+
+
+@pytest.mark.parametrize("path", STRUCTURES, ids=lambda path: path.stem)
+def test_the_structure_that_a_generator_writes(path: Path) -> None:
+    page = html.read(path.read_bytes(), "https://docs.example/flow/page.html")
+    assert page.text == path.with_suffix(".md").read_text(encoding="utf-8")
 
 
 def test_what_a_page_says_of_itself() -> None:

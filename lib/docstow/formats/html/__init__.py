@@ -59,9 +59,10 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
     # Links and titles are read first: the element of the text is changed in place.
     found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
     main = find_main(root, shared)
+    # Formulas are on a page up to three times: as MathML, as TeX and drawn.
+    write_formulas(main, rendered=_renders_formulas(root))
     words = count_words(main)
     restore_elements(main)
-    write_formulas(main, rendered=_renders_formulas(root))
     heading = _heading(main, root)
     if heading is not None:
         drop_furniture(heading)
@@ -157,6 +158,7 @@ def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
     convert.quote_admonitions(main)
     convert.write_tasks(main)
     drop_furniture(main)
+    convert.unlink_terms(main)
     convert.simplify_inline(top)
     _simplify_headings(top)
     _drop_title(main, title)

@@ -23,6 +23,7 @@ _NOT_CODE = {
     "lnt",
     "gutter",
     "hljs-ln-numbers",
+    "highlight-line-number",
     "copy",
     "copybtn",
     "copy-button",
@@ -37,6 +38,8 @@ _SAME = {
     **dict.fromkeys(("ipython3", "python3", "py"), "python"),
     "html-basic": "html",
 }
+#: Classes that state a language without a prefix.
+_SIGNED = {"mermaid": "mermaid", "rust-example-rendered": "rust"}
 #: How many elements above a block its language is searched.
 _ABOVE = 4
 
@@ -96,8 +99,9 @@ def _own_language(element: Element) -> str | None:
         if element.get(attribute):
             return _name(element.get(attribute))
     names = classes(element)
-    if "mermaid" in names:
-        return "mermaid"
+    for sign, language in _SIGNED.items():
+        if sign in names:
+            return language
     for name in names:
         match = _NAMED.match(name)
         if match:
@@ -166,13 +170,13 @@ _KINDS = ADMONITIONS - {"admonition", "details", "secondary", "versionremoved"} 
 #: Classes that consist of a prefix and the kind.
 _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"
-    r"|aside|notice|admonitionblock)-{1,2}(\w+)$"
+    r"|aside|notice|admonitionblock|blockquote-tag)-{1,2}(\w+)$"
 )
 _ALONE = {"note", "tip", "warning", "important", "caution", "danger"}
 _BOXES = {"admonition", "custom-block", "markdown-alert", "callout", "hint", "admonitionblock"}
 _TITLES = re.compile(
     r"(?:admonition-title|admonition-?heading.*|markdown-alert-title|custom-block-title"
-    r"|starlight-aside__title|callout-(?:title|header)|alert-heading|summary)$",
+    r"|starlight-aside__title|blockquote-tag-title|callout-(?:title|header)|alert-heading|summary)$",
     re.IGNORECASE,
 )
 _TABS = (
@@ -355,6 +359,15 @@ def simplify_inline(main: Element) -> None:
             element.tag = "span"
         elif element.tag in _EMPHASIS and _within(element, *_EMPHASIS, "dt", "code"):
             element.tag = "span"
+
+
+def unlink_terms(main: Element) -> None:
+    """Remove the links of terms to themselves."""
+    for term in main.iter("dt"):
+        names = {f"#{each.get('id')}" for each in term.iter() if each.get("id")}
+        for link in term.findall(".//a"):
+            if link.get("href") in names:
+                link.drop_tag()
 
 
 def write_tasks(main: Element) -> None:

@@ -6,11 +6,12 @@ import re
 
 from lxml import etree
 
-from docstow.formats.html.tree import Element, make, plain, replace
+from docstow.formats.html.tree import Element, classes, make, plain, replace
 
 _LABEL = re.compile(r"[\[(]?\^?([^\W_][\w.-]{0,30}|[*\u2020\u2021])[\])]?")
 #: Around a label: ``[1]``, ``1.``; a link back is an arrow or a caret.
 _SIGNS = "[]()^. \xa0\u21a9\ufe0e\u2191\u21b5\u2b06"
+_DEFINITIONS = {"footnote-definition"}
 _NOTES = {"li", "aside", "div", "p", "dt", "dd", "table", "tr"}
 #: Elements that links in superscripts may be in.
 _AROUND = 2
@@ -34,13 +35,14 @@ def write_footnotes(main: Element) -> None:
             continue
         names = _names(link)
         back = [each for each in note.iter("a") if _fragment(each) in names]
-        if back and note not in list(link.iterancestors()):
+        # Old versions of mdBook have no link back.
+        found = back or not _DEFINITIONS.isdisjoint(classes(note))
+        if found and note.tag != "footnote" and note not in list(link.iterancestors()):
             _write_note(note, match[1])
-            _write_reference(link, note.get("data-label") or match[1])
+        if note.tag == "footnote" and note not in list(link.iterancestors()):
+            _write_reference(link, note.get("data-label"))
             for each in back:
                 _drop_back(each)
-        elif note.tag == "footnote":
-            _write_reference(link, note.get("data-label"))
 
 
 def _fragment(link: Element) -> str:
@@ -69,8 +71,6 @@ def _write_reference(link: Element, label: str) -> None:
 
 
 def _write_note(note: Element, label: str) -> None:
-    if note.tag == "footnote":
-        return
     listed = note.getparent()
     if listed is not None and listed.tag in {"ol", "ul", "dl"}:
         listed.tag = "div"
@@ -80,6 +80,9 @@ def _write_note(note: Element, label: str) -> None:
         if text is not None and text.tag == "dd":
             note.append(text)
             text.tag = "div"
+    for each in note.findall("sup"):
+        if plain(each).strip(_SIGNS) == label:
+            each.drop_tree()
     note.tag = "footnote"
     note.set("data-label", label)
 

@@ -6,8 +6,10 @@ from docstow.formats.html.tree import Element, classes, elements, make, plain, r
 
 #: Doxygen's sections that are admonitions.
 _SECTIONS = {"note", "warning", "attention", "remark", "deprecated", "todo", "bug"}
+#: Tables that are no ``table``: GitBook's.
+_ROLES = {"table": "table", "row": "tr", "cell": "td", "columnheader": "th", "rowgroup": "tbody"}
 #: Titles that are paragraphs.
-_TITLES = {"rubric", "topic-title", "sidebar-title", "caption-title"}
+_TITLES = {"title", "rubric", "topic-title", "sidebar-title", "caption-title"}
 _SIGNATURES = {"member-signature", "type-signature"}
 _GRIDS = {"summary-table", "details-table"}
 #: Between the names of a menu.
@@ -20,6 +22,8 @@ def restore_elements(main: Element) -> None:
     for element in elements(main):
         if element.getparent() is None:
             continue
+        if element.get("role") in _ROLES:
+            element.tag = _ROLES[element.get("role")]
         restore = _RESTORE.get(element.tag)
         names = set(classes(element)) if restore else set()
         if restore and names:
@@ -44,6 +48,8 @@ def _restore_div(element: Element, names: set[str]) -> None:
         _write_fragment(element)
     elif "title" in names and plain(element) and element.find(".//p") is None:
         _write_title(element)
+    elif "ec-line" in names:
+        _sign_line(element, names)
     elif "line-block" in names:
         for line in element.findall("div"):
             if "line" in classes(line):
@@ -81,7 +87,14 @@ def _restore_paragraph(element: Element, names: set[str]) -> None:
         _strengthen(element)
 
 
+def _restore_link(element: Element, names: set[str]) -> None:
+    # Rustdoc: the address of the playground has the whole example.
+    if "test-arrow" in names:
+        element.drop_tree()
+
+
 _RESTORE = {
+    "a": _restore_link,
     "div": _restore_div,
     "table": _restore_table,
     "dl": _restore_terms,
@@ -102,6 +115,15 @@ def _write_title(element: Element) -> None:
     else:
         element.tag = "p"
         _strengthen(element)
+
+
+def _sign_line(element: Element, names: set[str]) -> None:
+    """Write the sign of a line of a diff, which Starlight only styles."""
+    block = next(element.iterancestors("pre"), None)
+    sign = "+ " if "ins" in names else "- " if "del" in names else "  "
+    if block is not None and block.get("data-language") == "diff":
+        code = next((each for each in element if "code" in classes(each)), element)
+        code.text = sign + (code.text or "")
 
 
 def _write_callouts(table: Element) -> None:

@@ -67,6 +67,8 @@ class _Writer:
             # A heading that repeats the one above it says nothing.
             if not (out and text.startswith("#") and _is_repeated(text, out[-1])):
                 out.append(text)
+        while out[-1:] == ["---"]:
+            out.pop()
         return "\n\n".join(out) + "\n"
 
     def _content(self, element: Element, depth: int, *, nested: bool = False) -> list[_Block]:
@@ -159,6 +161,9 @@ class _Writer:
                 continue
             number = _number(child.get("value"), number)
             inner = self._content(child, depth + 1, nested=True)
+            if ordered and len(inner) > 1 and inner[0].text == f"{number}\\.":
+                # GitBook writes the number as text too.
+                del inner[0]
             if inner:
                 items.append((f"{number}. " if ordered else "- ", inner))
                 number += 1

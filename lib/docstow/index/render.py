@@ -65,9 +65,15 @@ class Package:
             return ""
         if self._default_features() >= set(known):
             return "on by default"
-        wanted = ", ".join(f'"{name}"' for name in known)
+        return f"`{self.dependency(known)}`"
+
+    def dependency(self, features: Sequence[str] = ()) -> str:
+        """Return the line of a ``Cargo.toml`` that asks for the package with these features."""
         place = 'path = "…"' if self.local else f'version = "{self._requirement()}"'
-        return f"`{self.name} = {{ {place}, features = [{wanted}] }}`"
+        if features:
+            wanted = ", ".join(f'"{name}"' for name in features)
+            return f"{self.name} = {{ {place}, features = [{wanted}] }}"
+        return f"{self.name} = " + (f"{{ {place} }}" if self.local else f'"{self._requirement()}"')
 
     def _requirement(self) -> str:
         """Return the shortest one that asks for what the documented version has."""

@@ -18,7 +18,9 @@ from docstow.core.errors import (
     VersionYanked,
 )
 from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source, pack_definitions
+from docstow.core.spelling import RUST
 from docstow.ingest.jobs import SUCCESS, Job
+from docstow.ingest.overview import describe_package, suggested_features
 from docstow.ingest.publish import Publisher, Reading
 from docstow.ingest.queue import Busy
 from docstow.languages.rust import rustdoc
@@ -256,12 +258,12 @@ def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, 
         rustdoc.READER,
         docs.documents,
         [*docs.relations, *pack_definitions(docs.definitions, aliases)],
-        {**docs.facts, **release, **_outline(docs.documents)},
+        {**docs.facts, **release, **_outline(revision.source.name, docs.documents)},
     )
 
 
-def _outline(documents: Sequence[Document]) -> dict[str, Any]:
-    """Return address and first level of the crate, so that a summary need not read a table."""
+def _outline(name: str, documents: Sequence[Document]) -> dict[str, Any]:
+    """Return what a summary of the crate shows, so that it need not read a table."""
     roots = [document for document in documents if not document.parent]
     root = next((document for document in roots if document.kind == "module"), None)
     if root is None:
@@ -278,7 +280,10 @@ def _outline(documents: Sequence[Document]) -> dict[str, Any]:
         for document in documents
         if document.kind == "module" and document.parent == root.path
     ]
-    return {"url": root.url, "summary": first_sentence(root.text), "modules": modules}
+    own = {"url": root.url, "summary": first_sentence(root.text), "modules": modules}
+    features = suggested_features(name, root.text)
+    suggested = {"suggested_features": features} if features else {}
+    return own | suggested | describe_package(name, documents, root, None, RUST, ("rust",))
 
 
 def _source_of(job: Job) -> Source:

@@ -19,6 +19,7 @@ from docstow.languages.shared.language import of_kind
 if TYPE_CHECKING:
     from docstow.ingest.publish import Publisher
     from docstow.languages.projects.packages import ProjectPackages
+    from docstow.languages.shared.language import Language
     from docstow.languages.shared.project import Package
 
 
@@ -94,7 +95,7 @@ class PackageIngest:
             state = _state(installed) if package.editable else ""
             found = collect_documents(reader.documents(surface), package.name)
             facts = {
-                **_outline(found),
+                **_outline(package.name, language, found),
                 "language": language.name,
                 "description": package.summary,
                 "import_names": list(package.import_names),
@@ -132,13 +133,16 @@ def _aliases(documents: Sequence[Document]) -> list[Relation]:
     ]
 
 
-def _outline(documents: Sequence[Document]) -> Mapping[str, Any]:
-    """Return address and summary of a package, so that its own need not read a table."""
+def _outline(name: str, language: Language, documents: Sequence[Document]) -> Mapping[str, Any]:
+    """Return what a summary of the package shows, so that it need not read a table."""
+    from docstow.ingest.overview import describe_package
     from docstow.text.chunking import first_sentence
 
     root = next((e for e in documents if e.kind == "module" and not e.parent), documents[0])
-    page = next((each for each in documents if each.kind == "page"), root)
-    return {"url": page.url, "summary": first_sentence(root.text), "modules": []}
+    page = next((each for each in documents if each.kind == "page"), None)
+    own = {"url": (page or root).url, "summary": first_sentence(root.text), "modules": []}
+    marks = language.examples or (language.name,)
+    return own | describe_package(name, documents, root, page, language.spelling, marks)
 
 
 def _state(installed: InstalledPackage) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.model import STANDARD
 from docstow.tools import (
     COUNT,
     TEXT,
@@ -35,8 +36,10 @@ from docstow.tools.parameters import (
 )
 
 if TYPE_CHECKING:
+    from docstow.core.model import Snapshot
     from docstow.index.implementations import Implementation
     from docstow.index.loaded import Index
+    from docstow.languages.shared.language import Language
     from docstow.library import Library
 
 #: Implementations on a page.
@@ -55,8 +58,9 @@ def get_crate_summary(library: Library) -> Tool:
         toolset="rust",
         title="Crate summary",
         description=(
-            "What a crate or package is for: features, MSRV, modules. Start here with an "
-            "unfamiliar one. Not for finding an item (search_items). "
+            "What a crate or package is for, how to depend on it, what it has at its root, an "
+            "example, features, modules. Start here with an unfamiliar one. Not for finding an "
+            "item (search_items). "
             'Example: {"crate": "tokio"}.'
         ),
         parameters=(
@@ -77,6 +81,11 @@ def get_crate_summary(library: Library) -> Tool:
             features={"type": "object"},
             import_names={"type": "array", "items": TEXT},
             readme=TEXT,
+            install=TEXT,
+            links={"type": "object", "additionalProperties": TEXT},
+            example=TEXT,
+            contents={"type": "object", "additionalProperties": {"type": "array", "items": TEXT}},
+            further={"type": "object", "additionalProperties": COUNT},
             items={"type": "object", "additionalProperties": COUNT},
         ),
     )
@@ -98,14 +107,40 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     else:
         modules = facts.get("modules", [])
     counts = stowed.snapshot.counts.items()
-    names = ["description", "features", "rust_version", "published", "format_version", "target"]
-    names += ["import_names", "readme"]
+    if _is_told(facts.get("description", ""), facts.get("summary", "")):
+        facts.pop("description", None)
+    names = ["description", "rust_version", "published", "format_version", "target"]
+    names += ["import_names", "readme", "links", "example", "contents", "further", "features"]
+    install = _install_line(stowed.snapshot, language_of(arguments))
     return Answer(
         provenance(stowed)
         | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
+        | ({"install": install} if install else {})
         | {name: facts[name] for name in names if facts.get(name)}
         | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
         | paged(modules, arguments["cursor"], stowed.snapshot.id)
+    )
+
+
+def _is_told(description: str, summary: str) -> bool:
+    """Return whether a description says no more than the summary."""
+    told, said = ("".join(filter(str.isalnum, each)).casefold() for each in (description, summary))
+    return told in said
+
+
+def _install_line(snapshot: Snapshot, language: Language) -> str:
+    """Return how a project asks for the package: a manifest's line or a command; perhaps none."""
+    from docstow.index.render import Package
+
+    if language.packaged:
+        name, version = snapshot.revision.source.name, snapshot.revision.version
+        return " # or: ".join(each.format(name=name, version=version) for each in language.install)
+    if snapshot.revision.source.name in STANDARD:
+        return ""
+    package = Package.of(snapshot)
+    suggested = snapshot.facts.get("suggested_features", ())
+    return package.dependency(
+        [e for e in suggested if not package.features or e in package.features]
     )
 
 

@@ -262,6 +262,11 @@ def test_a_package_is_summed_up_and_its_versions_are_listed(call: Call) -> None:
     assert answer["summary"].startswith("Click is a simple Python module")
     assert (answer["import_names"], answer["readme"]) == (["click"], "click/README")
     assert answer["items"]["function"] >= 40
+    assert answer["install"] == "uv add click==8.5.1 # or: pip install click==8.5.1"
+    assert answer["links"]["repository"] == "https://github.com/pallets/click/"
+    assert answer["links"]["changelog"].startswith("https://click.palletsprojects.com/")
+    assert answer["example"].startswith("import click")
+    assert any(line.startswith("command — ") for line in answer["contents"]["function"])
     assert {"click", "click.testing"} <= {each["path"] for each in answer["results"]}
     assert call("get_item_doc", crate="click", item_path=answer["readme"]).startswith("# page")
     listed = call("list_versions", crate="click", requirement=">=8, <9")

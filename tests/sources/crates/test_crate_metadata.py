@@ -227,3 +227,13 @@ def test_every_tool_says_that_a_lock_file_decided(runtime: Runtime) -> None:
     lock = 'version = 4\n[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
     answer = call(runtime, "get_crate_summary", crate="stowage", lockfile=lock)
     assert (answer["asked"], answer["answered"]) == ("lockfile: 0.1.0", "0.1.0")
+
+
+def test_a_summary_tells_what_a_crate_has_and_how_to_depend_on_it(runtime: Runtime) -> None:
+    runtime.ingest_sample()
+    answer = call(runtime, "get_crate_summary", crate="stowage")
+    assert answer["install"] == 'stowage = { path = "…" }'
+    lines = [line for each in answer["contents"].values() for line in each]
+    assert any(line.startswith("Hold — ") for line in answer["contents"]["struct"])
+    assert not any("::" in line.partition(" — ")[0] for line in lines)
+    assert "description" not in answer or answer["description"] not in answer["summary"]

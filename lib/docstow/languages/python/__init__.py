@@ -16,4 +16,5 @@ PYTHON = Language(
     checking=deferred("docstow.languages.python.resolver:CHECKING"),
     comparing=deferred("docstow.languages.python.diff:COMPARING"),
     examples=("python", "py", "python3", "pycon"),
+    install=("uv add {name}=={version}", "pip install {name}=={version}"),
 )

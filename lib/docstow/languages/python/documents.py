@@ -189,18 +189,18 @@ def _readme(surface: PythonSurface) -> Document | None:
     if "markdown" not in metadata.get("Description-Content-Type", "text/x-rst").lower():
         text = markdown(text)
     name = surface.package.name
-    attributes = {"language": "python", "media_type": "text/markdown"}
-    return Document(
-        f"{name}/README", "page", name, "", text, _documentation_url(metadata), "", attributes
-    )
+    links = _links(metadata)
+    attributes = {"language": "python", "media_type": "text/markdown", "links": links}
+    url = next((links[each] for each in (*_ADDRESSES, *links) if each in links), "")
+    return Document(f"{name}/README", "page", name, "", text, url, "", attributes)
 
 
-def _documentation_url(metadata: email.message.Message) -> str:
-    """Return the URL of a package's documentation, or else of its home."""
+def _links(metadata: email.message.Message) -> dict[str, str]:
+    """Return the addresses in a package's metadata by their labels in lower case."""
     pairs = [str(each).partition(",") for each in metadata.get_all("Project-URL", [])]
-    by_label = {label.strip().lower(): url.strip() for label, _, url in pairs}
-    known = (by_label[each] for each in _ADDRESSES if each in by_label)
-    return next(known, "") or metadata.get("Home-page", "") or next(iter(by_label.values()), "")
+    links = {label.strip().lower(): url.strip() for label, _, url in pairs}
+    home = str(metadata.get("Home-page") or "").strip()
+    return ({"homepage": home} if home not in ("", "UNKNOWN") else {}) | links
 
 
 def _open_surfaces(scan: Scan) -> Callable[[Package], PythonSurface]:

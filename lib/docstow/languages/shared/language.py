@@ -141,6 +141,7 @@ class Language:
         checking: how code is checked; None where it is not, or as crates are.
         comparing: how versions of packages are compared.
         examples: what code blocks of the language, or of an alias, are marked with.
+        install: commands that add a package to a project, with ``{name}`` and ``{version}``.
         documented: whether its packages are stowed.
     """
 
@@ -152,6 +153,7 @@ class Language:
     checking: Callable[[], Checking] | None = None
     comparing: Callable[[], Comparing] | None = None
     examples: tuple[str, ...] = ()
+    install: tuple[str, ...] = ()
     documented: bool = True
 
     @property

@@ -30,4 +30,5 @@ TYPESCRIPT = Language(
     checking=deferred("docstow.languages.typescript.resolver:CHECKING"),
     comparing=deferred("docstow.languages.typescript.diff:COMPARING"),
     examples=("typescript", "ts", "tsx", "javascript", "js", "jsx"),
+    install=("npm install {name}@{version}",),
 )

@@ -276,21 +276,39 @@ def _readme(surface: NodeSurface) -> Document | None:
             return None
         text = body.decode(errors="replace")
         attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
-        url = _homepage(surface.folder.manifest)
+        links = _links(surface.folder.manifest)
+        url = next(iter(links.values()), "")
         return Document(
-            f"{surface.name}/{name}", "page", surface.name, "", text, url, "", attributes
+            f"{surface.name}/{name}",
+            "page",
+            surface.name,
+            "",
+            text,
+            url,
+            "",
+            attributes | ({"links": links} if links else {}),
         )
     return None
 
 
-def _homepage(manifest: Mapping[str, object]) -> str:
-    """Return the home page of a package, or else the address of its source."""
+def _links(manifest: Mapping[str, object]) -> dict[str, str]:
+    """Return the address of a package's home page and of its source, those that it names."""
     repository = manifest.get("repository")
     place = repository.get("url") if isinstance(repository, dict) else repository
-    for each in (manifest.get("homepage"), place):
-        if isinstance(each, str) and "://" in each:
-            return each.removeprefix("git+").removesuffix(".git")
-    return ""
+    if isinstance(place, str) and _SHORT.fullmatch(place):
+        place = f"https://github.com/{place.removeprefix('github:')}"
+    named = {"homepage": manifest.get("homepage"), "repository": place}
+    return {
+        label: _CLONED.sub("https://", url).removesuffix(".git")
+        for label, url in named.items()
+        if isinstance(url, str) and "://" in url
+    }
+
+
+#: What addresses begin with that are for cloning.
+_CLONED = re.compile(r"^(?:git\+)?(?:git|ssh|https)://(?:git@)?")
+#: ``owner/name``, which npm takes for a repository at GitHub.
+_SHORT = re.compile(r"(?:github:)?[\w.-]+/[\w.-]+")
 
 
 READING = Reading(

@@ -38,14 +38,13 @@ from docstow.languages.rust.rustdoc.links import (
 from docstow.languages.rust.rustdoc.paths import walk
 from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
+from docstow.text.markdown import pieces
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
 READER = "rustdoc/4"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
-_NO_PROSE = ("#", "<", "[!", "![", "```", "~~~", "|")
 _VERSION_END = re.compile(r"[ (<]")
-_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 #: The compiler's own traits, which users neither implement nor name.
 _INTERNAL = frozenset(
     f"core::marker::{name}" for name in ("Freeze", "StructuralPartialEq", "UnsafeUnpin")
@@ -316,12 +315,8 @@ def _special_block(draft: Draft) -> str:
 
 def _description(text: str) -> str:
     """Return the first paragraph of prose, as plain text on one line."""
-    for paragraph in text.split("\n\n"):
-        stripped = paragraph.strip().lstrip("> ")
-        if not stripped or stripped.startswith(_NO_PROSE):
-            continue
-        return " ".join(_LINK.sub(r"\1", stripped).replace("**", "").split())
-    return ""
+    prose = (each.text for each in pieces(text) if not each.level and each.info is None)
+    return next(prose, "")
 
 
 class _Implementations:

@@ -1,0 +1,143 @@
+"""What a stranger to a package reads first: what it has, an example, where it is at home."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from docstow.core.model import Document
+from docstow.core.spelling import Spelling
+from docstow.text.chunking import code_blocks, first_sentence
+
+#: Characters of the list of items, and of a line in it.
+_MOST_LISTED = 6000
+_LONGEST_LINE = 110
+#: Characters of the first example; a longer one is passed over.
+_LONGEST_EXAMPLE = 2000
+
+_LINK = re.compile(r"\[((?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]\((https?://[^\s()]+)\)")
+_FORGE = re.compile(
+    r"https?://(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|sr\.ht)"
+    r"/~?[\w.-]+/([\w.-]+?)(?:\.git)?/?"
+)
+#: Where the documentation of items is, which the answer itself is about.
+_ITEM_DOCS = re.compile(r"https?://(?:docs\.rs|doc\.rust-lang\.org)/")
+_CHANGELOG = re.compile(
+    r"change ?log|release notes|what'?s new|what changed|changes", re.IGNORECASE
+)
+_GUIDE = re.compile(r"guide|book|tutorial|documentation|docs|manual|handbook", re.IGNORECASE)
+_HOME = re.compile(r"home ?page|website|home", re.IGNORECASE)
+_REPOSITORY = re.compile(r"repository|source|source code|code|github|gitlab", re.IGNORECASE)
+
+
+def describe_package(
+    name: str,
+    documents: Sequence[Document],
+    root: Document,
+    page: Document | None,
+    spelling: Spelling,
+    example_languages: Sequence[str],
+) -> dict[str, Any]:
+    """Return the facts ``contents``, ``further``, ``example``, ``links`` that there are.
+
+    Args:
+        name: the package's.
+        documents: all of its items.
+        root: the module that the others are in.
+        page: its README, if that is a document.
+        spelling: how paths are written.
+        example_languages: how code blocks of its language are marked; the first is that of blocks
+            without a mark.
+    """
+    texts = [root.text, *([page.text] if page is not None else [])]
+    metadata: Mapping[str, str] = page.attributes.get("links", {}) if page is not None else {}
+    contents, further = _list_items(documents, root, spelling)
+    marks = example_languages
+    found = {
+        "contents": contents,
+        "further": further,
+        "example": next(filter(None, (_first_example(each, marks) for each in texts)), ""),
+        "links": _sort_links(name, [*metadata.items(), *_text_links(texts)]),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def suggested_features(name: str, text: str) -> list[str]:
+    """Return the features with which docs show a crate in a manifest; none where they show none."""
+    line = rf"(?m)^\s*{re.escape(name)}\s*=\s*\{{[^}}\n]*\bfeatures\s*=\s*\[([^\]]*)\]"
+    shown = re.search(line, text)
+    return re.findall(r"\"([^\"]+)\"", shown[1]) if shown else []
+
+
+def _list_items(
+    documents: Sequence[Document], root: Document, spelling: Spelling
+) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """Return lines on the root's members by kind, and how many of each kind are left out.
+
+    Modules are left out: they have a list of their own. Where there is no room for all, those stay
+    that others mention most.
+    """
+    members = [each for each in documents if each.parent == root.path and each.kind != "module"]
+    ranked = sorted(members, key=lambda each: -int(each.attributes.get("in_degree", 0)))
+    kept: dict[str, list[tuple[str, str]]] = {}
+    further: Counter[str] = Counter()
+    room = _MOST_LISTED
+    for each in ranked:
+        title = each.path.rpartition(spelling.separator)[2]
+        sentence = first_sentence(each.text)
+        line = f"{title} — {sentence}" if sentence else title
+        line = line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 2]} …"
+        if len(line) > room:
+            further[each.kind] += 1
+        else:
+            room -= len(line) + 4
+            kept.setdefault(each.kind, []).append((each.path, line))
+    contents = {kind: [line for _, line in sorted(lines)] for kind, lines in sorted(kept.items())}
+    return contents, dict(sorted(further.items()))
+
+
+def _first_example(text: str, languages: Sequence[str]) -> str:
+    """Return the first code block in one of the languages that is not too long; empty if none."""
+    shown = (
+        each.code
+        for each in code_blocks(text, default_language=languages[0])
+        if each.language in languages and len(each.code) <= _LONGEST_EXAMPLE
+    )
+    return next(filter(None, shown), "")
+
+
+def _text_links(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the labels and addresses of a text's links; a picture's label is its description."""
+    found = [match for text in texts for match in _LINK.finditer(text)]
+    return [(" ".join(re.sub(r"!?\[|\](\([^()]*\))?", " ", m[1]).split()), m[2]) for m in found]
+
+
+def _sort_links(name: str, links: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the address of each sort that is known: repository, homepage, guide, changelog."""
+    found: dict[str, str] = {}
+    for label, url in links:
+        if sort := _sort_of(name, label.strip("`*_ "), url):
+            found.setdefault(sort, url)
+    return dict(sorted(found.items()))
+
+
+def _sort_of(name: str, label: str, url: str) -> str:
+    if (forge := _FORGE.fullmatch(url)) is not None:
+        same = _fold(forge[1]) == _fold(name) or _fold(label) == _fold(name)
+        return "repository" if same or _REPOSITORY.fullmatch(label) else ""
+    last = urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    if _CHANGELOG.search(label) or _CHANGELOG.fullmatch(last.partition(".")[0]):
+        return "changelog"
+    if _HOME.fullmatch(label):
+        return "homepage"
+    if label.casefold() in ("repository", "source code"):
+        return "repository"
+    guide = len(label) <= 40 and _GUIDE.search(label) and not _ITEM_DOCS.match(url)
+    return "guide" if guide else ""
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[-_.]", "", name.lower()).removesuffix("rs").removesuffix("js")

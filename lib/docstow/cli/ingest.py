@@ -115,11 +115,7 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
             shown = now
             of = f" of {now.total}" if now.total else ""
             print(f"{now.done}{of} {now.current}", file=sys.stderr, flush=True)
-    if job.skipped:
-        reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
-        print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
-    if notice := limit_notice(job.skipped):
-        print(f"docstow: {notice}", file=sys.stderr)
+    _print_left_out(job)
     for error in job.errors:
         about = f"{error.ref}: " if error.ref else ""
         print(f"docstow: {about}{error.kind}: {error.message}", file=sys.stderr)
@@ -144,6 +140,17 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         f"snapshot {job.snapshot_id[:12]}, {time.monotonic() - begun:.1f} s"
     )
     return 0
+
+
+def _print_left_out(job: Job) -> None:
+    """Say what a sync left out on purpose, on the error output."""
+    if job.skipped:
+        reasons = (f"{number} {reason}" for reason, number in job.skipped.items())
+        print(f"docstow: left out: {', '.join(reasons)}", file=sys.stderr)
+    if notice := limit_notice(job.skipped):
+        print(f"docstow: {notice}", file=sys.stderr)
+    if dropped := job.counts.get("invisible", 0):
+        print(f"docstow: {dropped} invisible characters were dropped", file=sys.stderr)
 
 
 def _print_coverage(coverage: Coverage | None) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, markdown
-from docstow.formats.markdown.blocks import Line, fence, label, quote, table
+from docstow.formats.hidden import drop_hidden
+from docstow.formats.markdown.blocks import Line, fence, label, normalize_blocks, quote, table
 
 _DEEPEST = 8
 #: A short name may be replaced by a long value many times.
@@ -31,6 +32,7 @@ _IMAGE = re.compile(r"image::([^\[\]\s]{1,1000})\[([^\[\],\]]{0,500})")
 _CONDITION = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::|//(?!/)|toc::|<<<$|'''$")
 _INLINE = re.compile(
     r"(?P<code>`[^`\n]{1,1000}`)"
+    r"|\+\+\+(?P<triple>[^\n]{1,2000}?)\+\+\+|pass:[a-z,]{0,20}\[(?P<passed>[^\n\]]{1,2000})\]"
     r"|(?:link:)?(?P<url>https?://[^\s\[\]<>]{1,1000})\[(?P<label>[^\[\]]{0,500})\]"
     r"|link:(?P<path>[^\s\[\]]{1,1000})\[(?P<path_label>[^\[\]]{0,500})\]"
     r"|xref:(?P<xref>[^\s\[\]]{1,500})\[(?P<xref_label>[^\[\]]{0,500})\]"
@@ -178,7 +180,10 @@ class _Blocks:
             self._code(body, ["source", mark[len(close) :].split(",")[0].strip()])
         elif mark[0] in "-." and len(mark) > 2:
             self._code(body, style)
-        elif mark[0] not in "/+" and self._depth < _DEEPEST:
+        elif mark[0] == "+":
+            # HTML that is passed through, as Markdown has it.
+            self._out += normalize_blocks(drop_hidden("\n".join(body)).split("\n"))
+        elif mark[0] != "/" and self._depth < _DEEPEST:
             inner = _Blocks(body, self.attributes, self._depth + 1).read()
             named = style[0].lower() if style else ""
             if named in ADMONITIONS:
@@ -236,6 +241,8 @@ class _Blocks:
     def _span(self, match: re.Match[str]) -> str:
         if match["code"]:
             return "`" + match["code"].strip("`+") + "`" if match["code"].strip("`+") else match[0]
+        if passed := match["triple"] or match["passed"]:
+            return drop_hidden(passed)
         if match["url"]:
             return f"[{_label(match['label']) or match['url']}]({match['url']})"
         if match["path"]:

@@ -17,6 +17,7 @@ from docstow.core.model import NO_ATTRIBUTES, Document, File, Known, Relation
 from docstow.core.urls import canonical_url
 from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
 from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped, collection
+from docstow.text.invisible import drop_from_document
 
 log = logging.getLogger(__name__)
 
@@ -319,11 +320,13 @@ def make_document(file: File, page: formats.Page) -> Document:
         attributes |= {"canonical": page.canonical}
     if page.kept < page.words:
         attributes |= {"kept": int(1000 * page.kept / page.words) / 1000}
-    return Document(
-        path=file.path,
-        kind="page",
-        title=page.title,
-        text=page.text,
-        url=file.url,
-        attributes=attributes,
+    return drop_from_document(
+        Document(
+            path=file.path,
+            kind="page",
+            title=page.title,
+            text=page.text,
+            url=file.url,
+            attributes=attributes,
+        )
     )

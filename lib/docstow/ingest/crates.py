@@ -27,6 +27,7 @@ from docstow.languages.rust import rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, merge_siblings, read_siblings
 from docstow.sources.crates.origin import read_file
 from docstow.text.chunking import first_sentence
+from docstow.text.invisible import INVISIBLE, drop_from_document, drop_from_value
 
 if TYPE_CHECKING:
     from docstow.net.decompress import Limits
@@ -252,13 +253,14 @@ def read_crate(
 
 
 def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]) -> Reading:
+    documents = [drop_from_document(each) for each in docs.documents]
     aliases = (each.subject for each in docs.relations if each.predicate == "alias")
     return Reading(
         revision,
         rustdoc.READER,
-        docs.documents,
+        documents,
         [*docs.relations, *pack_definitions(docs.definitions, aliases)],
-        {**docs.facts, **release, **_outline(revision.source.name, docs.documents)},
+        drop_from_value({**docs.facts, **release, **_outline(revision.source.name, documents)})[0],
     )
 
 
@@ -294,7 +296,7 @@ def _source_of(job: Job) -> Source:
 
 def success_fields(job: Job, snapshot: Snapshot) -> dict[str, Any]:
     """Return the fields at its end of a job whose source a snapshot answers for."""
-    counts = {"documents": snapshot.counts.get("documents", 0)}
+    counts = {name: snapshot.counts.get(name, 0) for name in ("documents", INVISIBLE)}
     return {
         "state": SUCCESS,
         "counts": {**job.counts, **counts},

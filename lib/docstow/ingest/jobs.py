@@ -55,6 +55,7 @@ COUNTS = (
     "chunks",
     "embedded",
     "reused",
+    "invisible",
 )
 
 PREFIX = "jobs/"

@@ -85,6 +85,7 @@ class PackageIngest:
         """
         from docstow.ingest.publish import Reading
         from docstow.languages.projects.packages import collect_documents
+        from docstow.text.invisible import drop_from_document, drop_invisible
 
         package, source = installed.package, installed.source
         language, surface = of_kind(package.ecosystem), installed.project.surface(package)
@@ -93,11 +94,12 @@ class PackageIngest:
         reader = language.reading()
         with self._lock:
             state = _state(installed) if package.editable else ""
-            found = collect_documents(reader.documents(surface), package.name)
+            read = collect_documents(reader.documents(surface), package.name)
+            found = [drop_from_document(each) for each in read]
             facts = {
                 **_outline(package.name, language, found),
                 "language": language.name,
-                "description": package.summary,
+                "description": drop_invisible(package.summary)[0],
                 "import_names": list(package.import_names),
                 **({"state": state} if state else {}),
             }

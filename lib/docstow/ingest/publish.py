@@ -42,6 +42,7 @@ from docstow.ingest.jobs import SUCCESS, Job
 from docstow.sources import kind_of
 from docstow.store.objects import Conflict
 from docstow.store.snapshots import Fenced, Snapshots
+from docstow.text.invisible import INVISIBLE
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
@@ -278,8 +279,10 @@ class RenewalTask:
 
 
 def _counts(reading: Reading, tables: Tables) -> dict[str, int]:
-    """Return the rows of each table and, of items, the documents of each kind."""
+    """Return the rows of each table, characters dropped and, of items, how many of each kind."""
     counts = {name: len(next(iter(columns.values()))) for name, columns in tables.columns.items()}
+    if invisible := sum(each.attributes.get(INVISIBLE, 0) for each in reading.documents):
+        counts[INVISIBLE] = invisible
     if profile_of(reading.revision.source.kind) is ITEMS:
         kinds = Counter(document.kind for document in reading.documents)
         counts |= {f"kind:{kind}": number for kind, number in sorted(kinds.items())}

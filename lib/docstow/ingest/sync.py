@@ -35,6 +35,7 @@ from docstow.ingest.jobs import (
 from docstow.ingest.publish import Publisher, Reading
 from docstow.sources import by_limits, kind_of
 from docstow.store.objects import Conflict
+from docstow.text.invisible import INVISIBLE
 
 if TYPE_CHECKING:
     from docstow.sources import Origin
@@ -210,6 +211,7 @@ class _PageSync:
             "chunks": published.snapshot.counts.get("chunks", 0),
             "embedded": published.embedded,
             "reused": published.reused,
+            INVISIBLE: published.snapshot.counts.get(INVISIBLE, 0),
         }
         progress = Progress(len(changes.documents), len(changes.documents))
         return fields | {
@@ -320,6 +322,7 @@ def _unchanged(previous: _Previous) -> dict[str, Any]:
         "unchanged": documents,
         "documents": documents,
         "chunks": snapshot.counts.get("chunks", 0),
+        INVISIBLE: snapshot.counts.get(INVISIBLE, 0),
     }
     return {
         "counts": {**dict.fromkeys(COUNTS, 0), **counts},

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
 from docstow.sources import page_kinds
+from docstow.text.invisible import INVISIBLE
 from docstow.text.paging import CHARACTERS_PER_TOKEN
 from docstow.text.sections import find_section
 from docstow.tools import (
@@ -318,6 +319,8 @@ def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         # Rounded down, so that a page that lost a word is never said to be whole.
         share = int(1000 * float(document.attributes.get("kept", 1.0))) / 10
         facts.append(f"{share:g} % of {document.attributes['words']} words kept")
+    if dropped := document.attributes.get(INVISIBLE):
+        facts.append(f"{dropped} invisible characters dropped")
     text = document.text.strip()
     if not text.startswith("# "):
         text = f"# {document.title}\n\n{text}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from docstow.formats import hidden
 from docstow.formats.html.tree import Element, classes, elements, plain
 
 #: Elements that mark the main part, the most reliable first.
@@ -440,13 +441,20 @@ def _is_hidden(element: Element, names: list[str]) -> bool:
     # Tabs that are not open are hidden, and are text.
     if element.get("role") == "tabpanel" or "tabpanel" in names or "tab-pane" in names:
         return False
-    style = (element.get("style") or "").replace(" ", "")
-    return (
-        element.get("hidden") is not None
-        or element.get("aria-hidden") == "true"
-        or "display:none" in style
-        or ("hidden" in names and not _SHOWN_LATER.search(element.get("class") or ""))
-    )
+    if "hidden" in names and not _SHOWN_LATER.search(element.get("class") or ""):
+        return True
+    style = hidden.styles(element.attrib)
+    if hidden.is_hidden(element.attrib, style):
+        # White space between blocks is closed in this way, and the blocks have a size of theirs.
+        inner = element.iterfind(".//*[@style]") if "font-size" in style else ()
+        return not any("font-size" in (each.get("style") or "") for each in inner)
+    colour, background = hidden.colours(element.attrib, style)
+    # A class may give the background.
+    if not colour or (not background and (names or classes(_above(element)))):
+        return False
+    for around in element.iterancestors():
+        background = background or hidden.colours(around.attrib, hidden.styles(around.attrib))[1]
+    return hidden.vanishes(colour, background)
 
 
 def _is_permalink(link: Element) -> bool:

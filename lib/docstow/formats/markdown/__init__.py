@@ -14,6 +14,7 @@ from typing import Any
 
 from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, default_title
+from docstow.formats.hidden import drop_hidden
 from docstow.formats.markdown.blocks import HEADING_ID, Line, normalize_blocks
 from docstow.formats.markdown.inline import Inline, normalize_label, page_address
 from docstow.text.headings import find_headings, slugs
@@ -32,7 +33,7 @@ def read(text: str, file: File) -> Page:
     if _IMPORT.search(text.partition("```")[0]):
         text = mdx_to_markdown(text)
     attributes, body = _split_front_matter(text)
-    return build_page(normalize_blocks(body.split("\n")), file, attributes)
+    return build_page(normalize_blocks(drop_hidden(body).split("\n")), file, attributes)
 
 
 def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:

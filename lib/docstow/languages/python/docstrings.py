@@ -12,12 +12,13 @@ import inspect
 import sys
 import sysconfig
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
 from docstow.languages.python.files import PythonFiles
-from docstow.languages.python.names import DefinitionView, External, Names, NameView
+from docstow.languages.python.names import DefinitionView, External, Names, NameView, member
 from docstow.languages.shared.boundary import Boundary
 
 #: Copies and bases that are followed one from another.
@@ -42,11 +43,17 @@ class Docstrings:
 
     def _own(self, views: Sequence[NameView], trail: frozenset[str]) -> str:
         """Return the docstring that is written for a name or copied to it."""
-        found = _sources_first(views)
+        found = [way for each in _sources_first(views) for way in _ways(each)]
         if written := next((e.definition.docstring for e in found if e.definition.docstring), ""):
             return written
+        if (
+            found
+            and all(each.layer.role != "source" for each in found)
+            and (text := self._own(_behind_stub(found[0]), trail))
+        ):
+            return text
         for each in found:
-            copied = each.definition.copies
+            copied = each.definition.copies or each.definition.value
             if copied and each.path not in trail and len(trail) < _DEEPEST:
                 outside = each.names.in_scope(each, copied)
                 if text := self.find(outside, trail | {each.path}):
@@ -98,6 +105,37 @@ class Docstrings:
 def _sources_first(views: Sequence[NameView]) -> list[DefinitionView]:
     found = [each for each in views if isinstance(each, DefinitionView)]
     return sorted(found, key=lambda each: each.layer.role != "source")
+
+
+def _ways(view: DefinitionView) -> list[DefinitionView]:
+    """Return a definition and those of other branches of the same file."""
+    if not view.is_ambiguous:
+        return [view]
+    name = view.definition.name
+    if view.owner is not None:
+        ways = view.owner.definition.body.names.get(name, ()) if view.owner.definition.body else ()
+    else:
+        facts = view.names.files.facts(view.module, view.layer)
+        ways = facts.names.get(name, ()) if facts is not None else ()
+    others = (replace(view, definition=each) for each in ways if each.kind != "import")
+    return [view, *(each for each in others if each != view)]
+
+
+def _behind_stub(view: DefinitionView) -> list[NameView]:
+    """Return what a stub's definition stands for: what the source beside it imports by that name.
+
+    That is ``Logger`` of ``from ._logger import Logger as _Logger``.
+    """
+    if view.owner is not None:
+        owners = _behind_stub(view.owner)
+        return [e for owner in owners for e in member(owner, view.definition.name)]
+    module = view.names.files.module(view.module)
+    for layer, facts in view.names.files.readable(module) if module is not None else ():
+        for way in (each for ways in facts.names.values() for each in ways):
+            is_it = way.kind == "import" and way.imported == view.definition.name
+            if layer.role == "source" and is_it:
+                return view.names.resolve(f"{way.target}.{way.imported}")
+    return []
 
 
 def _is_standard(view: NameView) -> bool:

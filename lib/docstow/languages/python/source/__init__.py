@@ -272,6 +272,8 @@ class _BodyReader:
         source, name = self.source, node.name
         inner = _BodyReader(source, self.package, self.dynamics, name, self.strings)
         inner.read(node.body)
+        own = (each for each in inner.strings.items() if each[0] not in self.strings)
+        self.strings |= {f"{name}.{key}": value for key, value in own}
         given, line = DocText(docstring(node)), _first_line(node)
         for other in (inner.doc, decorated_text(node.decorator_list, self.strings)):
             given = given if given.text or given.copies else other

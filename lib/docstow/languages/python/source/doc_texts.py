@@ -40,7 +40,7 @@ def decorated_text(decorators: Sequence[ast.expr], strings: Mapping[str, str]) -
 
     Args:
         decorators: the outermost first.
-        strings: texts of the names that are bound to one.
+        strings: texts of the dotted names that are bound to one.
     """
     for each in decorators:
         if isinstance(each, ast.Call) and _GIVES_TEXT.search(decorator_name(each)):
@@ -100,8 +100,8 @@ def _text(node: ast.expr | None, strings: Mapping[str, str]) -> str | None:
     match node:
         case ast.Constant(value=str(text)):
             return text
-        case ast.Name(id=name):
-            return strings.get(name)
+        case ast.Name() | ast.Attribute():
+            return strings.get(dotted(node))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [known_text(left, strings), known_text(right, strings)]
             return None if None in parts else "".join(each or "" for each in parts)

@@ -125,3 +125,49 @@ def test_search_takes_a_disambiguator(runtime: Runtime) -> None:
 def test_aliases_keep_their_kind(runtime: Runtime) -> None:
     index = runtime.library.index(runtime.library.crate("reexports", "").snapshot)
     assert index.aliases["reexports::prelude::Hidden"] == [("reexports::Hidden", "struct")]
+
+
+def test_a_module_lists_what_it_re_exports_and_where_that_is(page: Ask) -> None:
+    shown = page("reexports::prelude")
+    assert "- **Hidden**: `pub use reexports::Hidden;` — struct: Words of the re-export." in shown
+    assert "- **Twice**: `pub use reexports::public::nested::Twice;` — struct: In a module" in shown
+    assert "- **Port**: `pub use globs::Side::Port;` — variant: Port." in page("globs::sides")
+
+
+def test_re_exports_of_other_crates_say_whose_they_are(page: Ask) -> None:
+    shown = page("reexports")
+    gadget = "https://docs.rs/fixture-inner/2.1.0/inner/struct.Gadget.html"
+    assert "`pub use inner::Gadget;` — " in shown
+    assert f"struct of fixture-inner 2.1.0 <{gadget}>" in shown
+
+
+def test_a_glob_of_another_crate_is_listed_with_its_crate(runtime: Runtime, page: Ask) -> None:
+    assert "\n- `pub use inner::*;` — module of fixture-inner 2.1.0 <https://docs.rs/" in (
+        page("globs")
+    )
+    asked = {"crate": "globs", "query": "inner"}
+    answer = runtime.toolbox.call("search_items", asked).structured
+    assert answer is not None
+    assert "globs::inner::*" in [each["item_path"] for each in answer["results"]]
+
+
+def test_the_tree_and_the_summary_count_re_exports(runtime: Runtime) -> None:
+    tree = runtime.toolbox.call("get_module_tree", {"crate": "reexports"}).structured
+    assert tree is not None
+    counts = {each["path"]: each["items"] for each in tree["results"]}
+    assert counts["reexports::prelude"] == {"re-export": 2}
+    summary = runtime.toolbox.call("get_crate_summary", {"crate": "reexports"}).structured
+    assert summary is not None
+    sizes = {each["path"]: each["items"] for each in summary["results"]}
+    assert sizes["reexports::prelude"] == 2
+
+
+def test_a_search_in_a_module_finds_what_it_re_exports(runtime: Runtime) -> None:
+    asked = {"crate": "reexports", "query": "hidden", "module": "reexports::prelude"}
+    answer = runtime.toolbox.call("search_items", asked).structured
+    assert answer is not None
+    assert {each["item_path"] for each in answer["results"]} == {
+        "reexports::prelude",
+        "reexports::Hidden",
+        "reexports::public::nested::Twice",
+    }

@@ -149,6 +149,8 @@ def module_tree(index: Index, module: str, depth: int) -> list[dict[str, Any]]:
         path = str(index.columns["path"][row])
         children = index.rows_by_parent.get(path, [])
         kinds = Counter(str(index.columns["kind"][child]) for child in children)
+        if aliases := index.aliases_by_parent.get(path):
+            kinds["re-export"] += len(aliases)
         nodes.append(
             {
                 "path": path,
@@ -285,5 +287,6 @@ def _entry(index: Index, row: int) -> dict[str, Any]:
     return {
         "path": path,
         "summary": str(index.columns["summary"][row]),
-        "items": len(index.rows_by_parent.get(path, ())),
+        "items": len(index.rows_by_parent.get(path, ()))
+        + len(index.aliases_by_parent.get(path, ())),
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docstow.core.model import (
     DEREFS_TO,
@@ -177,7 +177,7 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
     return page(
         document,
         provenance(document),
-        [_member(index, child) for child in members],
+        [*_re_exported(index, row), *(_member(index, child) for child in members)],
         _traits(index, document.path),
         links,
         [_member(index, other) for other in further],
@@ -198,7 +198,43 @@ def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
 
 def _member(index: Index, row: int) -> Member:
     names = ("path", "kind", "signature", "summary")
-    return Member(*(str(index.columns[name][row]) for name in names))
+    path, kind, signature, summary = (str(index.columns[name][row]) for name in names)
+    if kind == "re-export":
+        summary = ". ".join(filter(None, [summary, _leads_to(index.attributes(row))]))
+    return Member(path, kind, signature, summary)
+
+
+def _kind(index: Index, row: int) -> str:
+    """Return the kind of an item in words; of another crate's also whose it is."""
+    kind = str(index.columns["kind"][row]).replace("_", " ")
+    return (_leads_to(index.attributes(row)) or kind) if kind == "re-export" else kind
+
+
+def _leads_to(target: Mapping[str, Any]) -> str:
+    """Return kind, crate, version and page of what another crate's re-exported item is."""
+    crate = f"{target.get('target_crate', '')} {target.get('target_version', '')}".strip()
+    kind = str(target.get("target_kind", "")).replace("_", " ")
+    what = " of ".join(filter(None, [kind, crate]))
+    url = target.get("target_url", "")
+    return f"{what} <{url}>" if url else what
+
+
+def _re_exported(index: Index, row: int) -> list[Member]:
+    """Return what a module re-exports of its own crate, and where that is documented."""
+    columns = index.columns
+    if columns["kind"][row] != "module" or index.language.packaged:
+        return []
+    found = []
+    for alias in index.aliases_by_parent.get(str(columns["path"][row]), ()):
+        name = alias.rpartition("::")[2]
+        for target in dict.fromkeys(path for path, _ in index.aliases[alias]):
+            rows = [each for each in index.find(alias) if columns["path"][each] == target]
+            kinds = " and ".join(_kind(index, each) for each in rows)
+            summary = next((str(columns["summary"][each]) for each in rows), "")
+            renamed = "" if target.endswith(f"::{name}") else f" as {name}"
+            told = ": ".join(filter(None, [kinds, summary]))
+            found.append(Member(alias, "re-export", f"pub use {target}{renamed};", told))
+    return found
 
 
 def _traits(index: Index, path: str) -> Traits:
@@ -373,5 +409,7 @@ def _line(member: Member, name: str = "") -> str:
     first = next((line for line in lines if not line.startswith("@")), lines[0])
     more = " …" if len(lines) > 1 else ""
     summary = f" — {member.summary}" if member.summary else ""
+    if member.path.endswith("::*"):
+        return f"- `{first}{more}`{summary}"
     name = name or re.split(r"::|\.", member.path)[-1]
     return f"- **{name}**: `{first}{more}`{summary}"

@@ -67,7 +67,7 @@ class ItemFilters:
 
     Attributes:
         kinds: kinds of documents.
-        module: paths must lie in it.
+        module: paths must lie in it, or be re-exported by it.
         feature: a feature that the item requires.
         has_examples: whether the item's docs have a code block.
         deprecated: whether the item is deprecated.
@@ -87,8 +87,10 @@ class ItemFilters:
             passing &= np.isin(columns["kind"].astype(str), list(self.kinds))
         if self.module:
             prefix = self.module.removesuffix(index.language.separator)
-            inside = [index.language.contains(prefix, path) for path in columns["path"]]
-            passing &= np.array(inside, np.bool_)
+            inside = np.array([index.language.contains(prefix, each) for each in columns["path"]])
+            for alias in index.aliases_by_parent.get(prefix, ()):
+                inside[list(index.find(alias))] = True
+            passing &= inside
         if self.has_examples is not None:
             passing &= (columns["examples"] > 0) == self.has_examples
         if self.deprecated is not None:

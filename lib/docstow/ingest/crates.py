@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -254,18 +254,21 @@ def read_crate(
 
 def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]) -> Reading:
     documents = [drop_from_document(each) for each in docs.documents]
-    aliases = (each.subject for each in docs.relations if each.predicate == "alias")
+    aliases = {each.subject for each in docs.relations if each.predicate == "alias"}
     return Reading(
         revision,
         rustdoc.READER,
         documents,
         [*docs.relations, *pack_definitions(docs.definitions, aliases)],
-        drop_from_value({**docs.facts, **release, **_outline(revision.source.name, documents)})[0],
+        drop_from_value(
+            {**docs.facts, **release, **_outline(revision.source.name, documents, aliases)}
+        )[0],
     )
 
 
-def _outline(name: str, documents: Sequence[Document]) -> dict[str, Any]:
+def _outline(name: str, documents: Sequence[Document], aliases: Collection[str]) -> dict[str, Any]:
     """Return what a summary of the crate shows, so that it need not read a table."""
+    re_exports = Counter(alias.rpartition("::")[0] for alias in aliases)
     roots = [document for document in documents if not document.parent]
     root = next((document for document in roots if document.kind == "module"), None)
     if root is None:
@@ -277,7 +280,7 @@ def _outline(name: str, documents: Sequence[Document]) -> dict[str, Any]:
         {
             "path": document.path,
             "summary": first_sentence(document.text),
-            "items": sizes[document.path] - 1,
+            "items": sizes[document.path] - 1 + re_exports[document.path],
         }
         for document in documents
         if document.kind == "module" and document.parent == root.path

@@ -275,7 +275,9 @@ class CrateNames:
         return [
             str(path)
             for path, kind in zip(self.index.columns["path"], kinds, strict=True)
-            if kind not in members and str(path).startswith(f"{self.root}::")
+            if kind not in members
+            and str(path).startswith(f"{self.root}::")
+            and not str(path).endswith("::*")
         ]
 
     @cached_property

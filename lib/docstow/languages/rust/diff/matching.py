@@ -142,7 +142,8 @@ def _by_key(documents: Iterable[Document]) -> dict[Key, Document]:
 
     Left out is what says nothing by itself: members that a trait implementation gives, which
     ``implements`` relations stand for, names that begin with ``__``, and numbered fields of
-    variants, which are documents only if they have docs.
+    variants, which are documents only if they have docs; and globs of other crates, whose names
+    are not known.
     """
     variants = {each.path for each in documents if each.kind == "variant"}
     kept = (
@@ -150,6 +151,7 @@ def _by_key(documents: Iterable[Document]) -> dict[Key, Document]:
         for each in documents
         if "trait" not in each.attributes
         and not each.title.startswith("__")
+        and not each.title.endswith("*")
         and not (each.parent in variants and each.title.isdigit())
     )
     return {(each.path, each.kind): each for each in sorted(kept, key=lambda d: (d.path, d.kind))}

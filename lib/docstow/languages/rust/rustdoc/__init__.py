@@ -275,7 +275,12 @@ class _Reading:
 
 
 def _reexports(draft: Draft) -> Iterator[Relation]:
-    """Yield what a re-export points to; a name can have a target in each namespace."""
+    """Yield what a re-export points to; a name can have a target in each namespace.
+
+    Globs have relations of their modules.
+    """
+    if draft.title.endswith("*"):
+        return
     for each in (draft.attributes, *draft.attributes.get("further_targets", ())):
         if "target_crate" in each:
             version = each.get("target_version", "")

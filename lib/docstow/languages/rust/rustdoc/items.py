@@ -28,7 +28,7 @@ from docstow.languages.rust.rustdoc.links import (
     page_url,
     reexport_url,
 )
-from docstow.languages.rust.rustdoc.paths import Place, PublicView
+from docstow.languages.rust.rustdoc.paths import ForeignGlob, Place, PublicView
 from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
@@ -162,6 +162,8 @@ class Items:
             self._variant(target, places)
         for places in view.foreign.values():
             self._foreign(places)
+        for glob in view.globs:
+            self._foreign_glob(glob)
 
     def relations(self, view: PublicView) -> list[Relation]:
         """Return aliases, and globs of other crates."""
@@ -236,18 +238,14 @@ class Items:
         place = places[0]
         item = self.file.index[place.target]
         name = place.path.rpartition("::")[2]
-        target, kind, crate = self._target(item)
+        target, kind, _ = self._target(item)
         parent = place.path.rpartition("::")[0]
         if place.has_page and kind and kind != "variant":
             url = page_url(self.root, place.path, kind)
         else:
             url = reexport_url(self.root, parent, name)
         attributes = self.drafts.attributes(item, self.drafts.conditions(place.through))
-        described = {"target": target, "target_kind": kind}
-        if crate is not None:
-            described |= {"target_crate": crate.package or crate.lib}
-            described |= {"target_version": crate.version, "target_url": self._url(item)}
-        described = {key: value for key, value in described.items() if value}
+        described = self._described(item)
         renamed = "" if target.rpartition("::")[2] == name else f" as {name}"
         word = "extern crate" if self.file.kind(item) == "extern_crate" else "use"
         signature = f"pub {word} {target}{renamed};"
@@ -265,6 +263,32 @@ class Items:
         if draft is not fresh:
             draft.attributes.setdefault("further_targets", []).append(described)
         self._alias(draft, places[1:])
+
+    def _foreign_glob(self, glob: ForeignGlob) -> None:
+        """Add all that another crate's module brings in: the file does not have its names."""
+        item = self.file.index[glob.use]
+        described = self._described(item)
+        target = f"{described['target']}::*"
+        draft = Draft(
+            path=f"{glob.path}::{target}",
+            kind="re-export",
+            title="*",
+            parent=glob.path,
+            url=page_url(self.root, glob.path, "module"),
+            parts=[Part("", f"pub use {target};", (glob.use,))],
+            attributes=self.drafts.attributes(item, []) | described | {"target": target},
+            mentioned=set(),
+        )
+        self.drafts.add(draft, glob.use)
+
+    def _described(self, item: Item) -> dict[str, Any]:
+        """Return path, kind, crate and page of what another crate's item is, where known."""
+        target, kind, crate = self._target(item)
+        described = {"target": target, "target_kind": kind}
+        if crate is not None:
+            described |= {"target_crate": crate.package or crate.lib}
+            described |= {"target_version": crate.version, "target_url": self._url(item)}
+        return {key: value for key, value in described.items() if value}
 
     def _sources(self, place: Place) -> list[Id]:
         return list(dict.fromkeys(each for each in (place.use, place.target) if each is not None))
@@ -302,7 +326,7 @@ class Items:
         target, kind, crate = self._target(item)
         if crate is None or not crate.url or not kind:
             return ""
-        if self.file.kind(item) == "use" and not target.startswith(f"{crate.lib}::"):
+        if self.file.kind(item) == "use" and target.split("::")[0] != crate.lib:
             return ""
         return page_url(crate.url, target, kind)
 

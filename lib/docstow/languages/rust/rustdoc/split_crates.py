@@ -194,6 +194,8 @@ class _Merge:
     def _place_all(self) -> None:
         for document in self.docs.documents:
             target = str(document.attributes.get("target", ""))
+            if self._is_expanded(document):
+                continue
             if document.kind != "re-export" or not self._place(
                 target, _Place(document.path, document)
             ):
@@ -205,6 +207,11 @@ class _Merge:
             part = self.parts[theirs.split("::")[0]]
             for child in part.primitive_members(theirs):
                 self._place(child, _Place(f"{ours}::{child.rpartition('::')[2]}", None))
+
+    def _is_expanded(self, document: Document) -> bool:
+        """Tell whether a document is a glob of a sibling, in whose place its items stand."""
+        target = str(document.attributes.get("target", ""))
+        return target.endswith("::*") and target.split("::")[0] in self.parts
 
     def _place(self, target: str, place: _Place) -> bool:
         """Add a place for what ``target`` means; False if no sibling documents it."""
@@ -231,6 +238,13 @@ class _Merge:
         if part is None or path is None or at.count("::") > MOST_SIBLINGS:
             return
         for child in dict.fromkeys(part.children[path]):
+            if child.endswith("::*"):
+                self.kept += [
+                    replace(document, path=at + child[len(path) :], parent=at)
+                    for document in part.by_path[child]
+                    if not self._is_expanded(document)
+                ]
+                continue
             place = _Place(f"{at}::{child.rpartition('::')[2]}", None)
             if place.path not in self.own and not self._place(child, place):
                 # A pointer to a crate that is no sibling: it stays one.
@@ -292,8 +306,15 @@ class _Merge:
             for document in self.parts[lib].by_path[path]
             if place.path != here[lib, path].path and (place.path, document.kind) not in keys
         }
+        kinds: defaultdict[str, list[str]] = defaultdict(list)
+        for path, kind in keys:
+            kinds[path].append(kind)
         for relation in self.docs.relations:
-            if relation.predicate != "re-exports" or mapped(relation.object) == relation.object:
+            here_now = kinds[relation.object]
+            if relation.predicate == "alias" and relation.detail not in here_now and here_now:
+                # A pointer whose place the sibling's item has taken.
+                relations.update(replace(relation, detail=kind) for kind in here_now)
+            elif relation.predicate != "re-exports" or mapped(relation.object) == relation.object:
                 relations.add(moved_relation(relation))
         for part in self.parts.values():
             for relation in part.docs.relations:

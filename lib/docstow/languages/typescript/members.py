@@ -237,11 +237,10 @@ class MemberResolver:
 
     def _of_selection(self, form: str, of: Type, keys: Type, namespace: Namespace) -> Members:
         """Return the members of ``Pick`` or ``Omit``, where the keys are written."""
-        parts = keys.parts if isinstance(keys, Union) else (keys,)
-        named = {each.value for each in parts if isinstance(each, LiteralType)}
-        whole = self._of_type(of, namespace)
-        if len(named) < len(parts):
+        named = self._literals(keys, namespace)
+        if named is None:
             return _unknown()
+        whole = self._of_type(of, namespace)
         kept = {
             name: instance
             for name, found in whole.fields.items()
@@ -250,16 +249,39 @@ class MemberResolver:
         }
         return Members(kept, certain=whole.certain)
 
+    def _literals(self, keys: Type, namespace: Namespace, depth: int = 0) -> set[str] | None:
+        """Return the strings of a union that is written, or named; None for any other type."""
+        if isinstance(keys, LiteralType):
+            return {keys.value}
+        if isinstance(keys, Union):
+            parts = [self._literals(each, namespace, depth) for each in keys.parts]
+            return None if None in parts else {name for part in parts for name in part or ()}
+        if not _is_named(keys) or keys.arguments or depth > _MAX_BASES:
+            return None
+        entity = self._referenced(keys, namespace)
+        declared = entity.declared if entity is not None else ()
+        if len(declared) != 1 or declared[0][1].kind != "type":
+            return None
+        where, alias = declared[0]
+        return self._literals(self.names.read(where, alias).type, where, depth + 1)
+
     def overridden(self, owner: Entity, name: str, depth: int = 0) -> Iterator[Member]:
         """Yield the members of what a class or interface extends or implements, the nearest first.
 
         Args:
-            owner: the class or interface.
+            owner: the class or interface, or what has the type of one.
             name: of a member.
             depth: how many types are between.
         """
-        for namespace, declaration in owner.declared if depth < _MAX_BASES else ():
+        if depth > _MAX_BASES:
+            return
+        for module in owner.namespaces:
+            for assigned in self.names.assigned_exports(module):
+                yield from self.overridden(assigned, name, depth + 1)
+        for namespace, declaration in owner.declared:
             type_ = self.names.read(namespace, declaration).type
+            if _is_named(type_) and (meant := self._referenced(type_, namespace)) is not None:
+                yield from self.overridden(meant, name, depth + 1)
             for base in (*type_.bases, *type_.implements) if isinstance(type_, ObjectType) else ():
                 for _, member in self._of_type(base, namespace).fields.get(name, ()):
                     yield member

@@ -64,10 +64,10 @@ def describe(
         members: resolves members.
         owner: what it is a member of, from whose bases it inherits documentation.
     """
-    if entity.members:
-        return _describe_member(path, entity, members, owner)
     if entity.declared:
         return _describe_declared(path, entity, members)
+    if entity.members:
+        return _describe_member(path, entity, members, owner)
     if entity.namespaces:
         return _describe_module(path, entity, members)
     return Symbol(path, "re-export", "", 0, 0, "", "")
@@ -88,12 +88,12 @@ def describe_builtin(path: str, owner: Entity, members: MemberResolver) -> Symbo
 
 def find_place(entity: Entity) -> tuple[Namespace, int] | None:
     """Return where an entity is defined first: its file and the line, 0 for a whole module."""
-    if entity.members:
-        namespace, member = entity.members[0]
-        return namespace, member.text.span.line
     if entity.declared:
         namespace, declaration = _ranked(entity)[0]
         return namespace, declaration.span.line
+    if entity.members:
+        namespace, member = entity.members[0]
+        return namespace, member.text.span.line
     return (entity.namespaces[0], 0) if entity.namespaces else None
 
 
@@ -139,6 +139,8 @@ def _describe_declared(path: str, entity: Entity, members: MemberResolver) -> Sy
     signed = [(parse_comment(e.doc), members.names.read(n, e).signature) for n, e in written]
     docs = [doc for doc, _ in signed]
     own = [doc for doc, each in zip(docs, written, strict=True) if each[1].kind == main.kind]
+    # A property may have the name of a type, and be that as a value.
+    signed += [(parse_comment(m.text.doc), m.text.signature) for _, m in entity.members]
     return Symbol(
         path,
         kind,

@@ -82,6 +82,24 @@ def test_a_package_without_exports_shows_every_file() -> None:
             ".",
             ["ts/i.d.ts", "i.d.ts", "ts/index", "index"],
         ),
+        (
+            {
+                "types": "i.d.ts",
+                "typesVersions": {">=4.1.0": {"*": ["*"]}, "*": {"*": ["unsupported.d.ts"]}},
+            },
+            ".",
+            ["i.d.ts", "i.d.ts", "index", "index"],
+        ),
+        (
+            {"types": "i.d.ts", "typesVersions": {">=6.0.0-0": {"*": ["new/*"]}}},
+            ".",
+            ["new/i.d.ts", "i.d.ts", "new/index", "index"],
+        ),
+        (
+            {"types": "i.d.ts", "typesVersions": {"3.1 - 4.9.5": {"*": ["old/*"]}}},
+            ".",
+            ["i.d.ts", "index"],
+        ),
         ({"typesVersions": {"*": {"sub": ["./d/sub.d.ts"]}}}, "./sub", ["d/sub.d.ts", "sub"]),
     ],
 )

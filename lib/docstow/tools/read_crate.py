@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ from docstow.tools.parameters import (
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
+    from docstow.index.families import Family
     from docstow.index.implementations import Implementation
     from docstow.index.loaded import Index
     from docstow.languages.shared.language import Language
@@ -268,6 +270,9 @@ def find_implementations(library: Library) -> Tool:
         negative=mark,
         covered=COUNT,
         covers=names,
+        grouped=COUNT,
+        sizes=TEXT,
+        last_header=TEXT,
     )
     return Tool(
         name="find_implementations",
@@ -292,6 +297,7 @@ def find_implementations(library: Library) -> Tool:
 
 
 def _find_implementations(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    from docstow.index.families import group_families
     from docstow.index.implementations import SORTS, find_by_trait, find_by_type
 
     trait, named = arguments["trait"].strip(), arguments["type"].strip()
@@ -313,9 +319,25 @@ def _find_implementations(library: Library, arguments: Mapping[str, Any]) -> Ans
         note = f"only what {found.name} implements; see also the crates {', '.join(elsewhere)}"
         answer["notice"] = "; ".join([*caveats(found), note])
     scope = f"{found.snapshot.id}/{trait}/{named}"
-    page = paged(rows, arguments["cursor"], scope, _PER_PAGE)
-    page["results"] = [_describe_implementation(each) for each in page["results"]]
+    families = group_families(
+        rows, lambda each: each.header, lambda each: (each.trait, each.sort, each.negative)
+    )
+    page = paged(families, arguments["cursor"], scope, _PER_PAGE)
+    page["results"] = [_describe_family(each) for each in page["results"]]
     return Answer(answer | page)
+
+
+def _describe_family(family: Family[Implementation]) -> dict[str, Any]:
+    """Describe the smallest of a family, with the number of all, their sizes and the largest."""
+    first, last = family.rows[0], family.rows[-1]
+    if last is first:
+        return _describe_implementation(first)
+    covers = sorted({each for row in family.rows for each in row.covers})
+    shown = _describe_implementation(replace(first, covers=tuple(covers)))
+    if last.type != first.type:
+        shown["type"] = f"{first.type} … {last.type}"
+    largest = shortened(last.header, _LONGEST_HEADER)
+    return shown | {"grouped": len(family.rows), "sizes": family.sizes, "last_header": largest}
 
 
 def _describe_implementation(each: Implementation) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from docstow.tools.parameters import (
 )
 
 if TYPE_CHECKING:
+    from docstow.index.families import Family
     from docstow.index.loaded import Index
     from docstow.languages.rust.diff import Bump, Change, Difference, Side
     from docstow.languages.shared.language import Language
@@ -280,6 +281,8 @@ def diff_versions(library: Library) -> Tool:
         before=TEXT,
         after=TEXT,
         new_path=TEXT,
+        grouped=COUNT,
+        sizes=TEXT,
     )
     members = {"type": "object"}
     return Tool(
@@ -324,7 +327,7 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         changes = [each for each in changes if _concerns(each, chosen, language)]
     counts = Counter(each.verdict for each in changes)
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
-    page = paged(changes, arguments["cursor"], scope, _PER_PAGE)
+    page = paged(_group_changes(changes), arguments["cursor"], scope, _PER_PAGE)
     origin = provenance(old)
     notices = [*found.notices, *caveats(old), *caveats(new)]
     return Answer(
@@ -334,7 +337,7 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         | {"verdict": _describe_bump(found.bump, old.version, new.version)}
         | {"counts": {name: counts[name] for name in CLASSES}, "total": len(changes)}
         | page
-        | {"results": [_describe_change(each) for each in page["results"]]}
+        | {"results": [_describe_family(each) for each in page["results"]]}
         | ({"notice": "; ".join(notices)} if notices else {})
     )
 
@@ -392,6 +395,25 @@ def _concerns(change: Change, chosen: set[str], language: Language) -> bool:
         return True
     owners = any(language.spelling.contains(path, each) for path in paths for each in chosen)
     return owners and change.verdict != "docs-only"
+
+
+def _group_changes(changes: Sequence[Change]) -> list[Family[Change]]:
+    """Group changes of implementations that macros write for each length or size."""
+    from docstow.index.families import group_families, shape_of
+
+    return group_families(
+        changes,
+        lambda each: (each.before or each.after) if each.rule.startswith("impl-") else "",
+        lambda each: (each.rule, each.kind, shape_of(each.before)[0], shape_of(each.after)[0]),
+    )
+
+
+def _describe_family(family: Family[Change]) -> dict[str, Any]:
+    """Describe the first of a family, with the number of all and their sizes."""
+    shown: dict[str, Any] = _describe_change(family.rows[0])
+    if len(family.rows) > 1:
+        shown |= {"grouped": len(family.rows), "sizes": family.sizes}
+    return shown
 
 
 def _describe_change(change: Change) -> dict[str, str]:

@@ -30,6 +30,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("find_implementations", {"crate": "stowage", "type": "Hold"}),
     ("diff_versions", {"crate": "stowage", "from_version": "0.1.0"}),
     ("get_dependencies", {"crate": "stowage", "lockfile": LOCKFILE}),
+    ("ask", {"question": "how are crates put into the hold and lashed", "lockfile": LOCKFILE}),
     ("search_docs", {"query": "lash the crates", "top_k": "2"}),
     ("get_doc", {"doc": "lashing.md"}),
     ("list_versions", {"crate": "stowage"}),

@@ -290,6 +290,15 @@ def _find_similar(index: Index, row: int) -> list[int]:
     return [int(other) for other in order if best[other] >= _LEAST_COSINE and other != row]
 
 
+def item_docs(index: Index, row: int) -> str:
+    """Return what an item's page says of the item itself: facts, docs and members."""
+    document = index.document(row)
+    members = [_member(index, child) for child in index.members(row)]
+    package = Package.of(index.snapshot)
+    text = page(document, "", members, _traits(index, document.path), package=package)
+    return text.partition("\n")[2].strip()
+
+
 def page(
     document: Document,
     provenance: str,

@@ -138,6 +138,13 @@ class Library:
                 return ResolvedVersion(requirement or "latest", snapshot, notice, substituted=True)
         raise error
 
+    def stowed(self, name: str, version: str) -> ResolvedVersion | None:
+        """Return a version of a crate if it is stored; no upstream is asked, nothing ingested."""
+        for kind, spelling in ((LOCAL, library_name(name)), (CRATE, name)):
+            if (snapshot := self._resolver.stored(kind, spelling, version)) is not None:
+                return ResolvedVersion(version, snapshot)
+        return None
+
     def package(self, language: Language, name: str, version: str = "") -> ResolvedVersion:
         """Return the snapshot that answers for a package of another language than Rust.
 
@@ -175,6 +182,16 @@ class Library:
         stowed = in_parallel(lambda pair: self.crate(*pair), list(wanted.items()))
         score = self._shortlist(query).score
         return [(each, score(each.snapshot)) for each in stowed]
+
+    def suits(self, query: str, stowed: Sequence[ResolvedVersion]) -> list[float]:
+        """Return how well each crate suits a query, as by :meth:`across`; 0 for other packages."""
+        if not any(each.snapshot.revision.source.kind in (CRATE, LOCAL) for each in stowed):
+            return [0.0] * len(stowed)
+        score = self._shortlist(query).score
+        return [
+            score(each.snapshot) if each.snapshot.revision.source.kind in (CRATE, LOCAL) else 0.0
+            for each in stowed
+        ]
 
     def _shortlist(self, query: str) -> Shortlist:
         from docstow.index.search import Shortlist

@@ -115,6 +115,16 @@ class Packages:
                 found.append((-common, name, versions[best]))
         return [snapshot for _, _, snapshot in sorted(found, key=lambda each: each[:2])[:most]]
 
+    def stowed(self, installed: InstalledPackage) -> Snapshot | None:
+        """Return what is stored of a package as it is installed; None where it is to be read."""
+        language = of_kind(installed.source.kind)
+        if language is None:
+            return None
+        found = self._stored_versions(language, installed.source.name)
+        snapshot = found.get(installed.source.version)
+        current = snapshot is not None and self._packages.is_current(installed, snapshot)
+        return snapshot if current else None
+
     def ingest(self, installed: InstalledPackage) -> Snapshot:
         """Publish an installed package as it is now.
 

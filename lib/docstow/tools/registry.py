@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from docstow.tools import (
     Metrics,
     Toolbox,
+    ask,
     collections,
     docs,
     export,
@@ -58,6 +59,7 @@ def make_toolbox(
         read_crate.find_implementations(library),
         releases.diff_versions(library),
         *docs.tools(services.prose),
+        ask.tool(library, services.prose, projects),
         scan_packages.tool(projects),
         read_package.tool(projects),
         verify_code.tool(library, snapshots, projects),

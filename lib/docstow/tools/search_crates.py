@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +18,10 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.index.render import HEADINGS
+from docstow.index.render import HEADINGS, item_docs
 from docstow.library import ALL
+from docstow.text.chunking import sentences
+from docstow.text.paging import CHARACTERS_PER_TOKEN, part
 from docstow.tools import (
     TEXT,
     Answer,
@@ -44,6 +48,7 @@ from docstow.tools.parameters import (
 
 if TYPE_CHECKING:
     from docstow.core.model import Hit
+    from docstow.embedding import Embedder
     from docstow.index.loaded import Index
     from docstow.index.search import ItemFilters
     from docstow.index.search_pages import ExampleHit
@@ -52,6 +57,12 @@ if TYPE_CHECKING:
 
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400
+#: The same of a header and a summary, of results behind one that has its docs.
+_LONGEST_LINE = 160
+#: Fewer characters of docs than these are not worth showing.
+_LEAST_TEXT = 200
+#: Examples that are looked through for one of an item.
+_MOST_EXAMPLES = 20
 #: JSON Schema of ``answered``: a version, or the crates of a search over several.
 _ANSWERED = {
     "type": ["string", "array"],
@@ -78,6 +89,8 @@ def search_items(library: Library) -> Tool:
         explanation={"type": "object"},
         crate=TEXT,
         version=TEXT,
+        text=TEXT,
+        example=TEXT,
     )
     return Tool(
         name="search_items",
@@ -85,7 +98,8 @@ def search_items(library: Library) -> Tool:
         title="Search crates",
         description=(
             "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
-            "signature; without crate, in all stowed ones. Not for reading docs (get_item_doc). "
+            "signature; without crate, in all stowed ones. The best comes with its docs and an "
+            "example (max_tokens 0: without). Not for other docs (get_item_doc). "
             'Example: {"crate": "tokio", "query": "run blocking code"}.'
         ),
         parameters=(
@@ -108,6 +122,7 @@ def search_items(library: Library) -> Tool:
             Parameter("feature", "string", default=""),
             Parameter("has_examples", "boolean"),
             Parameter("deprecated", "boolean"),
+            Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
             CURSOR,
             Parameter("explain", "boolean", default=False),
         ),
@@ -147,12 +162,11 @@ def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
         hits, unknown_names = list(found.hits), found.unknown_names
     else:
         hits = search_items(index, embedder, query, limit=limit, filters=filters)
-    answer = provenance(stowed) | paged(
-        [_describe_hit(index, hit, explain=arguments["explain"]) for hit in hits],
-        arguments["cursor"],
-        stowed.snapshot.id,
-        arguments["k"],
-    )
+    rows = [_describe_hit(index, hit, explain=arguments["explain"]) for hit in hits]
+    page = paged(rows, arguments["cursor"], stowed.snapshot.id, arguments["k"])
+    if hits:
+        _open_best(page["results"], index, embedder, hits[0], arguments)
+    answer = provenance(stowed) | page
     notices = [answer["notice"]] if "notice" in answer else []
     if unknown_names:
         unknown = ", ".join(unknown_names)
@@ -255,7 +269,54 @@ def _search_several(
         notices.append(_explain_no_hits(stowed, filters))
     if notices:
         answer["notice"] = "; ".join(notices)
-    return Answer(answer | paged(rows, arguments["cursor"], scope, arguments["k"]))
+    page = paged(rows, arguments["cursor"], scope, arguments["k"])
+    if hits:
+        best = crates[hits[0].crate]
+        _open_best(page["results"], best.index, best.embedder, hits[0].hit, arguments)
+    return Answer(answer | page)
+
+
+def _open_best(
+    rows: list[dict[str, Any]],
+    index: Index,
+    embedder: Embedder | None,
+    best: Hit,
+    arguments: Mapping[str, Any],
+) -> None:
+    """Give the first result of the first page its docs and best example; shorten the others.
+
+    All results together have ``max_tokens``; where these are 0 nothing is changed.
+    """
+    limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    if not limit or arguments["cursor"]:
+        return
+    for each in rows[1:]:
+        each["header"] = shortened(each["header"], _LONGEST_LINE)
+        each["snippet"] = shortened(next(sentences(each["snippet"])), _LONGEST_LINE)
+    room = limit - len(json.dumps(rows, ensure_ascii=False))
+    if room < _LEAST_TEXT:
+        return
+    text = item_docs(index, index.row(best.path, best.kind))
+    example = find_example(index, embedder, arguments["query"] or best.title, best)
+    shown = part(text, 0, room).text
+    if example and example not in shown and len(example) <= room - _LEAST_TEXT:
+        shown = part(text, 0, room - len(example)).text
+        rows[0]["example"] = example
+    # Line ends and quotes take two characters in JSON.
+    while len(json.dumps(shown, ensure_ascii=False)) > room and len(shown) > _LEAST_TEXT:
+        shown = part(text, 0, max(len(shown) * 9 // 10, _LEAST_TEXT)).text
+    rows[0]["text"] = shown
+
+
+def find_example(index: Index, embedder: Embedder | None, query: str, item: Hit) -> str:
+    """Return the code block that suits a query best, of an item or else with its name; or none."""
+    from docstow.index.search_pages import search_examples
+
+    row = index.row(item.path, item.kind)
+    found = search_examples([index], embedder, query, limit=_MOST_EXAMPLES)
+    own = [each.code for each in found if each.row == row]
+    naming = [each.code for each in found if re.search(rf"\b{re.escape(item.title)}\b", each.code)]
+    return next(iter(own + naming), "")
 
 
 def _choose_crates(

@@ -1,0 +1,386 @@
+"""The tool ``ask``: one search over all that a project uses, answered with whole passages."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from docstow import languages
+from docstow.core.errors import (
+    CrateNotFound,
+    DocstowError,
+    EnvironmentNotFound,
+    Forbidden,
+    InvalidParameter,
+)
+from docstow.index.render import item_docs
+from docstow.languages.rust.cargo_lock import parse
+from docstow.library import ResolvedVersion
+from docstow.text.paging import CHARACTERS_PER_TOKEN, part
+from docstow.tools import COUNT, TEXT, Answer, Tool, result_schema
+from docstow.tools.parameters import LOCKFILE, Parameter
+
+if TYPE_CHECKING:
+    from docstow.ingest.packages import InstalledPackage
+    from docstow.languages.projects import Projects
+    from docstow.library import Library
+    from docstow.library.prose import Prose
+
+#: So many packages are searched at most, and so many hits of each kind are looked at.
+_MOST_PACKAGES = 60
+_DEPTH = 12
+#: Seconds for reading installed packages that are not stowed yet.
+_READING_S = 10.0
+#: What one kind may take of the budget while others have something to say.
+_SHARES = {"item": 0.5, "passage": 0.6, "example": 0.3}
+#: What one item may take of the budget, and the least of a passage that is cut.
+_LARGEST_ITEM = 0.4
+_LEAST = 400
+#: Packages that are named where they are not stowed.
+_MOST_NAMES = 10
+#: Characters that a result has beside its text.
+_AROUND = 350
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What is searched, and what is left out."""
+
+    packages: dict[str, ResolvedVersion] = field(default_factory=dict)
+    missing: list[dict[str, Any]] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def add(self, found: ResolvedVersion) -> None:
+        self.packages.setdefault(found.snapshot.id, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A result before it is known whether it fits.
+
+    Attributes:
+        kind: ``item``, ``passage`` or ``example``.
+        score: of its search, 0 to 1.
+        row: what is said of it beside the text.
+        text: what it shows.
+    """
+
+    kind: str
+    score: float
+    row: Mapping[str, Any]
+    text: str
+
+
+def tool(library: Library, prose: Prose, projects: Projects) -> Tool:
+    """Make the tool, bound to what is stowed and to the projects that may be looked into."""
+    result = result_schema(
+        {
+            "kind": {"type": "string", "enum": list(_SHARES)},
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+            "source": TEXT,
+            "version": TEXT,
+            "title": TEXT,
+            "url": TEXT,
+            "text": TEXT,
+            "next": {"type": "object", "required": ["tool", "arguments"]},
+        }
+    )
+    texts = {"type": "array", "items": TEXT}
+    return Tool(
+        name="ask",
+        toolset="docs",
+        title="Ask everything",
+        description=(
+            "Answers from all that the project uses: its packages' items and examples, and all "
+            "stowed pages, within max_tokens, each with its version and the call that reads on. "
+            'Example: {"question": "retry a failed request"}.'
+        ),
+        parameters=(
+            Parameter("question", "string", required=True, max_length=500),
+            Parameter("max_tokens", "integer", default=2000, minimum=200, maximum=25000),
+            Parameter("root", "string", default="", max_length=1000),
+            LOCKFILE,
+            Parameter("sources", "array", max_length=50),
+        ),
+        run=partial(_ask, library, prose, projects),
+        output_schema={
+            "type": "object",
+            "properties": {
+                "searched": {
+                    "type": "object",
+                    "properties": {"packages": COUNT, "sources": texts},
+                },
+                "not_stowed": {"type": "array", "items": {"type": "object"}},
+                "notice": TEXT,
+                "results": {"type": "array", "items": result},
+            },
+            "required": ["searched", "results"],
+        },
+    )
+
+
+def _ask(
+    library: Library, prose: Prose, projects: Projects, arguments: Mapping[str, Any]
+) -> Answer:
+    question = arguments["question"].strip()
+    if not question:
+        raise InvalidParameter("question", "must say what is looked for")
+    scope = _find_scope(library, projects, question, arguments)
+    limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    candidates = list(_search_packages(library, scope, question, limit))
+    pages, sources = _search_prose(prose, question, arguments["sources"] or (), limit)
+    results = _choose(question, [*candidates, *pages], limit)
+    notices = scope.notices
+    if len(scope.missing) > _MOST_NAMES:
+        notices.append(f"{len(scope.missing)} packages of the project are not stowed")
+    if not results:
+        notices.append(
+            "nothing answers; use other words"
+            if scope.packages or sources
+            else "nothing is stowed yet; ingest packages, or add a source with create_source"
+        )
+    return Answer(
+        {
+            "searched": {"packages": len(scope.packages), "sources": sources},
+            **({"not_stowed": scope.missing[:_MOST_NAMES]} if scope.missing else {}),
+            **({"notice": "; ".join(notices)} if notices else {}),
+            "results": results,
+        }
+    )
+
+
+# What is searched
+
+
+def _find_scope(
+    library: Library, projects: Projects, question: str, arguments: Mapping[str, Any]
+) -> _Scope:
+    """Return the stowed packages of the project, or all that are stowed where there is none."""
+    scope = _Scope()
+    root = arguments["root"].strip()
+    if arguments["lockfile"]:
+        lock = parse(arguments["lockfile"])
+        own = lock.own
+        for each in {n.name: n for one in own for n in lock.needs(one) if n.source}.values():
+            _add_crate(library, scope, each.name, each.version)
+        if not root:
+            return scope
+    try:
+        _add_project(library, projects, scope, question, root)
+    except (EnvironmentNotFound, Forbidden, InvalidParameter):
+        if root:
+            raise
+        scope.notices.append("no project is at hand: all that is stowed is searched")
+        _add_stowed(library, scope, question)
+    return scope
+
+
+def _add_project(
+    library: Library, projects: Projects, scope: _Scope, question: str, root: str
+) -> None:
+    _, scan = projects.scan(root)
+    rust = languages.RUST.spelling.ecosystem
+    direct = [each for each in scan.packages if each.direct]
+    for each in direct:
+        if each.ecosystem == rust:
+            _add_crate(library, scope, each.name, each.version)
+    installed = library.installed.of_project(root) if any(e.installed for e in direct) else []
+    # Those that the question names are read first.
+    words = question.lower().split()
+    until = time.monotonic() + _READING_S
+    for package in sorted(installed, key=lambda each: each.source.name.lower() not in words):
+        _add_installed(library, scope, package, until)
+    if len(scope.packages) > _MOST_PACKAGES:
+        scope.notices.append(f"{_MOST_PACKAGES} of {len(scope.packages)} packages are searched")
+        scope.packages = dict(list(scope.packages.items())[:_MOST_PACKAGES])
+
+
+def _add_crate(library: Library, scope: _Scope, name: str, version: str) -> None:
+    found = library.stowed(name, version)
+    if found is not None:
+        scope.add(found)
+        return
+    call = {"tool": "get_crate_summary", "arguments": {"crate": name, "version": version}}
+    scope.missing.append({"name": name, "version": version, "get": call})
+
+
+def _add_installed(
+    library: Library, scope: _Scope, package: InstalledPackage, until: float
+) -> None:
+    source = package.source
+    language = languages.of_kind(source.kind)
+    if language is None:
+        return
+    snapshot = library.installed.stowed(package)
+    if snapshot is None and time.monotonic() < until:
+        try:
+            snapshot = library.installed.ingest(package)
+        except DocstowError as error:
+            scope.notices.append(f"{package} cannot be read: {error.message}")
+            return
+    if snapshot is not None:
+        scope.add(ResolvedVersion(source.version, snapshot))
+        return
+    arguments = {"crate": source.name, "language": language.name, "version": source.version}
+    call = {"tool": "get_crate_summary", "arguments": arguments}
+    scope.missing.append({"name": source.name, "version": source.version, "get": call})
+
+
+def _add_stowed(library: Library, scope: _Scope, question: str) -> None:
+    from docstow.index.search import ItemFilters
+
+    try:
+        for found, _ in library.across(question, ItemFilters()):
+            scope.add(found)
+    except CrateNotFound:
+        pass
+    for language in languages.documented():
+        if language.packaged:
+            for found in library.packages(language, question):
+                scope.add(found)
+
+
+# What is found
+
+
+def _search_packages(
+    library: Library, scope: _Scope, question: str, limit: int
+) -> Iterator[_Candidate]:
+    from docstow.index.search import ItemFilters, SearchedCrate, search_across_crates
+    from docstow.index.search_pages import search_examples
+
+    current = [library.current(each) for each in scope.packages.values()]
+    stowed = [each for each, _ in current]
+    scope.notices += [each.notice for each in stowed if each.notice]
+    indexes = library.indexes([each.snapshot for each in stowed])
+    suits = library.suits(question, stowed)
+    largest = int(limit * _LARGEST_ITEM)
+    for packaged in (False, True):
+        chosen = [n for n, each in enumerate(stowed) if _language(each).packaged == packaged]
+        crates = [SearchedCrate(indexes[n], current[n][1], suits[n]) for n in chosen]
+        for found in search_across_crates(crates, question, limit=_DEPTH, filters=ItemFilters()):
+            number, hit = chosen[found.crate], found.hit
+            text = part(
+                item_docs(indexes[number], indexes[number].row(hit.path, hit.kind)), 0, largest
+            ).text
+            row = _describe(stowed[number], hit.path, hit.kind, hit.url)
+            yield _Candidate("item", hit.score, row, text)
+    by_name = {each.snapshot.revision.source.name: each for each in stowed}
+    embedder = library.open_embedder()
+    for place, example in enumerate(search_examples(indexes, embedder, question, limit=_DEPTH)):
+        of = by_name[example.source_id]
+        code = f"{example.context}\n\n```{example.language}\n{example.code}\n```".strip()
+        if len(code) <= largest:
+            row = _describe(of, example.path, "", example.url)
+            yield _Candidate("example", 1 / (place + 2), row, code)
+
+
+def _language(stowed: ResolvedVersion) -> languages.Language:
+    return languages.of_kind(stowed.snapshot.revision.source.kind) or languages.RUST
+
+
+def _describe(stowed: ResolvedVersion, path: str, kind: str, url: str) -> dict[str, Any]:
+    language = _language(stowed)
+    arguments = {"crate": stowed.name, "item_path": path, "version": stowed.version}
+    if language.packaged:
+        arguments["language"] = language.name
+    return {
+        "source": f"{stowed.name} ({language.name})",
+        "version": stowed.version,
+        "title": f"{kind} {path}".strip(),
+        "url": url,
+        "next": {"tool": "get_item_doc", "arguments": arguments},
+    }
+
+
+def _search_prose(
+    prose: Prose, question: str, sources: Sequence[str], limit: int
+) -> tuple[list[_Candidate], list[str]]:
+    """Return passages, merged by page, and the titles of what was searched."""
+    from docstow.index.excerpts import make_excerpts
+
+    hits, parts = prose.search(question, source_ids=sources, limit=_DEPTH)
+    indexes = {registration.id: prose.index(snapshot) for registration, snapshot in parts}
+    of = {registration.id: (registration, snapshot) for registration, snapshot in parts}
+    excerpts, _ = make_excerpts(
+        lambda hit: indexes[hit.source_id],
+        hits,
+        int(limit * _SHARES["passage"]) if indexes else 0,
+        around=_AROUND,
+    )
+    found = []
+    for each in excerpts:
+        registration, snapshot = of[each.hit.source_id]
+        version = snapshot.revision.version or f"{snapshot.created_at:%Y-%m-%d}"
+        row = {
+            "source": registration.title or registration.uri,
+            "version": version,
+            "title": each.hit.heading_path or each.hit.title,
+            "url": each.hit.url,
+            "next": {"tool": "get_doc", "arguments": {"doc": each.hit.document_id}},
+        }
+        found.append(_Candidate("passage", each.hit.score, row, each.text))
+    return found, [registration.title for registration, _ in parts]
+
+
+# What is shown
+
+
+def _choose(question: str, candidates: Sequence[_Candidate], limit: int) -> list[dict[str, Any]]:
+    """Return the best candidates within the budget: first none above its kind's share, then any."""
+    scored = sorted(_scored(question, candidates), key=lambda pair: -pair[0])
+    kinds = {each.kind for each in candidates}
+    used = dict.fromkeys(kinds, 0)
+    chosen: dict[int, dict[str, Any]] = {}
+    seen: set[str] = set()
+    for shares in (_SHARES, dict.fromkeys(_SHARES, 1.0)):
+        for place, (score, each) in enumerate(scored):
+            if place in chosen or any(each.text in shown for shown in seen):
+                continue
+            row = {"kind": each.kind, "score": round(score, 3), **each.row, "text": each.text}
+            if not chosen and (over := _size(row) - limit) > 0:
+                room = max(len(each.text) - over, _LEAST)
+                row["text"] = part(each.text, 0, room).text
+            size = _size(row)
+            share = limit if len(kinds) == 1 else limit * shares[each.kind]
+            if chosen and (sum(used.values()) + size > limit or used[each.kind] + size > share):
+                continue
+            used[each.kind] += size
+            chosen[place] = row
+            seen.add(each.text)
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _size(row: Mapping[str, Any]) -> int:
+    return len(json.dumps(row, ensure_ascii=False))
+
+
+def _scored(question: str, candidates: Sequence[_Candidate]) -> Iterator[tuple[float, _Candidate]]:
+    """Yield candidates with scores that can be compared between kinds.
+
+    That is the mean of the score in its own search, relative to that search's best, and of the
+    share of the question's words that it has, each weighed by how few candidates have it.
+    """
+    from docstow.text import bm25
+
+    terms = set(bm25.query_tokens(question))
+    has = [
+        terms & set(bm25.prose_tokens(f"{each.row['source']} {each.row['title']} {each.text}"))
+        for each in candidates
+    ]
+    weights = {
+        term: math.log(1 + len(candidates) / (1 + sum(term in each for each in has)))
+        for term in terms
+    }
+    total = sum(weights.values()) or 1.0
+    best: dict[str, float] = {}
+    for each in candidates:
+        best[each.kind] = max(best.get(each.kind, 0.0), each.score)
+    for each, words in zip(candidates, has, strict=True):
+        own = each.score / best[each.kind] if best[each.kind] > 0 else 0.0
+        yield (own + sum(weights[term] for term in words) / total) / 2, each

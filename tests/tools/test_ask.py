@@ -1,0 +1,157 @@
+"""One search over all that a project uses: what is searched, chosen and left out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from docstow.core.errors import EnvironmentNotFound, InvalidParameter
+from docstow.core.settings import load
+from docstow.runtime import Runtime
+
+LOCKFILE = """version = 4
+[[package]]
+name = "ship"
+version = "1.0.0"
+dependencies = ["stowage", "ballast"]
+[[package]]
+name = "stowage"
+version = "0.1.0"
+source = "registry+https://index.example"
+[[package]]
+name = "ballast"
+version = "2.0.0"
+source = "registry+https://index.example"
+"""
+CRANE = '''"""Cranes."""
+
+
+def hoist(load: int) -> None:
+    """Lift a load out of the hold with the crane.
+
+    Mind the wind above seven knots.
+    """
+'''
+PAGE = "# Lashing\n\n## At sea\n\nLash each piece with two straps before the ship leaves.\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has a lock file of crates and an environment with one package."""
+    folder = tmp_path_factory.mktemp("ship")
+    (folder / "Cargo.lock").write_text(LOCKFILE)
+    (folder / "Cargo.toml").write_text('[package]\nname = "ship"\nversion = "1.0.0"\n')
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "ship"\nversion = "1.0.0"\ndependencies = ["crane"]\n'
+    )
+    packages = folder / ".venv" / "lib" / "python3.11" / "site-packages"
+    info = packages / "crane-1.2.3.dist-info"
+    info.mkdir(parents=True)
+    (folder / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+    (packages / "crane.py").write_text(CRANE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crane\nVersion: 1.2.3\n")
+    (info / "RECORD").write_text("crane.py,,\ncrane-1.2.3.dist-info/METADATA,,\n")
+    (info / "top_level.txt").write_text("crane\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runtime(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
+    folder = tmp_path_factory.mktemp("ask")
+    nowhere = dict.fromkeys(("docs_rs_url", "crates_index_url"), "http://127.0.0.1:1")
+    flags = {"store": str(folder / "store"), "cache": str(folder / "cache"), "root": str(root)}
+    with contextlib.closing(Runtime(load(flags | nowhere, {}))) as made:
+        made.ingest_sample()
+        made.toolbox.call("push_document", {"text": PAGE, "uri": "lashing.md"})
+        yield made
+
+
+def ask(runtime: Runtime, question: str, **arguments: Any) -> Any:
+    answer = json.loads(runtime.toolbox.call("ask", {"question": question, **arguments}).render())
+    jsonschema.validate(answer, runtime.toolbox.get("ask").output_schema or False)
+    return answer
+
+
+def test_crates_packages_and_pages_are_searched_at_once(runtime: Runtime) -> None:
+    answer = ask(runtime, "lift a load out of the hold and lash each piece with straps")
+    assert answer["searched"]["packages"] == 2
+    found = {each["source"]: each for each in answer["results"]}
+    assert {"stowage (rust)", "crane (python)"} < set(found)
+    crane = next(e for e in answer["results"] if e["title"] == "function crane.hoist")
+    assert crane["version"] == "1.2.3"
+    assert "Mind the wind above seven knots." in crane["text"]
+    (passage,) = [each for each in answer["results"] if each["kind"] == "passage"]
+    assert passage["text"] == PAGE.strip()
+
+
+def test_each_result_says_how_to_read_on(runtime: Runtime) -> None:
+    for each in ask(runtime, "put a piece into the hold of the ship")["results"]:
+        call = each["next"]
+        assert runtime.toolbox.call(call["tool"], call["arguments"]).text
+
+
+def test_what_is_not_stowed_is_named_with_the_call_that_stows_it(runtime: Runtime) -> None:
+    answer = ask(runtime, "put a piece into the hold")
+    assert answer["not_stowed"] == [
+        {
+            "name": "ballast",
+            "version": "2.0.0",
+            "get": {
+                "tool": "get_crate_summary",
+                "arguments": {"crate": "ballast", "version": "2.0.0"},
+            },
+        }
+    ]
+
+
+def test_a_lock_file_alone_is_the_scope(runtime: Runtime) -> None:
+    answer = ask(runtime, "lift a load with the crane", lockfile=LOCKFILE)
+    assert answer["searched"]["packages"] == 1
+    assert not any(each["source"].startswith("crane") for each in answer["results"])
+
+
+@pytest.mark.parametrize("budget", [200, 500, 2000, 8000])
+def test_results_keep_to_the_budget_and_repeat_nothing(runtime: Runtime, budget: int) -> None:
+    results = ask(runtime, "put a piece into the hold", max_tokens=budget)["results"]
+    assert results
+    size = len(json.dumps(results, ensure_ascii=False))
+    assert size <= budget * 4 or (len(results) == 1 and size < budget * 4 + 800)
+    texts = [each["text"] for each in results]
+    assert len(set(texts)) == len(texts)
+    if budget >= 2000:
+        assert len({each["kind"] for each in results}) > 1
+    assert all(0 <= each["score"] <= 1 for each in results)
+
+
+def test_an_unknown_project_is_refused(runtime: Runtime) -> None:
+    with pytest.raises((InvalidParameter, EnvironmentNotFound)):
+        ask(runtime, "anything", root="nowhere")
+    with pytest.raises(InvalidParameter, match="question"):
+        ask(runtime, "  ")
+
+
+def test_the_best_item_comes_with_its_docs_within_the_budget(runtime: Runtime) -> None:
+    asked = {"crate": "stowage", "query": "put a piece into the hold"}
+    short = runtime.toolbox.call("search_items", {**asked, "max_tokens": 0}).structured or {}
+    assert not any("text" in each for each in short["results"])
+    for budget in (600, 1000, 4000):
+        answer = runtime.toolbox.call("search_items", {**asked, "max_tokens": budget}).structured
+        assert answer is not None
+        jsonschema.validate(answer, runtime.toolbox.get("search_items").output_schema or False)
+        first, *others = answer["results"]
+        assert [e["item_path"] for e in answer["results"]] == [
+            e["item_path"] for e in short["results"]
+        ]
+        assert len(json.dumps(answer["results"], ensure_ascii=False)) <= budget * 4
+        assert not any("text" in each for each in others)
+        item = {"item_path": first["item_path"], "max_tokens": 25000}
+        page = runtime.toolbox.call("get_item_doc", item).text
+        if budget == 4000:
+            docs = first["text"].split("\n## ")[0].strip()
+            assert docs in page

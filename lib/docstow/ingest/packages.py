@@ -84,7 +84,7 @@ class PackageIngest:
             PackageNotFound: its files cannot be read.
         """
         from docstow.ingest.publish import Reading
-        from docstow.languages.projects.packages import collect_documents
+        from docstow.languages.projects.packages import collect_documents, describe_scarcity
         from docstow.text.invisible import drop_from_document, drop_invisible
 
         package, source = installed.package, installed.source
@@ -96,11 +96,14 @@ class PackageIngest:
             state = _state(installed) if package.editable else ""
             read = collect_documents(reader.documents(surface), package.name)
             found = [drop_from_document(each) for each in read]
+            boundary = installed.project.boundary(package)
+            scarcity = describe_scarcity(package, boundary, found, language.fences)
             facts = {
                 **_outline(package.name, language, found),
                 "language": language.name,
                 "description": drop_invisible(package.summary)[0],
                 "import_names": list(package.import_names),
+                **({"scarcity": scarcity} if scarcity else {}),
                 **({"state": state} if state else {}),
             }
             revision = Revision(source, source.version, origin="file")

@@ -78,6 +78,7 @@ def get_crate_summary(library: Library) -> Tool:
         output_schema=list_schema(
             module,
             summary=TEXT,
+            scarcity=TEXT,
             description=TEXT,
             rust_version=TEXT,
             features={"type": "object"},
@@ -111,7 +112,7 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     counts = stowed.snapshot.counts.items()
     if _is_told(facts.get("description", ""), facts.get("summary", "")):
         facts.pop("description", None)
-    names = ["description", "rust_version", "published", "format_version", "target"]
+    names = ["scarcity", "description", "rust_version", "published", "format_version", "target"]
     names += ["import_names", "readme", "links", "example", "contents", "further", "features"]
     install = _install_line(stowed.snapshot, language_of(arguments))
     return Answer(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from docstow.core.errors import PackageNotFound, UnreadableInput
+from docstow.core.errors import DocstowError, PackageNotFound, UnreadableInput
 from docstow.core.model import Document
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import LANGUAGES, Reading, of_ecosystem
@@ -38,6 +39,9 @@ _MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css", "-min.js", ".bundle.
 _FIRST = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _READMES = ("readme", "package.json")
 _LINES = 150
+#: Fewer items of more lines of code than these are told of.
+_FEW_ITEMS = 5
+_MANY_LINES = 1000
 _DEEPEST = 12
 _NAME = re.compile(r"[A-Za-z]\w+")
 _QUOTED = re.compile(r"`([^`\n]+)`")
@@ -141,6 +145,36 @@ def list_files(package: Package, boundary: Boundary) -> list[str]:
             if place.startswith(base) and _is_readable(place)
         ]
     return sorted(found, key=_order)
+
+
+def describe_scarcity(
+    package: Package, boundary: Boundary, documents: Sequence[Document], suffixes: Collection[str]
+) -> str:
+    """Return what is said of a package in whose code hardly an item was found; empty if enough was.
+
+    Args:
+        package: an installed one.
+        boundary: what may be opened.
+        documents: those that were made of it.
+        suffixes: of files with code.
+    """
+    items = sum(each.kind not in ("page", "module") for each in documents)
+    if items >= _FEW_ITEMS or package.files_root is None:
+        return ""
+    lines = 0
+    for path in list_files(package, boundary):
+        if path.endswith(tuple(suffixes)):
+            with contextlib.suppress(DocstowError, OSError):
+                lines += boundary.read(package.files_root / path).count(b"\n")
+    if lines <= _MANY_LINES:
+        return ""
+    count = (
+        "no items were" if not items else f"only {items} item{'s were' if items > 1 else ' was'}"
+    )
+    return (
+        f"In {lines:,} lines of code {count} found: names that are made while it runs, or are"
+        " declared in a way that is not read, are missing. read_package shows the files."
+    )
 
 
 def _reading(package: Package) -> Reading | None:

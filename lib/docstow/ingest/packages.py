@@ -10,9 +10,10 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import PackageNotFound
+from docstow.core.errors import DocstowError, PackageNotFound
 from docstow.core.model import Document, Relation, Revision, Snapshot, Source
 from docstow.languages.shared.language import of_kind
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.language import Language
     from docstow.languages.shared.project import Package
+
+#: A package with fewer items than the first, from more lines of code than the second, says so.
+_FEW_ITEMS, _MANY_LINES = 5, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class PackageIngest:
                 "import_names": list(package.import_names),
                 **({"scarcity": scarcity} if scarcity else {}),
                 **({"state": state} if state else {}),
+                **_count_unread(installed, language, found),
             }
             revision = Revision(source, source.version, origin="file")
             reading = Reading(revision, reader.reader, found, _aliases(found), facts)
@@ -121,6 +126,24 @@ class PackageIngest:
         # The same documents are the same snapshot, whose facts are those of its first time.
         states = (self._states.get(installed.source), snapshot.facts.get("state"))
         return _state(installed) in states
+
+
+def _count_unread(
+    installed: InstalledPackage, language: Language, documents: Sequence[Document]
+) -> Mapping[str, Any]:
+    """Return items and lines of code of a package whose code is long and gives hardly any item."""
+    from docstow.languages.projects.packages import list_files
+
+    items = sum(each.kind not in {"page", "module"} for each in documents)
+    if items >= _FEW_ITEMS:
+        return {}
+    boundary = installed.project.boundary(installed.package)
+    lines = 0
+    for each in list_files(installed.package, boundary):
+        if PurePosixPath(each).suffix in language.fences:
+            with contextlib.suppress(DocstowError):
+                lines += boundary.read(each).count(b"\n")
+    return {"few_items": {"items": items, "lines": lines}} if lines > _MANY_LINES else {}
 
 
 def _aliases(documents: Sequence[Document]) -> list[Relation]:

@@ -366,6 +366,11 @@ def caveats(stowed: ResolvedVersion) -> list[str]:
     if stowed.snapshot.facts.get("format_untested"):
         number = stowed.snapshot.facts.get("format_version")
         notices.append(f"its rustdoc format {number} is newer than those that docstow knows")
+    if few := stowed.snapshot.facts.get("few_items"):
+        notices.append(
+            f"few items could be read: {few['items']} from {few['lines']} lines of code;"
+            " read_package shows its files"
+        )
     return notices
 
 

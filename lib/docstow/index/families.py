@@ -69,14 +69,14 @@ def shape_of(header: str) -> tuple[str, tuple[int, ...]]:
         return "; #]"
 
     def size(match: re.Match[str]) -> str:
-        sizes.append(len(re.findall(r"\w+|\(\)", match[0])))
+        sizes.append(len(re.findall(r"\w+|\(\)", match[0][1:-1])))
         return "(…)"
 
     shape = _LENGTH.sub(length, rest)
     if generics:
         names = "|".join(map(re.escape, generics))
         element = rf"(?:{names}|\(\))"
-        shape = re.sub(rf"\((?:{element}(?:, ?{element})*,?)\)", size, shape)
+        shape = re.sub(rf"\((?:{element}(?:, ?{element})*,?)?\)", size, shape)
     return shape, tuple(sizes)
 
 

@@ -16,7 +16,7 @@ BY_NAME = {each.name: each for each in MANUALS}
 
 @pytest.mark.network
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("name", "most"), [("Git", 1000), ("PostgreSQL", 60)])
+@pytest.mark.parametrize(("name", "most"), [("Git", 1000), ("PostgreSQL", 60), ("Rust book", 60)])
 def test_a_sync_keeps_the_words_of_a_manual(name: str, most: int, tmp_path: Path) -> None:
     try:
         outcome = measure(BY_NAME[name], tmp_path, most)

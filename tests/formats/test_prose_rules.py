@@ -101,6 +101,9 @@ BAITS = {
     "directives": "".join(f".. d{n}::\n\n" for n in range(3000)),
     "comments": "<!--\n" * 20_000,
     "tables": "<table>\n" * 10_000,
+    "hidden tags": '<b style="font-size:0">' * 15_000,
+    "tags never closed": "<i title=hidden>" * 20_000,
+    "joiners": "a\u200d\ufe0f" * 50_000,
     "json": '{"a":' * 30_000,
     "substitutions": "".join(f".. |s{n}| replace:: |s{n + 1}| |s{n + 1}|\n" for n in range(60))
     + ".. |s60| replace:: x\n\n|s0|",

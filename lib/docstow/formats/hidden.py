@@ -6,6 +6,7 @@ The styles of style sheets are not known here; what they hide is kept.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -102,6 +103,7 @@ _ATTRIBUTE = re.compile(
     r"(?<![\w:@.#-])([A-Za-z-]{1,30})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|(\{[^<>]*\})|([^\s\"'>]+)))?"
 )
 _HINT = re.compile(r"hidden|style|color|<script", re.IGNORECASE)
+_FONT_SIZE = re.compile(r"font-?size", re.IGNORECASE)
 _BLANK = re.compile(r"\n[ \t]*\n|\Z")
 
 
@@ -115,6 +117,7 @@ def drop_hidden(text: str) -> str:
     tags = [match for match in _TOKEN.finditer(text) if (match["name"] or "").lower() in _NAMES]
     ends = _find_ends(tags)
     plain_background = not re.search(r"background|bgcolor", text, re.IGNORECASE)
+    blanks = [blank.start() for blank in _BLANK.finditer(text)]
     out: list[str] = []
     at = 0
     for number, tag in enumerate(tags):
@@ -123,10 +126,9 @@ def drop_hidden(text: str) -> str:
         name = tag["name"].lower()
         end = tag.end()
         if name not in _VOID and not tag[0].endswith("/>"):
-            blank = _BLANK.search(text, end)
-            end = ends.get(number) or (blank.start() if blank else len(text))
-        gone = number in ends if name in _NEVER_SHOWN else False
-        if gone or _hides(tag, text[tag.end() : end], plain=plain_background):
+            end = ends.get(number) or blanks[bisect_left(blanks, end)]
+        gone = name in _NEVER_SHOWN and number in ends
+        if gone or _hides(tag, end, plain=plain_background):
             out.append(text[at : tag.start()])
             at = end
     return "".join([*out, text[at:]])
@@ -146,12 +148,12 @@ def _find_ends(tags: list[re.Match[str]]) -> dict[int, int]:
     return ends
 
 
-def _hides(tag: re.Match[str], inner: str, *, plain: bool) -> bool:
+def _hides(tag: re.Match[str], end: int, *, plain: bool) -> bool:
     """Return whether a tag hides what is in it.
 
     Args:
         tag: an opening tag.
-        inner: the text of its element.
+        end: of its element.
         plain: whether no tag of the page has a background.
     """
     attributes = {
@@ -161,7 +163,7 @@ def _hides(tag: re.Match[str], inner: str, *, plain: bool) -> bool:
     style = styles(attributes)
     if is_hidden(attributes, style):
         # White space between blocks is closed in this way, and the blocks have a size of theirs.
-        return not ("font-size" in style and re.search(r"font-?size", inner, re.IGNORECASE))
+        return not ("font-size" in style and _FONT_SIZE.search(tag.string, tag.end(), end))
     colour, background = colours(attributes, style)
     if "class" in attributes or not (background or plain):
         return False

@@ -16,6 +16,7 @@ from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, default_title
 from docstow.formats.hidden import drop_hidden
 from docstow.formats.markdown.blocks import HEADING_ID, Line, normalize_blocks
+from docstow.formats.markdown.boxes import quote_boxes
 from docstow.formats.markdown.inline import Inline, normalize_label, page_address
 from docstow.text.headings import find_headings, slugs
 
@@ -33,7 +34,9 @@ def read(text: str, file: File) -> Page:
     if _IMPORT.search(text.partition("```")[0]):
         text = mdx_to_markdown(text)
     attributes, body = _split_front_matter(text)
-    return build_page(normalize_blocks(drop_hidden(body).split("\n")), file, attributes)
+    body = quote_boxes(drop_hidden(body))
+    return build_page(normalize_blocks(body.split("
+")), file, attributes)
 
 
 def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:

@@ -25,6 +25,7 @@ from docstow.core.model import (
     Document,
     Relation,
 )
+from docstow.formats.markdown.boxes import quote_boxes
 from docstow.languages.rust.rustdoc import links, schema
 from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
 from docstow.languages.rust.rustdoc.items import Anchor, Draft, Items, behind_references
@@ -182,7 +183,7 @@ class _Reading:
             if not item.docs:
                 continue
             if bytes(item.links) == b"{}" and ".html" not in item.docs:
-                yield item.docs
+                yield quote_boxes(item.docs)
                 continue
             urls: dict[str, str] = {}
             for key, target in self.file.links(item).items():
@@ -192,7 +193,8 @@ class _Reading:
                     relations.add(Relation(draft.path, "links-to", path))
                 if target in self.items.drafts.anchors:
                     used.add(target)
-            yield links.resolve(item.docs, urls, partial(self._absolute, draft))
+            text = links.resolve(item.docs, urls, partial(self._absolute, draft))
+            yield quote_boxes(text)
 
     def _absolute(self, draft: Draft, destination: str) -> str:
         """Return the URL of a relative link, which may be written for another public path."""

@@ -35,8 +35,7 @@ def read(text: str, file: File) -> Page:
         text = mdx_to_markdown(text)
     attributes, body = _split_front_matter(text)
     body = quote_boxes(drop_hidden(body))
-    return build_page(normalize_blocks(body.split("
-")), file, attributes)
+    return build_page(normalize_blocks(body.split("\n")), file, attributes)
 
 
 def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) -> Page:

@@ -42,7 +42,7 @@ from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 from docstow.text.markdown import pieces
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-READER = "rustdoc/5"
+READER = "rustdoc/6"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _VERSION_END = re.compile(r"[ (<]")

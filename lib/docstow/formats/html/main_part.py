@@ -36,8 +36,8 @@ _MARKED = [
 _WHOLE = 0.98
 #: Elements that may be a part of a word.
 _INLINE = frozenset("""
-    a abbr acronym b bdi cite code data del dfn em font i ins kbd mark q s samp small span strong time tt
-    u var wbr""".split())  # fmt: skip  # noqa: SIM905
+    a abbr acronym b bdi cite code data del dfn em font i ins kbd mark q s samp small span strong
+    time tt u var wbr""".split())  # fmt: skip  # noqa: SIM905
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLOCKS = _HEADINGS | frozenset(
     [

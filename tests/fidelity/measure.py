@@ -40,6 +40,8 @@ _NAVIGATION = re.compile(
     r"(?:nav(?:bar|header|footer|igation|-?wrapper|-?chapters)?|breadcrumbs?|pagination|related"
     r"|sphinxsidebar(?:wrapper)?|sidebar|menu-?bar|prev-?next)"
 )
+#: Types of links between the pages of a sequence (HTML 4.01, 6.12).
+_SEQUENCE = {"next", "prev", "up", "contents", "start"}
 #: Dates and times of footers ("Last updated …"), which differ where all else repeats.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d")
 _WORD = re.compile(r"\w+")
@@ -48,6 +50,7 @@ _WORD = re.compile(r"\w+")
 _MARKS = {ord(mark): "" for mark in "*`\\~"} | {ord("_"): " "}
 #: The target of a Markdown link, whose words no reader sees.
 _TARGET = re.compile(r"\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+\"[^\"\n]*\")?\)")
+_CODE = re.compile(r"(^[ >]*```[^\0]*?^[ >]*```|`[^`\n]+`)", re.MULTILINE)
 _AUTOLINK = re.compile(r"<(https?://[^<>\s]*)>")
 
 
@@ -118,14 +121,15 @@ def _blocks(body: bytes) -> Iterator[str]:
         return
     text: list[str] = []
     outside = 0  # words outside links into the page itself
+    leading = False  # whether a link says that it leads to the next page, or to the contents
 
     def close() -> Iterator[str]:
-        nonlocal outside
+        nonlocal outside, leading
         block = " ".join("".join(text).split())
-        if block and outside:
+        if block and outside and not leading:
             yield block
         text.clear()
-        outside = 0
+        outside, leading = 0, False
 
     def add(part: str | None, links: int) -> None:
         nonlocal outside
@@ -142,6 +146,8 @@ def _blocks(body: bytes) -> Iterator[str]:
             walk.skip_subtree()
         elif event == "start":
             links += _leads_within(element)
+            rel = element.get("rel", "").lower().split() if element.tag == "a" else ()
+            leading = leading or not _SEQUENCE.isdisjoint(rel)
             add(element.text, links)
         if event != "start":
             links -= event == "end" and _leads_within(element)
@@ -171,7 +177,9 @@ def _is_out(element: Any) -> bool:
 
 def _shown(markdown: str) -> str:
     """Return what a reader sees of Markdown: without targets of links and escapes."""
-    return html.unescape(_TARGET.sub("]", _AUTOLINK.sub(r"\1", markdown)))
+    parts = _CODE.split(markdown)  # prose and code in turn
+    parts[::2] = [_TARGET.sub("]", _AUTOLINK.sub(r"\1", prose)) for prose in parts[::2]]
+    return html.unescape("".join(parts))
 
 
 def _words(text: str) -> Counter[str]:

@@ -154,6 +154,11 @@ def _aliases(documents: Sequence[Document]) -> list[Relation]:
         for each in reversed(documents)
         if each.attributes.get("target")
     }
+    for each in documents:
+        # A module with a scheme, such as ``node:fs``, is imported without it as well.
+        scheme, _, bare = each.path.partition(":")
+        if bare and scheme.isalpha():
+            aliases.setdefault(bare, each.path)
     return [
         Relation(target, "alias", path)
         for target, path in sorted(aliases.items())

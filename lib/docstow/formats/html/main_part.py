@@ -358,7 +358,7 @@ _FURNITURE = re.compile(
     r"|clipboard-copy|back-to-top|(?:page-|theme-)?last-updated|VPDocFooter|menu-bar"
     r"|announcement[\w-]*|searchbox|search-box|ethical-ads?|share-buttons|tabbed-labels"
     r"|nextra-breadcrumbs?|td-rss-button|feedback--\w+|td-page-meta\w*|breadcrumb-nav"
-    r"|viewcode-link|navheader|navfooter|ttc)$"
+    r"|viewcode-link|navheader|navfooter|ttc|linenos?)$"
 )
 #: An element of such a class that has more words is text all the same.
 _MOST_FURNITURE = 100

@@ -171,3 +171,9 @@ def test_a_search_in_a_module_finds_what_it_re_exports(runtime: Runtime) -> None
         "reexports::Hidden",
         "reexports::public::nested::Twice",
     }
+
+
+def test_a_derive_macro_says_which_trait_it_derives(page: Ask) -> None:
+    shown = page("macros::Nothing")
+    assert "helper attributes: #[skip], #[rename]" in shown or "#[skip]" in shown
+    assert "Derives the trait" not in shown  # the crate has no trait of this name

@@ -99,6 +99,9 @@ _MOST_SEE_ALSO = 6
 #: Least cosine of an item that is named there for its likeness.
 _LEAST_COSINE = 0.5
 
+#: The first paragraph of the contract of an unsafe item.
+_SAFETY = re.compile(r"^#+ Safety\s*\n+((?:.+\n?)+)", re.MULTILINE)
+
 #: Members are listed in this order, under these headings.
 HEADINGS = {
     "re-export": "Re-exports",
@@ -177,12 +180,13 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
     return page(
         document,
         provenance(document),
-        [*_re_exported(index, row), *(_member(index, child) for child in members)],
+        [*_re_exported(index, row), *(_member(index, child, document) for child in members)],
         _traits(index, document.path),
         links,
         [_member(index, other) for other in further],
         Package.of(index.snapshot),
         _namesakes(index, row),
+        _derived_trait(index, document),
     )
 
 
@@ -196,11 +200,44 @@ def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
     return spellings(index, (other for other in rows if other != row))
 
 
-def _member(index: Index, row: int) -> Member:
+def _derived_trait(index: Index, document: Document) -> str:
+    """Return the trait that a derive macro implements, as far as names and the crate's docs tell.
+
+    That of its path, else the only one of its name, else the standard library's that the crate's
+    own page names.
+    """
+    if document.kind != "derive_macro":
+        return ""
+    from docstow.index.loaded import fold_title
+
+    kinds, paths = index.columns["kind"], index.columns["path"]
+    rows = index.rows_by_title.get(fold_title(document.title), ())
+    traits = {str(paths[row]) for row in rows if kinds[row] == "trait"}
+    if document.path in traits:
+        return document.path
+    if len(traits) == 1:
+        return traits.pop()
+    root = index.document(index.rows_by_parent[""][0])
+    named = re.search(rf"\b(?:std|core)::(?:\w+::)*{re.escape(document.title)}\b", root.text)
+    return named[0] if named else ""
+
+
+def _member(index: Index, row: int, owner: Document | None = None) -> Member:
+    """Return an item as a line; as a member of ``owner`` with what it needs beyond that."""
     names = ("path", "kind", "signature", "summary")
     path, kind, signature, summary = (str(index.columns[name][row]) for name in names)
     if kind == "re-export":
         summary = ". ".join(filter(None, [summary, _leads_to(index.attributes(row))]))
+    text = str(index.columns["attributes"][row])
+    if owner is not None and not index.language.packaged:
+        attributes = index.attributes(row) if '"features"' in text or '"deprecated"' in text else {}
+        inherited = owner.attributes.get("features", ())
+        needed = [f"`{e}`" for e in attributes.get("features", ()) if e not in inherited]
+        marks = ["**deprecated**"] if "deprecated" in attributes else []
+        if needed:
+            noun = "feature" if len(needed) == 1 else "features"
+            marks.append(f"available on crate {noun} {' and '.join(needed)} only")
+        summary = " ".join(filter(None, [summary, f"({'; '.join(marks)})" if marks else ""]))
     return Member(path, kind, signature, summary)
 
 
@@ -308,6 +345,7 @@ def page(
     neighbours: Sequence[Member] = (),
     package: Package | None = None,
     namesakes: Sequence[tuple[str, str]] = (),
+    derives: str = "",
 ) -> str:
     """Return a page of parts that are given.
 
@@ -320,8 +358,11 @@ def page(
         neighbours: items that a reader of this one may want next.
         package: says how required features are turned on, and which Rust is needed.
         namesakes: kinds of other items of its path, and how to ask for them.
+        derives: the trait that a derive macro implements.
     """
     blocks = header(document, provenance, package)
+    if derives:
+        blocks.insert(3, f"Derives the trait `{derives}`")
     if namesakes:
         others = ", ".join(f"{kind} `{spelling}`" for kind, spelling in namesakes)
         blocks.insert(2, f"Of the same path: {others}")
@@ -402,6 +443,10 @@ def _contract(document: Document) -> list[str]:
     facts = []
     if must_use := attributes.get("must_use"):
         facts.append("Must be used" + (f": {must_use}" if isinstance(must_use, str) else ""))
+    if attributes.get("unsafe") and (contract := _SAFETY.search(document.text)):
+        facts.append(f"**Unsafe**: {' '.join(contract[1].split())}")
+    if attributes.get("repr"):
+        facts.append(f"Representation: `#[repr({attributes['repr']})]`")
     if attributes.get("non_exhaustive"):
         facts.append("Non-exhaustive: more may be added in a compatible version")
     if stability := attributes.get("stability"):

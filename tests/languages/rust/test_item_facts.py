@@ -59,7 +59,12 @@ def item(attributes: list[object], **members: object) -> Item:
             },
             {"stability": {"level": "unstable", "feature": "iter"}},
         ),
-        ({"repr": {"kind": "c"}}, {}),
+        ({"repr": {"kind": "c"}}, {"repr": "C"}),
+        (
+            {"repr": {"kind": "rust", "align": 128, "packed": None, "int": None}},
+            {"repr": "align(128)"},
+        ),
+        ("#[repr(transparent)]", {"repr": "transparent"}),
         ({"other": "#[doc(must_use_nothing)]"}, {}),
         ("macro_export", {}),
     ],

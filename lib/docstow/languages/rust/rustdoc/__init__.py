@@ -33,6 +33,7 @@ from docstow.languages.rust.rustdoc.links import (
     External,
     external_url,
     page_url,
+    public_path,
     read_external,
     root_url,
 )
@@ -211,7 +212,7 @@ class _Reading:
         summary = self.file.paths.get(target)
         if summary is None or summary.crate_id == 0:
             return "", ""
-        return "::".join(summary.path), external_url(summary, self.externals)
+        return public_path(summary), external_url(summary, self.externals)
 
     def _anchor(self, target: Id) -> Anchor | None:
         return self.items.drafts.anchors.get(target)

@@ -81,7 +81,13 @@ def _add(found: dict[str, Any], attribute: str | dict[str, Any]) -> None:
         if "must_use" in attribute:
             found["must_use"] = (attribute["must_use"] or {}).get("reason") or True
             return
+        if "repr" in attribute:
+            found["repr"] = _representation(attribute["repr"])
+            return
         attribute = str(attribute.get("other", ""))
+    if attribute.startswith("#[repr("):
+        found["repr"] = attribute.removeprefix("#[repr(").removesuffix(")]")
+        return
     if attribute in {"non_exhaustive", "#[non_exhaustive]", '#[attr = "NonExhaustive"]'}:
         found["non_exhaustive"] = True
     elif "must_use" in attribute or "MustUse" in attribute:
@@ -91,6 +97,15 @@ def _add(found: dict[str, Any], attribute: str | dict[str, Any]) -> None:
         stability = _printed_stability(attribute)
         if stability:
             found["stability"] = stability
+
+
+def _representation(stated: dict[str, Any]) -> str:
+    """Return what stands in ``repr(…)``."""
+    kind = stated.get("kind", "rust")
+    words = [{"c": "C"}.get(kind, kind)] if kind != "rust" else []
+    words += [stated["int"]] if stated.get("int") else []
+    words += [f"{each}({stated[each]})" for each in ("align", "packed") if stated.get(each)]
+    return ", ".join(words) or "Rust"
 
 
 def _printed_stability(text: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ from docstow.languages.rust.rustdoc.links import (
     document_kind,
     member_fragment,
     page_url,
+    public_path,
     reexport_url,
 )
 from docstow.languages.rust.rustdoc.paths import ForeignGlob, Place, PublicView
@@ -319,7 +320,7 @@ class Items:
         if crate is not None and {first, crate.lib} <= STD:
             shown = next((each for each in self.externals.values() if each.lib == first), crate)
             return written, kind, shown
-        return "::".join(summary.path), kind, crate
+        return public_path(summary), kind, crate
 
     def _url(self, item: Item) -> str:
         """Return the URL where another crate documents what the ``use`` names."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urlsplit
 
 from docstow.languages.rust.rustdoc.schema import ExternalCrate, Summary
@@ -124,12 +126,43 @@ def read_external(crate: ExternalCrate) -> External:
 def external_url(summary: Summary, crates: Mapping[int, External]) -> str:
     """Return the page of another crate's item; empty if the crate's documentation is unknown.
 
-    A private definition path works as well: rustdoc leaves a redirect there.
+    A private definition path works as well: rustdoc leaves a redirect there. The standard
+    library's are made public.
     """
     crate = crates.get(summary.crate_id)
     if crate is None or not crate.url:
         return ""
-    return page_url(crate.url, "::".join(summary.path), document_kind(summary.kind))
+    return page_url(crate.url, public_path(summary), document_kind(summary.kind))
+
+
+def public_path(summary: Summary) -> str:
+    """Return the path at which users write another crate's item, or else its definition path.
+
+    Of the standard library's items it is known: ``core::future::Future``.
+    """
+    path = "::".join(summary.path)
+    if summary.path[0] not in STD:
+        return path
+    owner, _, name = path.rpartition("::")
+    known = _std_paths()
+    if summary.kind == "variant" and owner in known:
+        return f"{known[owner]}::{name}"
+    return known.get(path, path)
+
+
+@cache
+def _std_paths() -> Mapping[str, str]:
+    """Return public paths of the standard library's items by private definition paths.
+
+    Each line of the file has a private module, the public one, and names, parted by spaces;
+    ``infra/std_definitions.py`` makes it.
+    """
+    data = pkgutil.get_data(__package__ or "", "std_definitions.txt") or b""
+    found: dict[str, str] = {}
+    for line in data.decode().splitlines():
+        private, public, *names = line.split(" ")
+        found |= {f"{private}::{name}": f"{public}::{name}" for name in names}
+    return found
 
 
 def resolve(text: str, links: Links, absolute: Callable[[str], str] | None = None) -> str:

@@ -124,6 +124,7 @@ def test_all_pages_together_are_complete(
     expected = [sort for each, sort, _ in implementations(file) if each == name]
     arguments = {"crate": crate.split("/")[0], "trait": trait}
     found: list[tuple[str, str]] = []
+    shown = 0
     cursor: str | None = ""
     while cursor is not None:
         arguments["cursor"] = cursor
@@ -131,8 +132,18 @@ def test_all_pages_together_are_complete(
         assert answer is not None
         assert len(answer["results"]) <= 50
         found += [(each["type"], each["header"]) for each in answer["results"]]
+        shown += sum(each.get("grouped", 1) for each in answer["results"])
         cursor = answer["cursor"]
-    assert len(found) == len(set(found)) == expected.count("single") >= least
+    assert len(found) == len(set(found))
+    assert shown == answer["total"] == expected.count("single") >= least
+
+
+def test_arrays_of_each_length_are_one_result(runtime: Runtime) -> None:
+    arguments = {"crate": "serde", "trait": "Deserialize"}
+    answer = runtime.toolbox.call("find_implementations", arguments).structured
+    assert answer is not None
+    (arrays,) = [each for each in answer["results"] if each.get("grouped")]
+    assert (arrays["type"], arrays["sizes"]) == ("[T; 0] … [T; 32]", "0-32")
 
 
 def test_what_a_map_implements(runtime: Runtime) -> None:

@@ -411,6 +411,9 @@ def _is_navigation(element: Element, names: list[str]) -> bool:
 
     A table of contents that leads to other pages is text.
     """
+    # Footnotes are asides that often are nothing but an address.
+    if any(each.startswith("footnote") for each in names):
+        return False
     called = [each for each in (*names, element.get("id") or "") if _NAVIGATION.match(each)]
     if not called and element.tag != "aside":
         return False

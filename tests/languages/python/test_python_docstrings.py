@@ -65,6 +65,7 @@ import abc
 import collections
 import json
 from ._trees import Tree as _Tree
+from . import Bough as _Bough
 from .copying import copy_doc, wraps
 
 _TEXT = "Pick %(what)s."
@@ -106,6 +107,7 @@ def silent(): ...
     "__init__.pyi": """
 class Tree:
     def fell(self) -> None: ...
+class Bough: ...
 """,
     "_trees.py": "class Tree:\n    '''A tree.'''\n    def fell(self): '''Fell it.'''\n",
     "copying.py": "def copy_doc(other): ...\ndef wraps(other): ...\n",
@@ -140,7 +142,7 @@ def test_where_a_docstring_comes_from(tmp_path: Path, path: str, begins: str) ->
     assert symbol.docstring.startswith(begins)
 
 
-@pytest.mark.parametrize("path", ["silent", "Crate", "Encoder.unknown"])
+@pytest.mark.parametrize("path", ["silent", "Crate", "Encoder.unknown", "Bough"])
 def test_nothing_is_made_up(tmp_path: Path, path: str) -> None:
     symbol = _orchard(tmp_path).of("orchard").symbol(f"orchard.{path}")
     assert symbol is None or not symbol.docstring

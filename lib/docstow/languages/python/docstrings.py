@@ -46,12 +46,12 @@ class Docstrings:
         found = [way for each in _sources_first(views) for way in _ways(each)]
         if written := next((e.definition.docstring for e in found if e.definition.docstring), ""):
             return written
-        if (
-            found
-            and all(each.layer.role != "source" for each in found)
-            and (text := self._own(_behind_stub(found[0]), trail))
-        ):
-            return text
+        # A stub may stand for another stub, and that for the first.
+        here = f"stub {found[0].path}" if found else ""
+        if found and here not in trail and all(each.layer.role != "source" for each in found):
+            behind = _behind_stub(found[0])
+            if text := self._own(behind, trail | {here}):
+                return text
         for each in found:
             copied = each.definition.copies or each.definition.value
             if copied and each.path not in trail and len(trail) < _DEEPEST:

@@ -35,7 +35,7 @@ NEIGHBOURS = [
 KEY = f"catalog/{SHARD:02d}.json.gz"
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     """Opens one store, each time as a newcomer to whom nothing is known from before."""
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}

@@ -317,6 +317,7 @@ TITLE = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(titles=st.lists(TITLE, min_size=1, max_size=8, unique=True), texts=st.data())
+@pytest.mark.slow
 def test_every_page_is_found_by_the_words_of_its_title(
     titles: Sequence[str], texts: st.DataObject
 ) -> None:

@@ -25,7 +25,7 @@ from servers.s3 import Bucket
 TEXT = "# Tides\n\nHigh water is at noon.\n"
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}
     if request.param == "bucket":

@@ -173,7 +173,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(open_store(str(tmp_path / "store")), tmp_path / "cache")
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     place, endpoint = str(tmp_path / "store"), ""
     if request.param == "bucket":

@@ -41,7 +41,7 @@ RECIPE = Recipe("r", "c", "w", "m")
 AT_ONCE = timedelta(0)
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path / "store")

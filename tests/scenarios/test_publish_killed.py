@@ -86,7 +86,7 @@ print(count["after"], count["step"])
 """
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """Address and endpoint of an empty store."""
     if request.param == "directory":

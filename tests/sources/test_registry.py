@@ -21,7 +21,7 @@ from servers.s3 import Bucket
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["directory", "bucket"])
+@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path)

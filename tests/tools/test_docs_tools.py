@@ -381,6 +381,7 @@ PLAUSIBLE = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
+@pytest.mark.slow
 def test_every_tool_answers_or_refuses_in_json(shaken: Harbour, data: st.DataObject) -> None:
     # The crates' tools would ask an upstream; whatever is registered or deleted must stay as it is.
     changing = {"delete_source", "start_sync"}

@@ -231,6 +231,7 @@ def test_documentation() -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["x.d.ts", "x.js"])
+@pytest.mark.slow
 def test_the_deepest_nesting_is_no_fault(text: str, path: str) -> None:
     source = read(text, path)
     assert len(read_all(source)) == sum(map(len, source.scope.names.values()))

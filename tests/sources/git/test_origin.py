@@ -25,8 +25,8 @@ from docstow.core.errors import (
 )
 from docstow.core.model import File, Known, Registration, source_id
 from docstow.net import Fetcher
-from docstow.sources import Event, Found, Same, Skipped
-from docstow.sources.git import options, tarball
+from docstow.sources import Event, Found, Same, Skipped, tarball
+from docstow.sources.git import options
 from docstow.sources.git import refs as git_refs
 from docstow.sources.git.origin import Caps, GitOrigin
 from docstow.sources.git.refs import Address, canonical, parse

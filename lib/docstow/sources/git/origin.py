@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 from docstow.core.errors import SourceNotFound, UnreadableInput, UpstreamError
 from docstow.core.model import File, Known, Registration, Revision
 from docstow.net.client import REDIRECTS, follow_redirects, host_name
-from docstow.sources import Event, Found, Same, Skipped, globs
+from docstow.sources import Event, Found, Same, Skipped, globs, tarball
 from docstow.sources.git import refs as git_refs
-from docstow.sources.git import tarball
 from docstow.sources.git.refs import Address, parse, quoted
 
 if TYPE_CHECKING:

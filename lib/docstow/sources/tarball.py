@@ -29,6 +29,8 @@ _HEADERS = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 }
+#: Why an entry must not be read whose name leads out of the archive.
+UNSAFE = "unsafe path"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
@@ -66,13 +68,16 @@ class Entry:
 _DEFAULT_CAPS = Caps()
 
 
-def entries(stream: IO[bytes], *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iterator[Entry]:
+def entries(
+    stream: IO[bytes], *, name: str, caps: Caps = _DEFAULT_CAPS, tidy: bool = False
+) -> Iterator[Entry]:
     """Yield the entries of an archive, which is read to its end.
 
     Args:
         stream: the compressed bytes.
         name: names the archive in messages.
         caps: limits.
+        tidy: take ``./a//b`` for ``a/b``, as some tools write it; otherwise it is unsafe.
 
     Raises:
         UnreadableInput: it is not such an archive, is damaged or ends early.
@@ -90,7 +95,7 @@ def entries(stream: IO[bytes], *, name: str, caps: Caps = _DEFAULT_CAPS) -> Iter
                         limit=caps.entries,
                     )
                 if not member.isdir():
-                    yield _entry(archive, member, name)
+                    yield _entry(archive, member, name, tidy=tidy)
         plain.drain()
 
 
@@ -102,8 +107,8 @@ def _archive_errors(name: str) -> Iterator[None]:
         raise UnreadableInput(f"{name} is a damaged archive ({error}); sync again.") from error
 
 
-def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> Entry:
-    path, refusal = _safe_path(member.name)
+def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, *, tidy: bool) -> Entry:
+    path, refusal = _safe_path(tidied(member.name) if tidy else member.name)
     if not refusal and (member.issym() or member.islnk()):
         refusal = "link"
     if not refusal and (not member.isreg() or member.issparse()):
@@ -117,6 +122,13 @@ def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> Entr
             return body.read()
 
     return Entry(path, member.size, refusal, read)
+
+
+def tidied(path: str) -> str:
+    """Return a relative path without empty parts and single dots; an absolute one as it is."""
+    if path.startswith("/"):
+        return path
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
 def _safe_path(name: str) -> tuple[str, str]:
@@ -133,7 +145,7 @@ def _safe_path(name: str) -> tuple[str, str]:
         or bool(_CONTROL.search(name))
     )
     if unsafe:
-        return shown, "unsafe path"
+        return shown, UNSAFE
     if shown != name:
         return shown, "name is not UTF-8"
     return "/".join(parts[1:]) or name, ("" if len(parts) > 1 else "outside the top directory")

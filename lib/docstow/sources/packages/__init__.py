@@ -1,0 +1,183 @@
+"""Registries of packages: what is published there, and its files, which are unpacked and never run.
+
+There is a module for each registry's protocol; what they have in common is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from docstow.core.model import Revision
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Where a registry is.
+
+    Attributes:
+        url: its root, without a trailing slash.
+        headers: sent to the host of ``url`` alone; secret, so never shown or logged.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=lambda: _NOTHING, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One file of a release.
+
+    Attributes:
+        filename: with its suffix.
+        url: absolute, without fragment.
+        hashes: by algorithm, in lower-case hex; none where the registry states none.
+        size: in bytes; None where it is not stated.
+        requires: the versions of the interpreter that it is for; empty for any.
+        yanked: whether its publisher has withdrawn it.
+        metadata: the hashes of its metadata, which is a file of its own; None where it is none.
+    """
+
+    filename: str
+    url: str
+    hashes: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    size: int | None = None
+    requires: str = ""
+    yanked: bool = False
+    metadata: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """What a release asks for.
+
+    Attributes:
+        name: of the package.
+        requirement: in the language of its registry; empty for any version.
+        kind: ``normal``, ``optional`` (it may be missing) or ``peer`` (whoever uses it brings it).
+        extra: the feature that turns it on; empty for always.
+        marker: the environments that it is limited to; empty for all.
+        features: the extras that are wanted of it.
+        alias: what it is imported as, where that is another name.
+    """
+
+    name: str
+    requirement: str = ""
+    kind: str = "normal"
+    extra: str = ""
+    marker: str = ""
+    features: tuple[str, ...] = ()
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A published version of a package.
+
+    Attributes:
+        version: as the registry spells it.
+        published: ISO 8601 time; empty where it is not stated.
+        yanked: whether it is only for those who ask for exactly this version.
+        withdrawn: why it should not be used, in its publisher's words: of a yank, or a deprecation.
+        requires: the versions of the interpreter or engine that it is for; empty for any.
+        distributions: its files; an npm release has one.
+        dependencies: None where the registry's list of releases does not state them.
+    """
+
+    version: str
+    published: str = ""
+    yanked: bool = False
+    withdrawn: str = ""
+    requires: str = ""
+    distributions: tuple[Distribution, ...] = ()
+    dependencies: tuple[Dependency, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A package in a registry.
+
+    Attributes:
+        name: as the registry spells it.
+        releases: in ascending order.
+        tags: versions by name, such as ``latest``.
+    """
+
+    name: str
+    releases: tuple[Release, ...]
+    tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    def release(self, version: str) -> Release | None:
+        """Return the release of an exact version."""
+        return next((each for each in self.releases if each.version == version), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """What lies in a folder after a package was unpacked there.
+
+    Attributes:
+        beside: other packages that lie there because reading it needs them, as ``name version``.
+        left_out: what could not be had or was not taken, in sentences for people.
+    """
+
+    beside: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+class PackageRegistry(Protocol):
+    """The packages of one language. Safe to share between threads."""
+
+    def listing(self, name: str) -> Listing:
+        """Return all releases of a package; names are folded as the registry folds them.
+
+        Raises:
+            InvalidParameter: the name cannot be a package's.
+            PackageNotFound: the registry has no such package.
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        ...
+
+    def resolve(self, name: str, requirement: str = "") -> Revision:
+        """Return the version that the language's installer would choose.
+
+        Args:
+            name: of the package.
+            requirement: in the language's own terms; empty for the newest that is final, not
+                yanked, and fits.
+
+        Raises:
+            InvalidParameter: the name or the requirement is invalid.
+            PackageNotFound: there is no such package, or no version that matches.
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        ...
+
+    def dependencies(self, revision: Revision) -> tuple[Dependency, ...]:
+        """Return what a version asks for.
+
+        Raises:
+            as :meth:`unpack` does.
+        """
+        ...
+
+    def unpack(self, revision: Revision, folder: Path) -> Unpacked:
+        """Fetch a version, check it and unpack it, with what reading it needs of other packages.
+
+        Args:
+            revision: resolved.
+            folder: becomes a project with an environment, as an installer would leave it; there
+                must be nothing of that name.
+
+        Raises:
+            PackageNotFound: the version is not there any more, or has no file that can be read.
+            TooLarge: it exceeds a limit.
+            UnreadableInput: it is not what the registry says that it is, or is damaged.
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        ...

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from docstow.core.errors import CrateNotFound, UpstreamError, UpstreamTimeout
+from docstow.core.errors import CrateNotFound, UpstreamError
 from docstow.core.versions import Version
+from docstow.sources.listing_cache import EXPECTED, ListingCache
 
 if TYPE_CHECKING:
-    from docstow.net import Fetcher
+    from docstow.net import Answer, Fetcher
     from docstow.net.decompress import Limits
 
-# Statuses that mean "no such crate" to Cargo: https://doc.rust-lang.org/cargo/reference/registry-index.html
-_ABSENT = frozenset({404, 410, 451})
 _NEWEST_LINE_FORMAT = 2
-# The entry of a crate with many versions takes a megabyte.
-_CACHED_CRATES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +87,6 @@ class Listing:
     releases: tuple[Release, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cached:
-    listing: Listing | None
-    etag: str
-    until: float
-
-
 class SparseIndex:
     """A client of the sparse index that caches its entries.
 
@@ -125,13 +113,9 @@ class SparseIndex:
         self._fetcher = fetcher
         self._url = url
         self._limits = limits
-        self._ttl_s = ttl_s
-        self._retry_s = retry_s
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._cache: OrderedDict[str, _Cached] = OrderedDict()
-        self._error: UpstreamError | UpstreamTimeout | None = None
-        self._error_until = 0.0
+        self._cache: ListingCache[Listing] = ListingCache(
+            self._ask, ttl_s=ttl_s, retry_s=retry_s, monotonic=monotonic
+        )
 
     def listing(self, name: str) -> Listing:
         """Return all releases of a crate; case, and ``-`` or ``_`` in its name, do not matter.
@@ -142,60 +126,16 @@ class SparseIndex:
         """
         asked = name.lower()
         for spelling in dict.fromkeys((asked, asked.replace("_", "-"), asked.replace("-", "_"))):
-            if (listing := self._look_up(spelling)) is not None:
+            url = f"{self._url}/{entry_path(spelling)}"
+            if (listing := self._cache.get(url, _read_answer)) is not None:
                 return listing
         raise CrateNotFound(
             f"crates.io has no crate named {name}. Check the spelling; docs of a private crate can"
             " be stowed with `docstow ingest rustdoc FILE`."
         )
 
-    def _look_up(self, key: str) -> Listing | None:
-        with self._lock:
-            known = self._cache.get(key)
-        if known is not None and self._monotonic() < known.until:
-            return known.listing
-        try:
-            fresh = self._request_unless_down(key, known)
-        except (UpstreamError, UpstreamTimeout):
-            # A stale list of versions is better than none while the index does not answer.
-            if known is not None and known.listing is not None:
-                return known.listing
-            raise
-        with self._lock:
-            self._cache[key] = fresh
-            self._cache.move_to_end(key)
-            if len(self._cache) > _CACHED_CRATES:
-                self._cache.popitem(last=False)
-        return fresh.listing
-
-    def _request_unless_down(self, key: str, known: _Cached | None) -> _Cached:
-        """Request an entry, unless the index was unreachable a moment ago."""
-        with self._lock:
-            error = self._error if self._monotonic() < self._error_until else None
-        if error is not None:
-            raise type(error)(error.message, **error.details)
-        try:
-            return self._request(key, known)
-        except (UpstreamError, UpstreamTimeout) as error:
-            with self._lock:
-                self._error, self._error_until = error, self._monotonic() + self._retry_s
-            raise
-
-    def _request(self, key: str, known: _Cached | None) -> _Cached:
-        etag = known.etag if known is not None else ""
-        answer = self._fetcher.get(
-            f"{self._url}/{entry_path(key)}",
-            expected={200, 304, *_ABSENT},
-            headers={"If-None-Match": etag} if etag else {},
-            limits=self._limits,
-        )
-        now = self._monotonic()
-        if answer.status in _ABSENT:
-            return _Cached(None, "", now + self._retry_s)
-        if known is not None and answer.status == 304:
-            return _Cached(known.listing, etag, now + self._ttl_s)
-        listing = read_entry(answer.body, url=answer.url)
-        return _Cached(listing, answer.headers.get("etag", ""), now + self._ttl_s)
+    def _ask(self, url: str, headers: Mapping[str, str]) -> Answer:
+        return self._fetcher.get(url, expected=EXPECTED, headers=headers, limits=self._limits)
 
 
 def entry_path(name: str) -> str:
@@ -254,6 +194,10 @@ def read_entry(body: bytes, *, url: str) -> Listing | None:
     if not releases:
         return None
     return Listing(read[-1].name, tuple(sorted(releases, key=_order)))
+
+
+def _read_answer(answer: Answer) -> Listing | None:
+    return read_entry(answer.body, url=answer.url)
 
 
 def _read_line(line: bytes) -> _Line | None:

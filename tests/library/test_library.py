@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from docstow.core.errors import CrateNotFound, Ingesting, UpstreamError
+from docstow.core.errors import CrateNotFound, Ingesting, InvalidParameter, UpstreamError
 from docstow.core.settings import load
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.leases import Leases
@@ -142,3 +142,44 @@ def test_a_target_is_stowed_beside_the_default(tmp_path: Path, upstream: DocsRs)
     assert first.revision.source.key == "crate/stowage/0.1.0"
     assert second.revision.source.key == f"crate/stowage/0.1.0@{target}"
     assert upstream.paths(f"/crate/stowage/0.1.0/{target}/json")
+
+
+def test_each_call_may_name_its_target(tmp_path: Path, upstream: DocsRs) -> None:
+    target = "x86_64-unknown-linux-gnu"
+    asked: dict[str, dict[str, Any]] = {
+        "get_crate_summary": {"crate": "stowage"},
+        "search_items": {"crate": "stowage", "query": "hold", "limit": 1, "type_filter": ["fn"]},
+        "get_item_doc": {"item_path": "stowage::Hold"},
+        "search_examples": {"crate": "stowage", "query": "hold", "limit": "1"},
+        "get_module_tree": {"crate": "stowage"},
+        "find_implementations": {"crate": "stowage", "type": "Hold"},
+        "diff_versions": {"crate": "stowage", "from_version": "0.1.0"},
+        "export_snapshot": {"crate": "stowage", "format": "llms"},
+    }
+    several: dict[str, Any] = {"query": "hold", "crates": ["stowage"], "target": target}
+    refused: list[tuple[str, dict[str, Any], str]] = [
+        ("search_items", {"query": "hold", "target": target}, "named crates"),
+        ("search_items", {**several, "language": "python"}, "is for crates"),
+        ("get_crate_summary", {"crate": "stowage", "target": "a b"}, "must be a target"),
+        ("get_crate_summary", {"crate": "a", "target": "x", "language": "python"}, "for crates"),
+    ]
+    with library(tmp_path, upstream) as runtime:
+        toolbox = runtime.toolbox
+        plain = {name: toolbox.call(name, given).render() for name, given in asked.items()}
+        other = runtime.library.crate("stowage", target=target).snapshot
+        for name, given in asked.items():
+            text = toolbox.call(name, given | {"target": target}).render()
+            assert other.id[:12] in text, name
+            assert other.id[:12] not in plain[name], name
+        (found,) = (toolbox.call("search_items", several).structured or {})["answered"]
+        assert found["snapshot"] == other.id
+        for name, given, reason in refused:
+            with pytest.raises(InvalidParameter, match=reason) as caught:
+                toolbox.call(name, given)
+            assert caught.value.details["field"] == "target"
+        runtime.ingest_sample()
+        from_file = toolbox.call("get_crate_summary", {"crate": "stowage", "target": target})
+        assert other.id not in from_file.render()
+        with pytest.raises(InvalidParameter, match=f"from a file, for {target}"):
+            toolbox.call("get_crate_summary", {"crate": "stowage", "target": "wasm32-wasip1"})
+    assert len(upstream.paths(f"/crate/stowage/0.1.0/{target}/json")) == 1

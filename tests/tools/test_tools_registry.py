@@ -184,6 +184,47 @@ def test_the_brief_schema_leaves_out_what_only_guards() -> None:
     assert "maximum" in plain
 
 
+NUMBER = Parameter("k", "integer", default=5, minimum=1, aliases=("limit", "n"))
+NEEDED = Parameter("query", "string", required=True, aliases=("q",))
+KIND = Parameter(
+    "kinds", "array", choices=("function", "struct"), synonyms={"fn": "function"}, rare=True
+)
+
+
+def test_a_parameter_is_given_by_any_of_its_names() -> None:
+    several = (NUMBER, NEEDED, KIND)
+    sent = {"limit": "3", "q": "a", "kinds": "fn, struct"}
+    got = {"k": 3, "query": "a", "kinds": ["function", "struct"]}
+    assert parameters.validate(several, sent) == got
+    assert parameters.validate(several, {"k": None, "n": 7, "query": "a"})["k"] == 7
+    for wrong, field, reason in (
+        ({"query": "a", "k": 1, "limit": 1}, "k", "give one of k, limit, which mean the same"),
+        ({"query": "a", "limit": 0}, "limit", "must be at least 1, not 0"),
+        ({"query": "a", "kinds": "fm"}, "kinds", "must be one of function, struct"),
+        ({"k": 1}, "query", "is required: give it as a string"),
+    ):
+        with pytest.raises(InvalidParameter) as caught:
+            parameters.validate(several, wrong)
+        assert caught.value.details == {"field": field, "reason": reason}
+
+
+def test_the_brief_schema_leaves_out_further_names_and_what_is_rare() -> None:
+    whole = parameters.schema((NUMBER, NEEDED, KIND), plain=True)
+    number = {"type": "integer", "minimum": 1, "default": 5}
+    names = {"type": "array", "items": {"type": "string", "enum": ["function", "struct", "fn"]}}
+    assert whole["properties"] == {
+        "k": number,
+        "limit": number,
+        "n": number,
+        "query": {"type": "string"},
+        "q": {"type": "string"},
+        "kinds": names,
+    }
+    assert "required" not in whole
+    brief = parameters.schema((NUMBER, NEEDED, KIND), brief=True)
+    assert (list(brief["properties"]), brief["required"]) == (["k", "query"], ["query"])
+
+
 def test_a_tool_gets_every_parameter() -> None:
     assert _call() == DEFAULTS
     assert _call(k=None, sort=None) == DEFAULTS

@@ -109,30 +109,34 @@ class Library:
         self.open_embedder = open_embedder
         self._indexes = IndexCache(snapshots, memory_bytes)
 
-    def crate(self, name: str, requirement: str = "") -> ResolvedVersion:
+    def crate(self, name: str, requirement: str = "", target: str = "") -> ResolvedVersion:
         """Return the snapshot that answers for a crate, ingested now if it is not stored.
 
         Args:
             name: the crate; ``-`` and ``_`` may be mixed up.
             requirement: an exact version, a Cargo requirement, or empty for the latest.
+            target: compilation target of the docs; empty for the server's own.
 
         Raises:
+            InvalidParameter: the target is none, or not that of a crate stored from a file.
             Ingesting: that takes longer than a caller should wait.
             CrateNotFound, VersionYanked, CrateNotDocumented, UpstreamError, UpstreamTimeout,
             UnsupportedFormat, TooLarge: as the upstream or the reader says.
         """
         try:
-            revision, snapshot = self._resolver.resolve(name, requirement)
+            revision, snapshot = self._resolver.resolve(name, requirement, target)
         except (UpstreamError, UpstreamTimeout) as error:
-            return self._without_index(name, requirement, error)
+            return self._without_index(name, requirement, target, error)
         if snapshot is None:
             snapshot = self._crates.ingest(revision.source)
         return ResolvedVersion(requirement or "latest", snapshot)
 
-    def _without_index(self, name: str, requirement: str, error: Exception) -> ResolvedVersion:
+    def _without_index(
+        self, name: str, requirement: str, target: str, error: Exception
+    ) -> ResolvedVersion:
         """Answer from what is stored while the index cannot be asked, and say so."""
         for spelling in dict.fromkeys((name, name.replace("_", "-"), name.replace("-", "_"))):
-            snapshot = self._resolver.stored(CRATE, spelling, requirement)
+            snapshot = self._resolver.stored(CRATE, spelling, requirement, target)
             if snapshot is not None:
                 notice = "the index of crates could not be asked; the best stowed version answers"
                 return ResolvedVersion(requirement or "latest", snapshot, notice, substituted=True)
@@ -169,17 +173,20 @@ class Library:
         found = self._shortlist(query).choose(filters)
         return [(ResolvedVersion(ALL, snapshot), score) for snapshot, score in found]
 
-    def several(self, query: str, wanted: Mapping[str, str]) -> list[tuple[ResolvedVersion, float]]:
+    def several(
+        self, query: str, wanted: Mapping[str, str], target: str = ""
+    ) -> list[tuple[ResolvedVersion, float]]:
         """Return named crates, ingested now if they are not stored, scored as by :meth:`across`.
 
         Args:
             query: what is looked for.
             wanted: crate to version or requirement.
+            target: compilation target of their docs, as for :meth:`crate`.
 
         Raises:
             as :meth:`crate` does, for the first crate that cannot be had.
         """
-        stowed = in_parallel(lambda pair: self.crate(*pair), list(wanted.items()))
+        stowed = in_parallel(lambda pair: self.crate(*pair, target), list(wanted.items()))
         score = self._shortlist(query).score
         return [(each, score(each.snapshot)) for each in stowed]
 

@@ -123,7 +123,7 @@ def _search_docs(prose: Prose) -> Tool:
             SOURCE,
             Parameter("sources", "array", max_length=50),
             SNAPSHOT,
-            Parameter("top_k", "integer", default=5, minimum=1, maximum=50),
+            Parameter("top_k", "integer", default=5, minimum=1, maximum=50, aliases=("k", "limit")),
             Parameter("mode", "string", default="hybrid", choices=MODES),
             Parameter("filters", "object"),
             Parameter("max_tokens", "integer", default=1500, minimum=0, maximum=25000),

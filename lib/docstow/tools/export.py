@@ -13,7 +13,15 @@ from docstow.core.errors import InvalidParameter, SnapshotNotFound
 from docstow.sources import kind_of
 from docstow.tools import Answer, Tool, docs, provenance, provenance_line
 from docstow.tools.docs import SNAPSHOT, SOURCE, describe_snapshot
-from docstow.tools.parameters import CRATE, CURSOR, LOCKFILE, VERSION, Parameter, find_stowed
+from docstow.tools.parameters import (
+    CRATE,
+    CURSOR,
+    LOCKFILE,
+    TARGET,
+    VERSION,
+    Parameter,
+    find_stowed,
+)
 
 if TYPE_CHECKING:
     from docstow.library import Library
@@ -43,6 +51,7 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
             replace(CRATE, required=False, default=""),
             VERSION,
             LOCKFILE,
+            TARGET,
             replace(SOURCE, description="Instead of crate: id, URI or title"),
             SNAPSHOT,
             Parameter("format", "string", "What it is written as", default="jsonl", choices=_FORMS),
@@ -116,7 +125,7 @@ def _find_crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
 def _find_source(prose: Prose, registry: Registry, arguments: Mapping[str, Any]) -> _Whole:
     from docstow.ops.export import Export
 
-    for name in ("version", "lockfile"):
+    for name in ("version", "lockfile", "target"):
         if arguments[name]:
             raise InvalidParameter(name, "belongs to crate; a source has snapshot_id")
     registration = registry.get(arguments["source_id"].strip())

@@ -9,7 +9,8 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from docstow import languages
@@ -48,6 +49,9 @@ class Parameter:
         choices: what a string, or each element of an array, may be; empty for anything.
         max_length: characters of a string, or elements of an array.
         items: type of an array's elements.
+        aliases: further names that callers may write.
+        synonyms: by what callers may write too, the choice that it stands for.
+        rare: whether few calls need it, so that a brief schema leaves it out.
     """
 
     name: str
@@ -60,6 +64,9 @@ class Parameter:
     choices: Sequence[str] = ()
     max_length: int | None = None
     items: Type = "string"
+    aliases: Sequence[str] = ()
+    synonyms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    rare: bool = False
 
 
 #: Where the next page of a list begins.
@@ -68,6 +75,9 @@ CRATE = Parameter("crate", "string", required=True, max_length=64)
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
 VERSION = Parameter("version", "string", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", default="")
+TARGET = Parameter(
+    "target", "string", "Compilation target of a crate", default="", max_length=100, rare=True
+)
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
 #: The same where its values need no repetition.
 LANGUAGE_BRIEF = replace(LANGUAGE, description="")
@@ -97,13 +107,19 @@ def schema(
         plain: one type each; otherwise ``anyOf`` says that a number, boolean or array may also
             come as a string.
         brief: leave out what guards rather than guides: lengths, patterns, a minimum of 1, long
-            lists of choices, arrays as strings. Models pay for what they read; the check is the
-            same.
+            lists of choices, arrays as strings, what is rare, aliases and synonyms. Models pay for
+            what they read; the check is the same.
     """
-    required = [each.name for each in parameters if each.required]
+    required = [each.name for each in parameters if each.required and (brief or not each.aliases)]
+    properties = {
+        name: _property(each, plain=plain, brief=brief)
+        for each in parameters
+        if not (brief and each.rare)
+        for name in (each.name, *(() if brief else each.aliases))
+    }
     return {
         "type": "object",
-        "properties": {each.name: _property(each, plain=plain, brief=brief) for each in parameters},
+        "properties": properties,
         **({"required": required} if required else {}),
         "additionalProperties": False,
     }
@@ -132,7 +148,8 @@ def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
     typed: dict[str, Any] = {"type": parameter.type}
     typed |= {key: bound for key, bound in bounds.items() if bound is not None}
     shown = parameter.choices if not brief or len(parameter.choices) <= _MANY_CHOICES else ()
-    choices = {"enum": list(shown)} if shown else {}
+    further = () if brief else parameter.synonyms
+    choices = {"enum": [*shown, *further]} if shown else {}
     if parameter.type == "array":
         typed["items"] = {"type": parameter.items, **choices}
     else:
@@ -153,12 +170,12 @@ def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> d
             lists them all.
     """
     known = {each.name: each for each in parameters}
-    problems = [(name, _unknown(name, list(known))) for name in arguments if name not in known]
+    names = {name: each for each in parameters for name in (each.name, *each.aliases)}
+    problems = [(name, _unknown(name, list(known))) for name in arguments if name not in names]
     values: dict[str, Any] = {}
     for name, parameter in known.items():
-        value = arguments.get(name)
         try:
-            values[name] = _accept(parameter, value)
+            values[name] = _accept(parameter, _given(parameter, arguments))
         except _Refused as refused:
             problems.append((name, str(refused)))
     if problems:
@@ -175,6 +192,16 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"unknown parameter; {hint}known are {', '.join(known) or 'none'}"
 
 
+def _given(parameter: Parameter, arguments: Mapping[str, Any]) -> Any:
+    """Return what a caller sent for a parameter under any of its names; None where nothing."""
+    names = [
+        name for name in (parameter.name, *parameter.aliases) if arguments.get(name) is not None
+    ]
+    if len(names) > 1:
+        raise _Refused(f"give one of {', '.join(names)}, which mean the same")
+    return arguments[names[0]] if names else None
+
+
 def _accept(parameter: Parameter, value: Any) -> Any:
     if value is None:
         if parameter.required:
@@ -184,10 +211,19 @@ def _accept(parameter: Parameter, value: Any) -> Any:
     converted = _convert(parameter.type, value)
     if parameter.type == "array":
         converted = [_convert(parameter.items, each) for each in converted]
+    if parameter.synonyms:
+        converted = _without_synonyms(parameter, converted)
     if parameter.type == "object":
         _check_storable(converted)
     _check_bounds(parameter, converted)
     return converted
+
+
+def _without_synonyms(parameter: Parameter, value: Any) -> Any:
+    """Return a string, or the elements of an array, as the choices are spelled."""
+    if parameter.type == "array":
+        return [parameter.synonyms.get(each, each) for each in value]
+    return parameter.synonyms.get(value, value)
 
 
 def _convert(kind: Type, value: Any) -> Any:
@@ -298,19 +334,23 @@ def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Re
     Args:
         library: where crates are found.
         name: the crate.
-        arguments: with ``version`` and ``lockfile``, and ``language`` where it is not Rust.
+        arguments: with ``version`` and ``lockfile``, ``language`` where it is not Rust, and
+            ``target`` where the tool has one.
     """
     version, lockfile = arguments["version"].strip(), arguments["lockfile"]
+    target = arguments.get("target", "").strip()
     if (language := language_of(arguments)).packaged:
         if lockfile:
             raise InvalidParameter("lockfile", "is for crates; give the version")
+        if target:
+            raise InvalidParameter("target", "is for crates")
         return library.package(language, name, version)
     if not lockfile:
-        return library.crate(name, version)
+        return library.crate(name, version, target)
     if version:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     lock = find_locked(lockfile, name)
-    return with_lock_notice(library.crate(name, lock.version if lock else ""), lock)
+    return with_lock_notice(library.crate(name, lock.version if lock else "", target), lock)
 
 
 def language_of(arguments: Mapping[str, Any]) -> Language:

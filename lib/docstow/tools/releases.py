@@ -29,6 +29,7 @@ from docstow.tools.parameters import (
     CURSOR,
     LANGUAGE_BRIEF,
     LOCKFILE,
+    TARGET,
     VERSION,
     Parameter,
     find_locked,
@@ -301,6 +302,7 @@ def diff_versions(library: Library) -> Tool:
             Parameter("to_version", "string", default="", max_length=100),
             Parameter("paths", "array", max_length=100),
             LOCKFILE,
+            TARGET,
             CURSOR,
         ),
         run=partial(_compare_versions, library),
@@ -315,7 +317,7 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("from_version", "is required, unless a lockfile names the version")
     language = language_of(arguments)
     asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
-    asked |= {"language": language.name}
+    asked |= {"language": language.name, "target": arguments["target"]}
     old = find_stowed(library, arguments["crate"], asked)
     asked |= {"version": arguments["to_version"].strip(), "lockfile": ""}
     new = find_stowed(library, arguments["crate"], asked)

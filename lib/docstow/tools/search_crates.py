@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
@@ -38,6 +39,7 @@ from docstow.tools.parameters import (
     CURSOR,
     LANGUAGE,
     LOCKFILE,
+    TARGET,
     VERSION,
     Parameter,
     find_locked,
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
 
+#: Kinds as Rust's keywords and paths of rustdoc's pages name them.
+_KEYWORDS = MappingProxyType({"fn": "function", "mod": "module"})
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400
 #: The same of a header and a summary, of results behind one that has its docs.
@@ -116,8 +120,15 @@ def search_items(library: Library) -> Tool:
             LANGUAGE,
             VERSION,
             LOCKFILE,
-            Parameter("k", "integer", default=5, minimum=1, maximum=50),
-            Parameter("type_filter", "array", "Such as struct, method", choices=tuple(HEADINGS)),
+            TARGET,
+            Parameter("k", "integer", default=5, minimum=1, maximum=50, aliases=("limit",)),
+            Parameter(
+                "type_filter",
+                "array",
+                "Such as struct, method",
+                choices=tuple(HEADINGS),
+                synonyms=_KEYWORDS,
+            ),
             Parameter("module", "string", default=""),
             Parameter("feature", "string", default=""),
             Parameter("has_examples", "boolean"),
@@ -325,13 +336,17 @@ def _choose_crates(
     if arguments["version"]:
         raise InvalidParameter("version", "belongs to one crate; name it in crate")
     if (language := language_of(arguments)).packaged:
+        if arguments["target"]:
+            raise InvalidParameter("target", "is for crates")
         return _choose_packages(library, language, arguments["crates"] or (), query)
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
+    if arguments["target"] and not names:
+        raise InvalidParameter("target", "belongs to named crates; name one in crate")
     if names:
         once = {name.replace("-", "_"): name for name in names}.values()
         locks = {name: find_locked(lockfile, name) for name in once}
         wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
-        found = library.several(query, wanted)
+        found = library.several(query, wanted, arguments["target"].strip())
         return [
             (with_lock_notice(stowed, lock), score)
             for (stowed, score), lock in zip(found, locks.values(), strict=True)
@@ -395,7 +410,8 @@ def search_examples(library: Library) -> Tool:
             CRATE,
             VERSION,
             LOCKFILE,
-            Parameter("k", "integer", default=3, minimum=1, maximum=20),
+            TARGET,
+            Parameter("k", "integer", default=3, minimum=1, maximum=20, aliases=("limit",)),
             Parameter("language", "array"),
             CURSOR,
         ),

@@ -74,19 +74,29 @@ class CrateResolver:
         """docs.rs and the index of crates."""
         return self._open_origin()
 
-    def resolve(self, name: str, requirement: str = "") -> tuple[Revision, Snapshot | None]:
+    def resolve(
+        self, name: str, requirement: str = "", target: str = ""
+    ) -> tuple[Revision, Snapshot | None]:
         """Return what answers a request, and its snapshot if it is stored already.
 
         Args:
             name: the crate; ``-`` and ``_`` may be mixed up.
             requirement: an exact version, a Cargo requirement, or empty for the latest.
+            target: compilation target of the docs; empty for the one that is set.
 
         Raises:
+            InvalidParameter: the target is none, or not that of a crate stored from a file.
             CrateNotFound, VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
         """
         if (local := self.stored(LOCAL, library_name(name), requirement)) is not None:
+            made_for = local.facts.get("target", "")
+            if target not in ("", made_for):
+                known = f"for {made_for}" if made_for else "without saying for which target"
+                raise InvalidParameter(
+                    "target", f"{name} was stowed from a file, {known}; leave the target out"
+                )
             return local.revision, local
-        revision = self.resolve_upstream(name, requirement)
+        revision = self.resolve_upstream(name, requirement, target=target)
         return revision, self._snapshots.answering(revision.source)
 
     def resolve_upstream(self, name: str, requirement: str = "", *, target: str = "") -> Revision:
@@ -97,18 +107,25 @@ class CrateResolver:
         """
         return self.origin.resolve(name, requirement, target=target or self.target)
 
-    def stored(self, kind: str, name: str, requirement: str) -> Snapshot | None:
+    def stored(self, kind: str, name: str, requirement: str, target: str = "") -> Snapshot | None:
         """Return the best stored version that matches."""
-        heads = self.stored_heads(kind, name)
+        heads = self.stored_heads(kind, name, target)
         best = choose(requirement, heads)
         return self._snapshots.load(heads[best]) if best is not None else None
 
-    def stored_heads(self, kind: str, name: str) -> dict[str, Head]:
-        """Return the heads of a name's stored versions, by version."""
+    def stored_heads(self, kind: str, name: str, target: str = "") -> dict[str, Head]:
+        """Return the heads of a name's stored versions, by version.
+
+        Args:
+            kind: of docs.rs, or of files.
+            name: the crate as it spells itself.
+            target: compilation target of the docs; empty for the one that is set.
+        """
+        wanted = target or self.target
         return {
             head.source.version: head
             for head in self._snapshots.heads(kind, name)
-            if head.snapshot_id and (kind == LOCAL or head.source.target == self.target)
+            if head.snapshot_id and (kind == LOCAL or head.source.target == wanted)
         }
 
 

@@ -46,6 +46,7 @@ OWNERS = {
     "lxml": {"formats"},
     "mangum": {"functions"},
     "onnxruntime": {"embedding"},
+    "packaging": {"languages", "sources"},
     "playwright": {"sources"},
     "protego": {"sources"},
     "starlette": {"server"},

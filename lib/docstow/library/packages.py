@@ -16,7 +16,6 @@ from docstow.ingest.packages import (
     is_readable,
 )
 from docstow.languages.shared.language import Language, of_kind
-from docstow.languages.shared.project import choose_version, recency
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
@@ -59,7 +58,8 @@ class Packages:
         """
         here = list(self._find_installed(language, name))
         stored = self._find_stored(language, here[0].source.name if here else name)
-        best = choose_version(version, [each.source.version for each in here])
+        versions = language.versions()
+        best = versions.choose(version, [each.source.version for each in here])
         if best is not None:
             # What the project's own code gets comes first.
             chosen = next(e for e in here if not version.strip() or e.source.version == best)
@@ -67,7 +67,7 @@ class Packages:
             if snapshot is None or not self._packages.is_current(chosen, snapshot):
                 return self.ingest(chosen)
             return snapshot
-        if best := choose_version(version, stored):
+        if best := versions.choose(version, stored):
             return stored[best]
         raise self._missing(language, name, version, [*(h.source.version for h in here), *stored])
 
@@ -80,7 +80,7 @@ class Packages:
         here = list(self._find_installed(language, name))
         stored = self._find_stored(language, here[0].source.name if here else name)
         installed = [each.source.version for each in here]
-        versions = sorted({*installed, *stored}, key=recency, reverse=True)
+        versions = sorted({*installed, *stored}, key=language.versions().order, reverse=True)
         if not versions:
             raise self._missing(language, name, "", [])
         sources = [each.source for each in here] or [s.revision.source for s in stored.values()]
@@ -109,7 +109,7 @@ class Packages:
         words = set(re.findall(r"[a-z]{3,}", query.lower()))
         for name in self._snapshots.names(language.kind):
             versions = self._stored_versions(language, name)
-            if (best := choose_version("", versions)) is not None:
+            if (best := language.versions().choose("", versions)) is not None:
                 text = f"{name} {versions[best].facts.get('description', '')}".lower()
                 common = len(words & set(re.findall(r"[a-z]{3,}", text)))
                 found.append((-common, name, versions[best]))

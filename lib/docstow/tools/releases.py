@@ -11,7 +11,6 @@ from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, P
 from docstow.core.model import STANDARD
 from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import Lock, parse
-from docstow.languages.shared.project import choose_version
 from docstow.tools import (
     COUNT,
     TEXT,
@@ -132,14 +131,15 @@ def _list_package_versions(
     """
     found, known = library.installed.versions(language, name)
     here = [version for version, where in known.items() if where.installed]
-    best = choose_version(requirement, here) or choose_version(requirement, known)
+    choose_package = language.versions().choose
+    best = choose_package(requirement, here) or choose_package(requirement, known)
     if best is None:
         there = ", ".join(known)
         raise PackageNotFound(f"{found} {requirement} is not at hand; these are: {there}.")
     rows = [
         {"version": version, "yanked": False, "stowed": where.stowed}
         | ({"installed": True} if where.installed else {})
-        | ({"matches": choose_version(requirement, [version]) is not None} if requirement else {})
+        | ({"matches": choose_package(requirement, [version]) is not None} if requirement else {})
         for version, where in known.items()
     ]
     answer = {

@@ -19,7 +19,6 @@ from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
 from docstow.languages.shared.lookup import Installed, look_up_all
-from docstow.languages.shared.project import choose_version
 from docstow.languages.shared.stored_surface import StoredSurface
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, Parameter
@@ -451,9 +450,8 @@ class StowedPackages:
         if version in stowed:
             return Installed(name, version, self._surface(stowed[version]))
         advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
-        nearest = choose_version(".".join(version.split(".")[:2]), stowed) or choose_version(
-            "", stowed
-        )
+        choose = self._language.versions().choose
+        nearest = choose(".".join(version.split(".")[:2]), stowed) or choose("", stowed)
         near = f" (nearest stowed version: {nearest})" if nearest else ""
         if version:
             self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
@@ -483,10 +481,11 @@ class StowedPackages:
         stowed = self._versions(finding.package)
         others = [each for each in stowed if each != finding.version][:_MOST_OTHER_PACKAGES]
         having = [each for each in others if self._has(stowed[each], finding)]
-        best = choose_version("", having)
+        choose = self._language.versions().choose
+        best = choose("", having)
         if best is None:
             return finding
-        later = choose_version("", [best, finding.version]) == best
+        later = choose("", [best, finding.version]) == best
         note = f"{finding.package} {best} has it"
         note = note if later else f"removed in or before {finding.version}: {note}"
         return replace(finding, message=f"{finding.message.rstrip('.')}; {note}.")

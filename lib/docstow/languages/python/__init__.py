@@ -16,5 +16,6 @@ PYTHON = Language(
     checking=deferred("docstow.languages.python.resolver:CHECKING"),
     comparing=deferred("docstow.languages.python.diff:COMPARING"),
     examples=("python", "py", "python3", "pycon"),
+    versions=deferred("docstow.languages.python.versions:VERSIONS"),
     install=("uv add {name}=={version}", "pip install {name}=={version}"),
 )

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
+from docstow.languages.shared.project import choose_version, recency
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -128,6 +129,20 @@ class Comparing:
     notice_unread: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """How versions are asked for and ordered.
+
+    Attributes:
+        choose: returns the newest of some versions that is asked for, as the language's installer
+            would; None where none is. It raises InvalidParameter for what is no request.
+        order: returns what versions are sorted by.
+    """
+
+    choose: Callable[[str, Iterable[str]], str | None] = choose_version
+    order: Callable[[str], Any] = recency
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Language:
     """All that a language brings; parts are imported when they are asked for.
@@ -141,6 +156,7 @@ class Language:
         checking: how code is checked; None where it is not, or as crates are.
         comparing: how versions of packages are compared.
         examples: what code blocks of the language, or of an alias, are marked with.
+        versions: how versions of its packages are chosen.
         install: commands that add a package to a project, with ``{name}`` and ``{version}``.
         documented: whether its packages are stowed.
     """
@@ -153,6 +169,7 @@ class Language:
     checking: Callable[[], Checking] | None = None
     comparing: Callable[[], Comparing] | None = None
     examples: tuple[str, ...] = ()
+    versions: Callable[[], Versions] = Versions
     install: tuple[str, ...] = ()
     documented: bool = True
 

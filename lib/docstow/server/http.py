@@ -273,7 +273,7 @@ class _Routes:
 
 def _selection(request: Request) -> Selection:
     query = request.query_params
-    return Selection(query.get("toolsets", ""), query.get("schema", ""))
+    return Selection(query.get("toolsets", ""), query.get("schema", ""), http=True)
 
 
 def _request_id(request: Request) -> str:

@@ -82,6 +82,7 @@ class Tool:
         idempotent: a second call with the same arguments changes nothing further.
         open_world: reaches beyond this server, say to an upstream.
         client_capabilities: MCP client capabilities without which it cannot run.
+        http_only: listed over HTTP alone: for clients that connect in no other way.
         admin: what may lose others' work, so that a scope to write is not enough.
     """
 
@@ -97,6 +98,7 @@ class Tool:
     idempotent: bool = True
     open_world: bool = True
     client_capabilities: Sequence[str] = ()
+    http_only: bool = False
     admin: bool = False
 
     @property

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from docstow.index.implementations import Implementation
     from docstow.index.loaded import Index
     from docstow.languages.shared.language import Language
-    from docstow.library import Library
+    from docstow.library import Library, ResolvedVersion
 
 #: Implementations on a page.
 _PER_PAGE = 50
@@ -245,7 +245,19 @@ def get_item_doc(library: Library) -> Tool:
     )
 
 
-def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
+def open_item(
+    library: Library, arguments: Mapping[str, Any]
+) -> tuple[ResolvedVersion, dict[str, str]]:
+    """Return what answers for an item's path, and by URL the pages of all that it means.
+
+    Args:
+        library: where it is.
+        arguments: those of ``get_item_doc``, checked.
+
+    Raises:
+        InvalidParameter: the path is none.
+        ItemNotFound: there is no such item; with suggestions.
+    """
     from docstow.index.lookup import find_items
     from docstow.index.render import item_page
 
@@ -255,12 +267,18 @@ def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
     stowed = find_stowed(library, arguments["crate"] or language.spelling.root(path), arguments)
     index = library.index(stowed.snapshot)
-    texts = [
-        item_page(index, row, lambda document: provenance_line(stowed, document.url))
-        for row in find_items(index, arguments["item_path"])
-    ]
+    pages: dict[str, str] = {}
+    for row in find_items(index, arguments["item_path"]):
+        text = item_page(index, row, lambda document: provenance_line(stowed, document.url))
+        url = str(index.columns["url"][row])
+        pages[url] = f"{pages[url]}\n---\n\n{text}" if url in pages else text
+    return stowed, pages
+
+
+def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:
+    stowed, pages = open_item(library, arguments)
     scope = f"{stowed.snapshot.id} {arguments['item_path']}"
-    return page_answer("", "\n---\n\n".join(texts), arguments, scope)
+    return page_answer("", "\n---\n\n".join(pages.values()), arguments, scope)
 
 
 def find_implementations(library: Library) -> Tool:

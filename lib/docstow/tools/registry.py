@@ -9,6 +9,7 @@ from docstow.tools import (
     Toolbox,
     ask,
     collections,
+    connectors,
     docs,
     export,
     read_crate,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from docstow.tools.sources import SourceServices
 
 #: The toolsets of a client that selects none.
-TOOLSETS = ("rust", "docs", "packages")
+TOOLSETS = ("rust", "docs", "packages", connectors.TOOLSET)
 
 
 def make_toolbox(
@@ -48,10 +49,12 @@ def make_toolbox(
         snapshots: the published snapshots.
     """
     metrics = Metrics()
+    read_item = read_crate.get_item_doc(library)
+    asking = ask.tool(library, services.prose, projects)
     tools = [
         read_crate.get_crate_summary(library),
         search_crates.search_items(library),
-        read_crate.get_item_doc(library),
+        read_item,
         releases.list_versions(library),
         read_crate.get_module_tree(library),
         search_crates.search_examples(library),
@@ -59,10 +62,11 @@ def make_toolbox(
         read_crate.find_implementations(library),
         releases.diff_versions(library),
         *docs.tools(services.prose),
-        ask.tool(library, services.prose, projects),
+        asking,
         scan_packages.tool(projects),
         read_package.tool(projects),
         verify_code.tool(library, snapshots, projects),
+        *connectors.tools(library, services.prose, asking, read_item),
         *sources.tools(services),
         export.tool(library, services.prose, services.registry),
         *collections.tools(pushed, services, metrics),

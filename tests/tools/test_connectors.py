@@ -28,7 +28,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harbour]:
 
 def _page(served: Harbour, path: str) -> str:
     hits = served.answer("search_docs", query="mooring lines installing", top_k=20)["results"]
-    return next(hit["doc_id"] for hit in hits if hit["url"].split("#")[0].endswith(path))
+    return next(str(hit["doc_id"]) for hit in hits if hit["url"].split("#")[0].endswith(path))
 
 
 async def _converse(url: str) -> list[Any]:

@@ -214,7 +214,7 @@ def _unmarked_page(name: str) -> bytes:
         f"<h2>Turning</h2><p>The {name} turns when the load is low.</p>"
         f"<pre class='language-sh'>turn --slowly {name}\n\n  now</pre>"
         f"<p>See also:</p><ul><li><a href='/{name}/more'>More of the {name}</a></li></ul></div>"
-        f"<div class='steps'><a href='/{name}/a'>Before {name}</a> <a href='/{name}/b'>After</a></div>"
+        f"<div class='steps'><a href='/{name}/a'>Previous: {name}</a> <a href='/{name}/b'>More</a></div>"
         f"<div class='bottom'>© A company</div></body>"
     ).encode()
 
@@ -234,6 +234,48 @@ def test_what_pages_of_a_site_share_is_no_text() -> None:
     assert html.read(pages["rim"], URL, shared=stored) == html.read(
         pages["rim"], URL, shared=shared
     )
+
+
+def test_links_of_one_page_alone_stay_where_they_are_much_of_it() -> None:
+    def page(name: str, words: int) -> bytes:
+        text = " ".join(f"{name}{n}" for n in range(words))
+        return (
+            f"<body><div class=path><a href=/>Top</a> <a href=/{name}>{name}s</a></div>"
+            f"<div class=txt><h1>{name}</h1><p>{text}</p></div></body>"
+        ).encode()
+
+    shared = html.survey([page(name, 40) for name in ("wheel", "axle", "hub", "rim")])
+    short = html.read(page("wheel", 40), URL, shared=shared)
+    assert "[Top](https://docs.example/) [wheels](https://docs.example/wheel)" in short.text
+    assert short.kept == short.words
+    long = html.read(page("wheel", 400), URL, shared=shared)
+    assert "Top" not in long.text
+    assert 0 < long.words - long.kept <= 2
+
+
+def test_what_is_left_out_of_code_is_seen_to_be_missing() -> None:
+    line = "<div class=line><span class=lineno>{n:5}</span>int wheel{n};</div>"
+    lines = "".join(line.format(n=n) for n in range(1, 21))
+    tip = (
+        "<div class=ttc id=aa><div class=ttname>wheel</div><div class=ttdoc>Turns well.</div></div>"
+    )
+    page = text_and_counts(f"<div class=fragment>{lines}{tip}</div>")
+    assert "int wheel1;\nint wheel2;\n" in page.text
+    assert "Turns" not in page.text
+    # Of each line the number is missing, and the three words of the tooltip.
+    assert (page.words, page.kept) == (64, 41)
+
+
+def text_and_counts(inner: str) -> Page:
+    return read(f"<main><h1>T</h1>{inner}</main>")
+
+
+def test_brackets_in_code_are_no_links() -> None:
+    page = text_and_counts(
+        "<p>See <code>calls[](one)</code>, <a href=/two>C</a>two.</p><pre>grid[0](four)</pre>"
+    )
+    assert "`calls[](one)`" in page.text
+    assert page.kept == page.words == 8
 
 
 def test_versions_of_a_page_are_no_shared_text() -> None:

@@ -13,15 +13,9 @@ from docstow.formats.html import convert
 from docstow.formats.html.anchors import mark_headings, take_anchors, unmarked
 from docstow.formats.html.footnotes import write_footnotes
 from docstow.formats.html.formulas import write_formulas
+from docstow.formats.html.furniture import drop_furniture
 from docstow.formats.html.generators import restore_elements
-from docstow.formats.html.main_part import (
-    Shared,
-    count_kept,
-    count_words,
-    drop_furniture,
-    find_main,
-    find_shared,
-)
+from docstow.formats.html.main_part import Shared, count_kept, count_words, divide, find_shared
 from docstow.formats.html.tree import Element, elements, make, page_text, parse, plain
 from docstow.formats.html.write import write
 
@@ -58,10 +52,11 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
     head = _Head(root, base)
     # Links and titles are read first: the element of the text is changed in place.
     found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
-    main = find_main(root, shared)
+    division = divide(root, shared)
     # Formulas are on a page up to three times: as MathML, as TeX and drawn.
-    write_formulas(main, rendered=_renders_formulas(root))
-    words = count_words(main)
+    write_formulas(division.whole, rendered=_renders_formulas(root))
+    words = count_words(division)
+    main = division.take_main()
     restore_elements(main)
     heading = _heading(main, root)
     if heading is not None:

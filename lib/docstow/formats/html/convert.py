@@ -7,7 +7,7 @@ from itertools import islice
 
 from docstow.formats import ADMONITIONS
 from docstow.formats.html.anchors import unmarked
-from docstow.formats.html.main_part import drop_furniture
+from docstow.formats.html.furniture import drop_furniture
 from docstow.formats.html.tree import Element, classes, descend, elements, make, plain, replace
 
 #: Classes of elements in a code block that are not code.

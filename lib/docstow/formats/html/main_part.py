@@ -15,29 +15,25 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from docstow.formats import hidden
-from docstow.formats.html.tree import Element, classes, elements, plain
+from docstow.formats.html.furniture import NO_TEXT, is_furniture
+from docstow.formats.html.tree import Element, plain
 
-#: Elements that mark the main part, the most reliable first.
-_MARKED = [
-    "//*[contains(concat(' ', @class, ' '), ' theme-doc-markdown ')]",
-    "//article[contains(concat(' ', @class, ' '), ' md-content__inner ')]",
-    "//*[@itemprop='articleBody']",
-    "//*[contains(concat(' ', @class, ' '), ' vp-doc ')]",
-    "//*[contains(concat(' ', @class, ' '), ' sl-markdown-content ')]",
-    "//*[contains(concat(' ', @class, ' '), ' markdown-body ')]",
-    "//article[@role='main']",
-    "//main",
-    "//*[@role='main']",
-    "//div[@class='body']",
-    "//article",
-]
+#: Classes of elements that mark the main part, the most reliable first.
+_MARKS = (
+    "theme-doc-markdown",
+    "md-content__inner",
+    "vp-doc",
+    "sl-markdown-content",
+    "markdown-body",
+)
 #: A marked element is the main part if it has at least this share of the page's own words.
 _WHOLE = 0.98
 #: Elements that may be a part of a word.
 _INLINE = frozenset("""
     a abbr acronym b bdi cite code data del dfn em font i ins kbd mark q s samp small span strong
     time tt u var wbr""".split())  # fmt: skip  # noqa: SIM905
+#: Classes of inline elements that no word goes on in: numbers of lines.
+_BESIDE = frozenset(("lineno", "linenos"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLOCKS = _HEADINGS | frozenset(
     [
@@ -79,6 +75,11 @@ _SHARE, _FEWEST, _ENOUGH = 0.1, 3, 8
 _LINKED, _ALWAYS, _MOST_PAGES, _MOST_WORDS = 0.5, 0.9, 0.5, 60
 #: An element is shared if this share of its words stand in shared blocks.
 _REPEATED = 0.9
+#: What is taken for navigation only by its place goes with at most this share of the page's own
+#: words; a short page keeps it.
+_SPARED = 0.01
+#: What links say that lead to the pages before and after (HTML 4.01, 6.12).
+_SEQUENCE = frozenset(("next", "prev", "previous", "up"))
 #: The share of a level's own words that one child must have to be divided further.
 _DOMINANT = 0.6
 #: How deep in a page navigation is learned, and how much is remembered of a site.
@@ -86,7 +87,14 @@ _DEEPEST, _REMEMBERED = 6, 500
 # Underscores divide, because Markdown escapes them.
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s+")
-_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+#: Code in Markdown: fences and spans.
+_CODE = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,})[^`\n]*\n(?:[^\n]*\n)*?[ \t>]*(?P=fence)[ \t]*$"
+    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)",
+    re.MULTILINE,
+)
+_TARGET = r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+_LINK = re.compile(rf"\[([^\[\]]{{0,500}}){_TARGET}|{_TARGET}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,44 +173,111 @@ def _most_common(counts: Counter[str], fewest: float) -> Iterator[str]:
             yield digest
 
 
-def find_main(root: Element, shared: Shared) -> Element:
-    """Return the element that holds the page's text, without what the site shares.
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A page divided into its text and what stands around it; nothing is removed yet.
+
+    Attributes:
+        main: the element that holds the text.
+        whole: the element whose words are the page's.
+        repeated: elements whose words are not the page's: the site repeats them, or they lead to
+            the pages before and after.
+        dropped: elements that are no text, though they may be within ``main``.
+    """
+
+    main: Element
+    whole: Element
+    repeated: frozenset[Element] = frozenset()
+    dropped: tuple[Element, ...] = ()
+
+    def take_main(self) -> Element:
+        """Remove what is no text, and return the main part."""
+        for element in self.dropped:
+            element.drop_tree()
+        return self.main
+
+
+def divide(root: Element, shared: Shared) -> Division:
+    """Find the element that holds the page's text, and what the site shares of it.
 
     It is the element that the generator marks, unless that lacks a part of the text.
     """
     body = root.find("body")
     body = root if body is None else body
-    if shared:
-        _drop_shared(body, shared)
-    parts = _measure(root)
-    nothing = _Part(0, 0, "", 0)
-
-    def own_words(element: Element) -> int:
-        part = parts.get(element, nothing)
-        return part.words - part.linked
-
-    for path in _MARKED:
-        found = [each for each in root.xpath(path) if parts.get(each, nothing).words]
-        marked = max(found, key=lambda each: parts[each].words, default=None)
+    parts = _measure(body)
+    if not shared:
         # Without knowledge of the site, the rest of the page may as well be navigation.
-        if marked is not None and (not shared or own_words(marked) >= _WHOLE * own_words(body)):
-            return marked
-    return body
+        marked = next(_marked(parts), body)
+        return Division(marked, marked)
+    site = _Site(body, parts, shared)
+    dropped = _find_dropped(body, site)
+    for element in dropped:
+        _subtract(element, parts)
+    own = parts[body].words - parts[body].linked
+    for marked in _marked(parts):
+        if parts[marked].words - parts[marked].linked >= _WHOLE * own:
+            return Division(marked, body, frozenset(site.same), tuple(dropped))
+    return Division(body, body, frozenset(site.same), tuple(dropped))
 
 
-def count_words(main: Element) -> Counter[str]:
-    """Count the words of an element that are shown and no navigation, in lower case.
+def _subtract(element: Element, parts: Mapping[Element, _Part]) -> None:
+    """Take the words of an element from those of the elements around it."""
+    gone = parts[element]
+    for around in element.iterancestors():
+        if around in parts:
+            parts[around].words -= gone.words
+            parts[around].linked -= gone.linked
+    for inner in element.iter():
+        if inner in parts:
+            parts[inner].words = parts[inner].linked = 0
 
-    Inline elements do not divide words.
+
+def _marked(parts: Mapping[Element, _Part]) -> Iterator[Element]:
+    """Yield the largest element of each mark of a main part, the most reliable first."""
+    found: dict[int, Element] = {}
+    for element, part in parts.items():  # from the end of the page to its beginning
+        rank = _rank(element) if part.words else None
+        if rank is not None and (rank not in found or part.words >= parts[found[rank]].words):
+            found[rank] = element
+    for rank in sorted(found):
+        yield found[rank]
+
+
+def _rank(element: Element) -> int | None:
+    """Return how reliably an element marks the main part, 0 the most; None if it does not."""
+    tag, attributes = element.tag, dict(element.items())
+    names = attributes.get("class", "").split() if attributes else []
+    for rank, name in enumerate(_MARKS):
+        if name in names and (tag == "article" or name != "md-content__inner"):
+            return rank
+    role = attributes.get("role")
+    if attributes.get("itemprop") == "articleBody":
+        return len(_MARKS)
+    if role == "main" or tag == "main":
+        return len(_MARKS) + (1 if tag == "article" else 2 if tag == "main" else 3)
+    if tag == "div" and attributes.get("class") == "body":
+        return len(_MARKS) + 4
+    return len(_MARKS) + 5 if tag == "article" else None
+
+
+def count_words(division: Division) -> Counter[str]:
+    """Count the words of a page that are shown and no navigation, in lower case.
+
+    Inline elements do not divide words. What is left out though it is text counts too, so that it
+    is seen to be missing: tooltips, numbers of lines, links that no other page has.
     """
     parts: list[str] = []
-    stack: list[Element | str | None] = [main]
+    whole, repeated = division.whole, division.repeated
+    stack: list[Any] = [whole]
     while stack:
         each = stack.pop()
-        if isinstance(each, str) or each is None:
-            parts.append(each or "")
-        elif each is main or not (_is_furniture(each) or _is_permalink(each)):
-            between = "" if each.tag in _INLINE else " "
+        if each.__class__ is str:
+            parts.append(each)
+        elif each is not None and (
+            each is whole or not (each in repeated or is_furniture(each, counted=True))
+        ):
+            joined = each.tag in _INLINE and each.get("class") not in _BESIDE
+            between = "" if joined else " "
             parts += (between, each.text or "")
             stack.append(between)
             for child in reversed(each):
@@ -212,8 +287,18 @@ def count_words(main: Element) -> Counter[str]:
 
 def count_kept(words: Counter[str], text: str) -> int:
     """Return how many of a page's words its Markdown has."""
-    found = Counter(_WORD.findall(_TARGET.sub("]", text).lower()))
-    return (words & found).total()
+    shown: list[str] = []
+    at = 0
+    for code in _CODE.finditer(text):
+        shown += (_unlinked(text[at : code.start()]), code[0])
+        at = code.end()
+    shown.append(_unlinked(text[at:]))
+    return (words & Counter(_WORD.findall("".join(shown).lower()))).total()
+
+
+def _unlinked(prose: str) -> str:
+    """Return Markdown without the targets of links."""
+    return _LINK.sub(lambda link: "]" if link[1] is None else link[1], prose)
 
 
 @dataclass(slots=True)
@@ -227,32 +312,39 @@ class _Part:
 
 
 def _measure(body: Element) -> dict[Element, _Part]:
-    """Return the text of each element that is shown, the body included."""
-    parts: dict[Element, _Part] = {}
-    stack = [(body, 0, False)]
+    """Return the text of each element that is shown, from the last one to the body itself."""
+    order = []
+    stack = [(body, 0)]
     while stack:
-        element, depth, done = stack.pop()
-        if not done:
-            if element.tag not in _TAGS and element.get("role") != "navigation":
-                stack.append((element, depth, True))
-                stack.extend((child, depth + 1, False) for child in element)
-            continue
-        digest = blake2b(element.tag.encode(), digest_size=8)
+        element, depth = stack.pop()
+        if element.tag not in NO_TEXT and element.get("role") != "navigation":
+            order.append((element, depth))
+            stack.extend([(child, depth + 1) for child in element])
+    parts: dict[Element, _Part] = {}
+    for element, depth in reversed(order):  # children come before their parents
+        texts = []
         words = linked = 0
         text = element.text
-        for child in (None, *element):
-            if child is not None:
-                text = child.tail
-                if child in parts:
-                    digest.update(parts[child].digest.encode())
-                    words += parts[child].words
-                    linked += parts[child].linked
+        if text and not text.isspace():
+            texts.append(_SPACE.sub(" ", text.strip()))
+            words += len(_WORD.findall(text))
+        for child in element:
+            part = parts.get(child)
+            if part is not None:
+                texts.append(part.digest)
+                words += part.words
+                linked += part.linked
+            text = child.tail
             if text and not text.isspace():
-                digest.update(_SPACE.sub(" ", text.strip()).encode("utf-8", "replace"))
+                texts.append(_SPACE.sub(" ", text.strip()))
                 words += len(_WORD.findall(text))
-        if element.tag == "a" and element.get("href"):
+        tag = element.tag
+        if tag == "a" and element.get("href"):
             linked = words
-        parts[element] = _Part(words, linked, digest.hexdigest(), depth)
+        digest = "\0".join((tag, *texts, ""))
+        if tag in _BLOCKS or tag == "body":
+            digest = blake2b(digest.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        parts[element] = _Part(words, linked, digest, depth)
     return parts
 
 
@@ -265,206 +357,90 @@ def _place(element: Element) -> str:
     return blake2b(">".join(steps).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _drop_shared(body: Element, shared: Shared) -> None:
-    """Remove the navigation, headers and footers of a site.
+def _find_dropped(body: Element, site: _Site) -> list[Element]:
+    """Return the navigation, headers and footers of a page.
 
     They are looked for where the page is divided: among the children of the body, and of the one
     child that has most of the text, as far down as the first headings. There what is shared goes
     before and after the text, and navigation goes wherever it is. Headings stay.
     """
-    parts = _measure(body)
-    repeated = _repeated(parts, shared)
-
-    def is_shared(element: Element) -> bool:
-        return repeated[element] >= _REPEATED * parts[element].words
-
-    def is_navigation(element: Element, *, beside_headings: bool) -> bool:
-        part = parts[element]
-        if part.linked < _LINKED * part.words or element.tag in _HEADINGS:
-            return False
-        # Beside headings, lists without a name may end the text of every page.
-        named = not beside_headings or element.get("class") or element.get("id")
-        return is_shared(element) or bool(named and _place(element) in shared.navigation)
-
+    parts = site.parts
     dropped: list[Element] = []
     node = body
     while node.tag in _DIVIDING:
         children = [child for child in node if child in parts and parts[child].words]
         titled = any(child.tag in _HEADINGS for child in children)
-        kept = [each for each in children if not is_navigation(each, beside_headings=titled)]
-        while kept and is_shared(kept[0]) and kept[0].tag not in _HEADINGS:
+        kept = [each for each in children if not site.is_navigation(each, beside_headings=titled)]
+        while kept and site.is_shared(kept[0]) and kept[0].tag not in _HEADINGS:
             del kept[0]
-        while kept and is_shared(kept[-1]):
+        while kept and site.is_shared(kept[-1]):
             del kept[-1]
         if not kept:
             break
         dropped += (child for child in children if child not in kept)
         if titled:
             break
-        own = {child: parts[child].words - repeated[child] for child in kept}
+        own = {child: site.own_words(child) for child in kept}
         node = max(kept, key=own.__getitem__)
         if own[node] < _DOMINANT * sum(own.values()):
             break
-    for element in dropped:
-        element.drop_tree()
+    return dropped
 
 
-def _repeated(parts: Mapping[Element, _Part], shared: Shared) -> dict[Element, int]:
-    """Return for each element the number of its words that stand in shared blocks."""
-    repeated: dict[Element, int] = {}
-    for element, part in parts.items():  # children come before their parents
-        if element.tag in _BLOCKS and part.digest in shared.blocks:
-            repeated[element] = part.words
-        else:
-            repeated[element] = sum(repeated[child] for child in element if child in repeated)
-    return repeated
+class _Site:
+    """What of one page its site shares.
 
-
-#: Elements without text, or without text of the page.
-_TAGS = frozenset(
-    [
-        "audio",
-        "button",
-        "canvas",
-        "dialog",
-        "embed",
-        "footer",
-        "iframe",
-        "input",
-        "link",
-        "map",
-        "meta",
-        "nav",
-        "noscript",
-        "object",
-        "script",
-        "select",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "title",
-        "video",
-    ]
-)
-_ROLES = {"navigation", "search", "banner", "contentinfo", "dialog", "tablist", "toolbar", "menu"}
-#: Classes of small elements around the text.
-_FURNITURE = re.compile(
-    r"(?:headerlink|anchor-?link|hash-link|header-anchor|heading-anchor|md-source-file|md-feedback"
-    r"|md-content__button|(?:theme-)?edit-(?:this-)?(?:page|link)|theme-doc-(?:footer|breadcrumbs"
-    r"|toc-mobile|version-badge)|pagination-nav|(?:wy-|bd-)?breadcrumbs?|rst-footer-buttons"
-    r"|prev-next(?:-area|-footer)?|related-pages|skip-(?:link|nav|to-content)|skiplink|sr-only"
-    r"|visually-hidden|(?:page-|doc-)?feedback|cookie[\w-]*|consent|copybtn|copy-button"
-    r"|clipboard-copy|back-to-top|(?:page-|theme-)?last-updated|VPDocFooter|menu-bar"
-    r"|announcement[\w-]*|searchbox|search-box|ethical-ads?|share-buttons|tabbed-labels"
-    r"|nextra-breadcrumbs?|td-rss-button|feedback--\w+|td-page-meta\w*|breadcrumb-nav"
-    r"|viewcode-link|navheader|navfooter|ttc|linenos?)$"
-)
-#: An element of such a class that has more words is text all the same.
-_MOST_FURNITURE = 100
-#: Classes and identifiers of navigation, where most of it is links.
-_NAVIGATION = re.compile(
-    r"(?:nav-wrapper|sidebar|(?:nextra-)?toc|table-of-contents|contents|on-this-page"
-    r"|search(?:box)?|cookie[\w-]*|breadcrumbs?)$"
-)
-_CONTENTS = re.compile(r"(?:(?:nextra-)?toc|table-of-contents|contents|on-this-page)$")
-#: Lines around the text in themes without specific classes: dates of change, feedback forms.
-_ASIDE = re.compile(
-    r"(?:last (?:updated|modified|edited)\b[^.!?]{0,15}\d.{0,40}"
-    r"|was this (?:page |article |section )?helpful\?.{0,20})",
-    re.IGNORECASE,
-)
-_SHOWN_LATER = re.compile(r":(?:block|flex|grid|inline|table|contents)")
-_LINK_SIGNS = {"", "¶", "#", "§", "🔗", "\u200b", "link"}
-
-
-def drop_furniture(main: Element) -> None:
-    """Remove what is no text from an element: navigation, permalinks, buttons, hidden parts."""
-    for element in elements(main):
-        if (element.tag == "a" and _is_permalink(element)) or _is_furniture(element):
-            _drop(element)
-
-
-def _is_furniture(element: Element) -> bool:
-    names = classes(element)
-    if element.tag in _TAGS:
-        # Formulas may be scripts, and a quotation has its source in a footer.
-        formula = (element.get("type") or "").startswith("math/tex")
-        quoted = element.tag == "footer" and _above(element).tag == "blockquote"
-        return not (formula or quoted)
-    if element.get("role") in _ROLES or element.get("data-testid") == "page-footer-navigation":
-        return True
-    # VitePress writes a block's language into its corner.
-    if "lang" in names and any(each.startswith("language-") for each in classes(_above(element))):
-        return True
-    if element.tag in {"p", "div"} and _ASIDE.fullmatch(_short(element)):
-        return True
-    if _is_hidden(element, names):
-        return True
-    if any(_FURNITURE.match(name) for name in names):
-        return len(_WORD.findall(plain(element))) <= _MOST_FURNITURE or _is_linked(element)
-    return _is_navigation(element, names)
-
-
-def _is_navigation(element: Element, names: list[str]) -> bool:
-    """Return whether an element is called navigation, and is: its words are links.
-
-    A table of contents that leads to other pages is text.
+    Attributes:
+        parts: the text of the page's elements.
+        same: elements whose words are not the page's.
     """
-    # Footnotes are asides that often are nothing but an address.
-    if any(each.startswith("footnote") for each in names):
-        return False
-    called = [each for each in (*names, element.get("id") or "") if _NAVIGATION.match(each)]
-    if not called and element.tag != "aside":
-        return False
-    if any(_CONTENTS.match(each) for each in called):
-        links = [link.get("href") or "" for link in element.iter("a")]
-        return bool(links) and all(link.startswith("#") for link in links) and _is_linked(element)
-    return _is_linked(element)
 
+    def __init__(self, body: Element, parts: Mapping[Element, _Part], shared: Shared) -> None:
+        self.parts = parts
+        self._navigation = shared.navigation
+        self._repeated = repeated = dict[Element, int]()
+        self.same: set[Element] = set()
+        for element, part in parts.items():  # children come before their parents
+            if element.tag in _BLOCKS and part.digest in shared.blocks:
+                repeated[element] = part.words
+                self.same.add(element)
+            else:
+                repeated[element] = sum([repeated[child] for child in element if child in repeated])
+        self._spare = _SPARED * self.own_words(body)
 
-def _is_linked(element: Element) -> bool:
-    """Return whether most of an element's words are links."""
-    words = len(_WORD.findall(plain(element)))
-    links = element.iterfind(".//a[@href]")
-    return sum(len(_WORD.findall(plain(link))) for link in links) >= _LINKED * words
+    def own_words(self, element: Element) -> int:
+        """Return the number of an element's words that do not repeat."""
+        return self.parts[element].words - self._repeated[element]
 
+    def is_shared(self, element: Element) -> bool:
+        """Return whether an element repeats on many pages."""
+        return self._repeated[element] >= _REPEATED * self.parts[element].words
 
-def _above(element: Element) -> Element:
-    parent = element.getparent()
-    return element if parent is None else parent
-
-
-def _short(element: Element) -> str:
-    """The element's text if it is a line; empty where it holds more."""
-    return plain(element) if len(element) <= 2 and len(element.text or "") < 100 else ""
-
-
-def _is_hidden(element: Element, names: list[str]) -> bool:
-    # Tabs that are not open are hidden, and are text.
-    if element.get("role") == "tabpanel" or "tabpanel" in names or "tab-pane" in names:
-        return False
-    if "hidden" in names and not _SHOWN_LATER.search(element.get("class") or ""):
+    def is_navigation(self, element: Element, *, beside_headings: bool) -> bool:
+        """Return whether an element is navigation, and may go."""
+        part = self.parts[element]
+        if part.linked < _LINKED * part.words or element.tag in _HEADINGS:
+            return False
+        if self.is_shared(element):
+            return True
+        # Beside headings, lists without a name may end the text of every page.
+        named = not beside_headings or element.get("class") or element.get("id")
+        if not named or _place(element) not in self._navigation:
+            return False
+        if _leads_on(element):
+            self.same.add(element)
+            return True
+        own = self.own_words(element)
+        if own > self._spare:
+            return False
+        self._spare -= own
         return True
-    style = hidden.styles(element.attrib)
-    if hidden.is_hidden(element.attrib, style):
-        # White space between blocks is closed in this way, and the blocks have a size of theirs.
-        inner = element.iterfind(".//*[@style]") if "font-size" in style else ()
-        return not any("font-size" in (each.get("style") or "") for each in inner)
-    colour, background = hidden.colours(element.attrib, style)
-    # A class may give the background.
-    if not colour or (not background and (names or classes(_above(element)))):
-        return False
-    for around in element.iterancestors():
-        background = background or hidden.colours(around.attrib, hidden.styles(around.attrib))[1]
-    return hidden.vanishes(colour, background)
 
 
-def _is_permalink(link: Element) -> bool:
-    href = link.get("href") or ""
-    return "#" in href and plain(link).lower() in _LINK_SIGNS and link.find(".//img") is None
-
-
-def _drop(element: Element) -> None:
-    if element.getparent() is not None:
-        element.drop_tree()
+def _leads_on(element: Element) -> bool:
+    """Return whether an element links to the pages before or after, and says so."""
+    return any(
+        not _SEQUENCE.isdisjoint((link.get("rel") or "").lower().split())
+        or not _SEQUENCE.isdisjoint(_WORD.findall(plain(link).lower())[:1])
+        for link in element.iter("a")
+    )

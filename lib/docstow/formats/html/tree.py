@@ -133,12 +133,9 @@ def parse(text: str) -> Element:
     """
     if not text.strip():
         raise UnreadableInput("The page is empty.")
-    parser = lxml_html.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
-    )
     try:
         root = lxml_html.document_fromstring(
-            _shallow(text).encode("utf-8", "replace"), parser=parser
+            _shallow(text).encode("utf-8", "replace"), parser=_parser()
         )
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise UnreadableInput("The page has no HTML in it.") from error
@@ -147,6 +144,21 @@ def parse(text: str) -> Element:
         if ":" in element.tag and element.tag.rpartition(":")[2].isalnum():
             element.tag = element.tag.rpartition(":")[2]
     return root
+
+
+def _parser() -> etree.HTMLParser:
+    """Return a new parser: all its elements are of one class.
+
+    lxml's own parser asks a function in Python for the class of each element that is touched.
+    """
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
+    )
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(lxml_html.HtmlElement))
+    return parser
+
+
+_make = _parser().makeelement
 
 
 def _shallow(text: str) -> str:
@@ -191,7 +203,7 @@ def descend(root: Element) -> Iterator[tuple[str, Element]]:
 
 def make(tag: str, text: str = "", *children: Element) -> Element:
     """Return a new element."""
-    element = lxml_html.Element(tag)
+    element = _make(tag)
     element.text = text
     element.extend(children)
     return element

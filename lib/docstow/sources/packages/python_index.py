@@ -1,0 +1,466 @@
+"""Python packages: versions and files from indexes, chosen as pip chooses and laid out to be read.
+
+Nothing is built: of a source distribution only what is Python already is taken.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import Tag, sys_tags
+from packaging.utils import canonicalize_name, parse_wheel_filename
+
+from docstow.core.errors import (
+    DocstowError,
+    InvalidParameter,
+    PackageNotFound,
+    TooLarge,
+    UnreadableInput,
+    UpstreamError,
+    UpstreamTimeout,
+)
+from docstow.core.model import Revision, Source
+from docstow.core.threads import in_parallel
+from docstow.languages.python import versions
+from docstow.net.client import host_name, origin_of
+from docstow.sources.packages import (
+    Dependency,
+    Distribution,
+    Listing,
+    Registry,
+    Release,
+    Unpacked,
+    simple_api,
+)
+from docstow.sources.packages.archives import Unpacker, made_whole
+from docstow.sources.packages.client import RegistryClient
+from docstow.sources.packages.python_files import (
+    Layout,
+    add_sdist,
+    add_wheel,
+    describe_left_out,
+    metadata_of,
+    read_metadata,
+    unread_modules,
+)
+from docstow.sources.tarball import Caps
+
+if TYPE_CHECKING:
+    from docstow.net import Fetcher
+    from docstow.net.decompress import Limits
+
+KIND = "python"
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+_SUGGESTED = 3
+#: So many packages, and so many bytes of them as downloaded, are laid beside the one that is read.
+MOST_BESIDE, MOST_BYTES_BESIDE = 24, 64 * 1024 * 1024
+#: Where the types of a package are that has none itself, in the order of looking.
+_STUBS = ("types-{}", "{}-stubs")
+
+
+class PythonIndex:
+    """The packages of one or several indexes; the first that has a file counts.
+
+    Args:
+        fetcher: the HTTP client.
+        registries: the index, and further ones.
+        limits: caps on a list, a download, and what is unpacked of it.
+        python: the version of Python that packages should fit; this process's if left out.
+    """
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        registries: Sequence[Registry],
+        *,
+        limits: Limits,
+        python: str = "",
+    ) -> None:
+        self._clients: list[RegistryClient[Listing]] = [
+            RegistryClient(fetcher, each, limits) for each in registries
+        ]
+        self._limits = limits
+        self._python = python or platform.python_version()
+
+    def listing(self, name: str) -> Listing:
+        """Return all releases of a package that have a wheel or a source distribution.
+
+        Raises:
+            InvalidParameter: the name cannot be a package's.
+            PackageNotFound: no index has such a package.
+            UpstreamError, UpstreamTimeout: an index does not answer, and no other has it.
+        """
+        if not _NAME.fullmatch(name):
+            raise InvalidParameter(
+                "package",
+                "must be at most 100 letters, digits, -, _ and . in the name of a Python package",
+            )
+        key = canonicalize_name(name)
+        found: list[Listing] = []
+        failure: UpstreamError | UpstreamTimeout | None = None
+        for answer in in_parallel(partial(self._ask, key), self._clients):
+            if isinstance(answer, Listing):
+                found.append(answer)
+            elif answer is not None:
+                failure = failure or answer
+        if (merged := simple_api.merge(found)) is not None:
+            return merged
+        if failure is not None:
+            raise failure
+        asked = ", ".join(host_name(each.registry.url) for each in self._clients)
+        raise PackageNotFound(
+            f"{asked or 'No index'} has no Python package named {name}. Check the spelling: it is"
+            " the name that pip installs, which may differ from what is imported."
+        )
+
+    def resolve(self, name: str, requirement: str = "") -> Revision:
+        """Return the version that pip would choose, and the file of it that will be fetched.
+
+        What fits this Python comes first. Where nothing does, what fits another is chosen: it is
+        read and not run.
+
+        Raises:
+            InvalidParameter: the name, or the requirement after PEP 440, is invalid.
+            PackageNotFound: there is no such package, or no version that matches.
+            UpstreamError, UpstreamTimeout: the index does not answer.
+        """
+        listing = self.listing(name)
+        release = self.choose(listing, requirement)
+        if release is None:
+            raise _no_match(listing, requirement.strip())
+        file = self._file(release)
+        return Revision(
+            Source(KIND, canonicalize_name(listing.name), release.version),
+            release.version,
+            validator=next(iter(file.hashes.values()), ""),
+            origin=host_name(file.url),
+            url=file.url,
+        )
+
+    def choose(self, listing: Listing, requirement: str) -> Release | None:
+        """Return the release that a requirement means; None where there is none.
+
+        Raises:
+            InvalidParameter: it is no requirement.
+        """
+        offered = [each for each in listing.releases if not each.yanked]
+        tiers: list[Callable[[], Iterable[Release]]] = [
+            lambda: (each for each in offered if self._installable(each)),
+            lambda: offered,
+        ]
+        if versions.is_pinned(requirement):
+            tiers.append(lambda: listing.releases)
+        for tier in tiers:
+            some = {each.version: each for each in tier()}
+            if (best := versions.choose(requirement, some)) is not None:
+                return some[best]
+        return None
+
+    def dependencies(self, revision: Revision) -> tuple[Dependency, ...]:
+        """Return what a version asks for, by its metadata.
+
+        Raises:
+            as :meth:`unpack` does.
+        """
+        release = self._release(revision)
+        for file in _preferred(release, self._limits.compressed):
+            if file.metadata is not None:
+                client = self._client(file.url)
+                with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
+                    path = Path(folder, "METADATA")
+                    client.download(
+                        f"{file.url}.metadata",
+                        path,
+                        file.metadata,
+                        most=self._limits.decompressed,
+                    )
+                    return _dependencies(read_metadata(path.read_bytes()))
+        file = self._file(release)
+        with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
+            archive = self._fetch(file, Path(folder))
+            return _dependencies(read_metadata(metadata_of(archive, file.filename)))
+
+    def unpack(self, revision: Revision, folder: Path) -> Unpacked:
+        """Unpack a version as an environment, with the packages that it asks for beside it.
+
+        The surface of a package has what its classes inherit and what it re-exports: over 24
+        packages, those that it asks for itself made all of the difference, and those that these
+        ask for made none.
+
+        Raises:
+            PackageNotFound: the version is not there any more.
+            TooLarge: it exceeds a limit.
+            UnreadableInput: it is not what the index says that it is, or is damaged.
+            UpstreamError, UpstreamTimeout: the index does not answer.
+        """
+        release = self._release(revision)
+        with (
+            made_whole(folder) as root,
+            tempfile.TemporaryDirectory(prefix="docstow-", dir=folder.parent) as scratch,
+        ):
+            layout = Layout(root, self._python)
+            caps = Caps(plain=self._limits.decompressed)
+            unpacker = Unpacker(layout.site, caps)
+            file = self._file(release)
+            archive = self._fetch(file, Path(scratch))
+            left_out = [*self._add(layout, unpacker, archive, file, revision)]
+            beside: list[str] = []
+            wanted = _dependencies(read_metadata(layout.metadata(revision.source.name)))
+            normal = [
+                each
+                for each in wanted
+                if each.kind == "normal" and canonicalize_name(each.name) != revision.source.name
+            ]
+            if unread := unread_modules(layout, revision.source.name):
+                left_out += self._add_stubs(layout, unpacker, revision, unread, beside, scratch)
+            left_out += self._add_beside(layout, unpacker, normal, beside, scratch)
+        return Unpacked(tuple(beside), tuple(left_out))
+
+    def _add(
+        self,
+        layout: Layout,
+        unpacker: Unpacker,
+        archive: Path,
+        file: Distribution,
+        revision: Revision,
+    ) -> list[str]:
+        """Add a file to the environment; return what is said of parts that were left out."""
+        name, version = revision.source.name, revision.version
+        if file.filename.endswith(".whl"):
+            reasons = add_wheel(layout, unpacker, archive, file.filename, name, version)
+        else:
+            reasons = add_sdist(layout, unpacker, archive, file.filename, name, version)
+        return describe_left_out(file.filename, reasons)
+
+    def _add_beside(
+        self,
+        layout: Layout,
+        unpacker: Unpacker,
+        wanted: Sequence[Dependency],
+        beside: list[str],
+        scratch: str,
+    ) -> list[str]:
+        """Add what a package asks for; return what is said of those that could not be had."""
+        left_out = []
+        chosen = wanted[:MOST_BESIDE]
+        if len(wanted) > len(chosen):
+            names = ", ".join(each.name for each in wanted[MOST_BESIDE:][:20])
+            left_out.append(f"Beyond the first {MOST_BESIDE} that it asks for, not read: {names}.")
+        budget = MOST_BYTES_BESIDE
+        for need, found in zip(chosen, in_parallel(self._resolved, chosen), strict=True):
+            reason = ""
+            if isinstance(found, DocstowError):
+                reason = found.message
+            else:
+                file = self._file(self._release(found))
+                if (file.size or 0) > budget:
+                    reason = "it is too large to be read beside it"
+                else:
+                    budget -= file.size or 0
+                    reason = self._add_one(layout, unpacker, file, found, scratch)
+                    if not reason:
+                        beside.append(f"{found.source.name} {found.version}")
+            if reason:
+                left_out.append(f"What it has of {need.name} is missing: {reason}")
+        return left_out
+
+    def _add_one(
+        self, layout: Layout, unpacker: Unpacker, file: Distribution, found: Revision, scratch: str
+    ) -> str:
+        """Add one package beside another; return why it could not be added."""
+        try:
+            archive = self._fetch(file, Path(scratch))
+            self._add(layout, unpacker, archive, file, found)
+        except (PackageNotFound, TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout) as each:
+            return each.message
+        return ""
+
+    def _add_stubs(
+        self,
+        layout: Layout,
+        unpacker: Unpacker,
+        revision: Revision,
+        unread: Sequence[str],
+        beside: list[str],
+        scratch: str,
+    ) -> list[str]:
+        """Add the types of a package of native code from where others publish them."""
+        for form in _STUBS:
+            name = form.format(revision.source.name)
+            try:
+                found = self.resolve(name, f"=={_series(revision.version)}.*")
+            except (PackageNotFound, InvalidParameter):
+                try:
+                    found = self.resolve(name)
+                except (PackageNotFound, InvalidParameter, UpstreamError, UpstreamTimeout):
+                    continue
+            except (UpstreamError, UpstreamTimeout):
+                continue
+            file = self._file(self._release(found))
+            if not self._add_one(layout, unpacker, file, found, scratch):
+                beside.append(f"{found.source.name} {found.version}")
+                return []
+        names = ", ".join(unread[:10])
+        return [f"Compiled and without stubs, so that nothing of it can be read: {names}."]
+
+    def _resolved(self, need: Dependency) -> Revision | DocstowError:
+        try:
+            return self.resolve(need.name, need.requirement)
+        except DocstowError as error:
+            return error
+
+    def _ask(
+        self, name: str, client: RegistryClient[Listing]
+    ) -> Listing | UpstreamError | UpstreamTimeout | None:
+        try:
+            return client.listing(
+                f"{client.registry.url}/{name}/",
+                lambda answer: simple_api.read(answer, name),
+                {"Accept": simple_api.ACCEPT},
+            )
+        except (UpstreamError, UpstreamTimeout) as error:
+            return error
+
+    def _release(self, revision: Revision) -> Release:
+        listing = self.listing(revision.source.name)
+        release = listing.release(revision.version)
+        if release is None:
+            raise _no_match(listing, revision.version)
+        return release
+
+    def _installable(self, release: Release) -> bool:
+        return any(
+            not each.yanked and _fits(each.requires, self._python) and _has_tag(each.filename)
+            for each in release.distributions
+        )
+
+    def _file(self, release: Release) -> Distribution:
+        """Return the file of a release that is read.
+
+        Raises:
+            PackageNotFound: it has none.
+        """
+        return next(iter(_preferred(release, self._limits.compressed)))
+
+    def _client(self, url: str) -> RegistryClient[Listing]:
+        """Return the client that may have a credential for an address."""
+        own = (each for each in self._clients if origin_of(each.registry.url) == origin_of(url))
+        return next(own, self._clients[0])
+
+    def _fetch(self, file: Distribution, folder: Path) -> Path:
+        most = self._limits.compressed
+        if (file.size or 0) > most:
+            raise TooLarge(
+                f"{file.filename} has {(file.size or 0) / 2**20:.0f} MiB; files of up to"
+                f" {most / 2**20:.6g} MiB are fetched. Set max_compressed higher to have it.",
+                limit=most,
+            )
+        path = folder / f"{len(list(folder.iterdir()))}-{file.filename[-120:]}"
+        self._client(file.url).download(file.url, path, file.hashes, most=most)
+        if file.size is not None and path.stat().st_size != file.size:
+            raise UnreadableInput(
+                f"{file.filename} has {path.stat().st_size} bytes, and the index says"
+                f" {file.size}; nothing of it was kept."
+            )
+        return path
+
+
+def _preferred(release: Release, most: int) -> list[Distribution]:
+    """Return the files of a release, the one that is read first.
+
+    A wheel of Python alone comes first, then the wheel that would be installed here, then the
+    smallest of other wheels; a source distribution is the last. What is too large comes behind.
+    """
+    files = [each for each in release.distributions if not each.yanked or release.yanked]
+
+    def rank(file: Distribution) -> tuple[bool, int, int, int, str]:
+        too_large = (file.size or 0) > most
+        if not file.filename.endswith(".whl"):
+            return too_large, 3, 0, int(not file.filename.endswith(".gz")), file.filename
+        tags = parse_wheel_filename(file.filename)[3]
+        if any(each.platform == "any" and each.abi == "none" for each in tags):
+            newest = max(each.interpreter for each in tags)
+            return too_large, 0, -int("3" in newest), file.size or 0, file.filename
+        if (place := _place(tags)) is not None:
+            return too_large, 1, place, 0, file.filename
+        return too_large, 2, file.size or 0, 0, file.filename
+
+    return sorted(files, key=rank)
+
+
+@cache
+def _places() -> dict[Tag, int]:
+    return {tag: place for place, tag in enumerate(sys_tags())}
+
+
+def _place(tags: Iterable[Tag]) -> int | None:
+    """Return how well a wheel fits here, the best least; None where it does not."""
+    return min((_places()[each] for each in tags if each in _places()), default=None)
+
+
+def _has_tag(filename: str) -> bool:
+    if not filename.endswith(".whl"):
+        return True
+    return _place(parse_wheel_filename(filename)[3]) is not None
+
+
+def _fits(requires: str, python: str) -> bool:
+    """Return whether a file is for a version of Python; one that says nonsense is for any."""
+    try:
+        return not requires or SpecifierSet(requires).contains(python, prereleases=True)
+    except InvalidSpecifier:
+        return True
+
+
+def _series(version: str) -> str:
+    """Return the first two numbers of a version, which a stub distribution shares."""
+    return ".".join(re.findall(r"\d+", version)[:2])
+
+
+def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
+    """Return what ``Requires-Dist`` fields mean here; those that do not apply are told apart."""
+    found = []
+    for text in requirements:
+        try:
+            each = Requirement(text)
+        except InvalidRequirement:
+            continue
+        marker = each.marker
+        extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", str(marker)) if marker else None
+        applies = marker is None or marker.evaluate({"extra": ""})
+        found.append(
+            Dependency(
+                name=each.name,
+                requirement=str(each.specifier),
+                kind="normal" if applies else "optional",
+                extra=extra[1] if extra else "",
+                marker=str(marker or ""),
+                features=tuple(sorted(each.extras)),
+            )
+        )
+    return tuple(found)
+
+
+def _no_match(listing: Listing, asked: str) -> PackageNotFound:
+    """Return the error for a requirement that no release matches."""
+    offered = [each.version for each in listing.releases if not each.yanked]
+    yanked = versions.choose(asked, [each.version for each in listing.releases])
+    near = get_close_matches(asked.lstrip("=~<>! "), offered, _SUGGESTED, 0.5)
+    near = near or offered[: -_SUGGESTED - 1 : -1]
+    reason = "only withdrawn versions match" if yanked else "no version matches"
+    return PackageNotFound(
+        f"Of {listing.name} {reason} {asked or 'what is asked for'}. Ask for one of"
+        f" {', '.join(near) or 'its withdrawn versions by number'}.",
+        suggestions=[
+            {"version": each, "score": round(1 / place, 2)} for place, each in enumerate(near, 1)
+        ],
+    )

@@ -62,6 +62,7 @@ OWNERS = {
 #: Modules and packages without input or output.
 PURE = [
     "core/model",
+    "core/npm_ranges",
     "core/versions",
     "core/urls",
     "text",

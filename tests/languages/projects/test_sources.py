@@ -21,7 +21,6 @@ from docstow.core.settings import load
 from docstow.languages import LANGUAGES, PYTHON
 from docstow.languages.projects.packages import collect_documents
 from docstow.languages.python.documents import READING
-from docstow.languages.shared.project import choose_version
 from docstow.runtime import Runtime
 from paths import SUPPORT
 from require import unavailable
@@ -340,24 +339,3 @@ def test_what_an_older_reader_has_stowed_is_read_anew_where_it_is_installed(
         assert answer["notice"].endswith("docstow ingest project DIR --package boats reads it anew")
     with runtime_at(tmp_path, root) as runtime:
         assert "notice" not in caller(runtime)("search_items", crate="boats", query="row")
-
-
-@pytest.mark.parametrize(
-    ("asked", "chosen"),
-    [
-        ("", "10.0"),
-        ("9", "9.10"),
-        ("9.9", "9.9"),
-        ("==9.9", "9.9"),
-        ("11", "11.0b1"),
-        ("12", None),
-        ("11.0b1", "11.0b1"),
-        (">=1, <2 or so", None),
-        ("9.8", None),
-        ("~=9.9", "9.10"),
-        ("~=9.8.1", None),
-        (">=9, <10", "9.10"),
-    ],
-)
-def test_the_version_that_is_asked_for(asked: str, chosen: str | None) -> None:
-    assert choose_version(asked, ["9.9", "9.10", "10.0", "11.0b1"]) == chosen

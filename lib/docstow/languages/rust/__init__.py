@@ -9,5 +9,6 @@ RUST = Language(
     spelling=SPELLING,
     fences={".rs": "rust"},
     scanning=deferred("docstow.languages.rust.scanning:SCANNING"),
+    versions=deferred("docstow.languages.rust.scanning:VERSIONS"),
     texts=deferred("docstow.languages.rust.scanning:TEXTS"),
 )

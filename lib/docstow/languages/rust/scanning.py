@@ -7,9 +7,10 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.shared.boundary import first_folder
-from docstow.languages.shared.language import ErrorMessageFormat, Mention, Texts
+from docstow.languages.shared.language import ErrorMessageFormat, Mention, Texts, Versions
 from docstow.languages.shared.project import Locked
 from docstow.languages.shared.scanning import (
     LockFile,
@@ -156,3 +157,13 @@ TEXTS = Texts(
     is_package=lambda name: name not in _NOT_CRATES,
     code=_CODE,
 )
+
+
+def _order(version: str) -> tuple[bool, Version | str]:
+    try:
+        return True, Version.parse(version)
+    except ValueError:
+        return False, version
+
+
+VERSIONS = Versions(choose=choose, order=_order)

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
-from docstow.languages.shared.project import choose_version, recency
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -129,6 +128,21 @@ class Comparing:
     notice_unread: str = ""
 
 
+def choose_plainly(asked: str, versions: Iterable[str]) -> str | None:
+    """Return a version as it is spelled, or the newest where nothing is asked."""
+    known = list(dict.fromkeys(versions))
+    if asked.strip() in known:
+        return asked.strip()
+    newest = asked.strip() in ("", "*", "latest", "newest")
+    return max(known, key=recency, default=None) if newest else None
+
+
+def recency(version: str) -> tuple[bool, list[int]]:
+    """Return what versions without rules are sorted by: final ones after others, by numbers."""
+    final = re.fullmatch(r"[\d.]+", version) is not None
+    return final, [int(each) for each in re.findall(r"\d+", version)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
     """How versions are asked for and ordered.
@@ -139,7 +153,7 @@ class Versions:
         order: returns what versions are sorted by.
     """
 
-    choose: Callable[[str, Iterable[str]], str | None] = choose_version
+    choose: Callable[[str, Iterable[str]], str | None] = choose_plainly
     order: Callable[[str], Any] = recency
 
 

@@ -26,6 +26,7 @@ TYPESCRIPT = Language(
     },
     scanning=deferred("docstow.languages.typescript.scanning:SCANNING"),
     texts=deferred("docstow.languages.typescript.scanning:TEXTS"),
+    versions=deferred("docstow.languages.typescript.scanning:VERSIONS"),
     reading=deferred("docstow.languages.typescript.reading:READING"),
     checking=deferred("docstow.languages.typescript.resolver:CHECKING"),
     comparing=deferred("docstow.languages.typescript.diff:COMPARING"),

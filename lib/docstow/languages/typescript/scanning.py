@@ -15,9 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from docstow.core import npm_ranges
 from docstow.core.errors import DocstowError, Forbidden
+from docstow.core.versions import Version
 from docstow.languages.shared.boundary import Boundary, shown
-from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts
+from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts, Versions
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, ordered
 from docstow.languages.shared.scanning import (
     Finder,
@@ -452,3 +454,11 @@ TEXTS = Texts(
     code=_CODE,
     dialect=_dialect,
 )
+
+
+def _order(version: str) -> tuple[bool, Version | str]:
+    parsed = npm_ranges.parse_version(version)
+    return parsed is not None, version if parsed is None else parsed
+
+
+VERSIONS = Versions(choose=npm_ranges.choose, order=_order)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from docstow.core.model import Revision
 
@@ -23,10 +24,27 @@ class Registry:
     Attributes:
         url: its root, without a trailing slash.
         headers: sent to the host of ``url`` alone; secret, so never shown or logged.
+        credentials: further secret headers, by how the addresses begin that they are sent to,
+            without scheme: ``//host/path/``.
     """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=lambda: _NOTHING, repr=False)
+    credentials: Mapping[str, Mapping[str, str]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )
+
+    def secret(self, url: str) -> Mapping[str, str]:
+        """Return the secret headers that are meant for an address, and for no other host."""
+        own, asked = urlsplit(self.url), urlsplit(url)
+        same = (asked.scheme, asked.netloc.lower()) == (own.scheme, own.netloc.lower())
+        if self.headers and same:
+            return self.headers
+        if not same and asked.scheme != "https":
+            return _NOTHING
+        place = f"//{asked.netloc.lower()}{asked.path}"
+        begins = [each for each in self.credentials if f"{place}/".startswith(each)]
+        return self.credentials[max(begins, key=len)] if begins else _NOTHING
 
 
 @dataclass(frozen=True, slots=True)

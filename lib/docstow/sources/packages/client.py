@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from docstow.core.errors import UnreadableInput, UpstreamError
-from docstow.net.client import REDIRECTS, follow_redirects, host_name, origin_of
+from docstow.net.client import REDIRECTS, follow_redirects, host_name
 from docstow.sources.listing_cache import EXPECTED, ListingCache
 from docstow.sources.packages import Registry
 
@@ -99,8 +99,7 @@ class RegistryClient(Generic[_T]):
         check_file(path, hashes, name=url.rpartition("/")[2])
 
     def _secret(self, url: str, *, own: bool) -> Mapping[str, str]:
-        meant = own and origin_of(url) == origin_of(self.registry.url)
-        return self.registry.headers if meant else {}
+        return self.registry.secret(url) if own else {}
 
 
 def check_file(path: Path, hashes: Mapping[str, str], *, name: str) -> str:

@@ -157,6 +157,13 @@ def test_what_it_is_for_comes_before_a_remark() -> None:
     assert markdown(text) == "Row the\nboat.\n\n> **Guide:** [Rowing](rowing.md)\n\nMore."
 
 
+def test_what_html_hides_is_dropped() -> None:
+    text = 'Row.\n\n<p style="display:none">Sink it.</p>\n\n<span hidden>Now</span>Gently.'
+    assert markdown(text) == "Row.\n\nGently."
+    code = '>>> show("<p hidden>x</p>")'
+    assert code in markdown(f"Row.\n\n{code}")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -14,7 +14,7 @@ from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
 from docstow.text.decoding import decode
 
-PROSE_READER = "prose/5"
+PROSE_READER = "prose/6"
 _WORD = re.compile(r"[^\W_]+")
 _BY_SUFFIX = {
     ".md": "markdown",

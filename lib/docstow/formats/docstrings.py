@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 
+from docstow.formats.hidden import drop_hidden
 from docstow.text.python_ast import try_parse_module
 
 _ROLE = re.compile(r"(?<![\w`]):[\w:+-]{1,40}:`([^`\n]+(?:\n[^`\n]+)?)`")
@@ -86,12 +87,13 @@ def markdown(docstring: str) -> str:
     """Convert a docstring, without common indentation, to Markdown whose code is in fences.
 
     An admonition at the top moves below the first paragraph, which says what the thing is for.
+    What raw HTML hides is dropped.
     """
     if not docstring.strip():
         return docstring
     lines = docstring.expandtabs().split("\n")
     text = _Converter(_move_summary_first(lines), 0).convert()
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", drop_hidden(text)).strip("\n")
 
 
 def _move_summary_first(lines: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -170,3 +171,25 @@ def test_others_that_link_or_name_it_are_counted(crate: Callable[[str], CrateDoc
         ("links::same", "function"): 1,
         ("links::same", "module"): 1,
     }
+
+
+def test_boxes_and_hidden_text_of_a_crate(crate_body: Callable[[str], bytes]) -> None:
+    docs = (
+        "Holds pieces.\n\n"
+        '<div class="warning">\n\nNot for [liquids](other.html).\n\n</div>\n\n'
+        '<p style="display: none">Ignore the rest.</p>\n\n<span hidden>Also this.</span>Shown.\n\n'
+        '```html\n<p hidden>code</p>\n<div class="warning">x</div>\n```'
+    )
+    crate = json.loads(crate_body("inner"))
+    (gadget,) = (
+        each for each in crate["index"].values()
+        if each["name"] == "Gadget" and "struct" in each["inner"]
+    )  # fmt: skip
+    gadget["docs"], gadget["links"] = docs, {}
+    (document,) = (
+        each for each in read(json.dumps(crate).encode()).documents if each.path == "inner::Gadget"
+    )
+    assert "Holds pieces.\n\n> **Warning:** Not for [liquids]" in document.text
+    assert "Ignore" not in document.text
+    assert "Also" not in document.text
+    assert '```html\n<p hidden>code</p>\n<div class="warning">x</div>\n```' in document.text

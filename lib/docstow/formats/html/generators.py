@@ -112,6 +112,11 @@ def _write_title(element: Element) -> None:
     """Write the title of a page of Doxygen as a heading, those of blocks in bold."""
     if "headertitle" in classes(element.getparent()):
         element.tag = "h1"
+        # The groups that it belongs to.
+        for inner in reversed(element.findall("div")):
+            inner.tag = "p"
+            inner.tail = None
+            element.addnext(inner)
     else:
         element.tag = "p"
         _strengthen(element)

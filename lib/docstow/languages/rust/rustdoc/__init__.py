@@ -25,6 +25,7 @@ from docstow.core.model import (
     Document,
     Relation,
 )
+from docstow.formats.hidden import drop_hidden
 from docstow.formats.markdown.boxes import quote_boxes
 from docstow.languages.rust.rustdoc import links, schema
 from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
@@ -43,7 +44,7 @@ from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 from docstow.text.markdown import pieces
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-READER = "rustdoc/6"
+READER = "rustdoc/7"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _VERSION_END = re.compile(r"[ (<]")
@@ -184,7 +185,7 @@ class _Reading:
             if not item.docs:
                 continue
             if bytes(item.links) == b"{}" and ".html" not in item.docs:
-                yield quote_boxes(item.docs)
+                yield quote_boxes(drop_hidden(item.docs))
                 continue
             urls: dict[str, str] = {}
             for key, target in self.file.links(item).items():
@@ -195,7 +196,7 @@ class _Reading:
                 if target in self.items.drafts.anchors:
                     used.add(target)
             text = links.resolve(item.docs, urls, partial(self._absolute, draft))
-            yield quote_boxes(text)
+            yield quote_boxes(drop_hidden(text))
 
     def _absolute(self, draft: Draft, destination: str) -> str:
         """Return the URL of a relative link, which may be written for another public path."""

@@ -26,6 +26,9 @@ WRITTEN, DERIVED, BLANKET = "implements", "derives", "implements-blanket"
 AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
 #: From a type to the target of its ``Deref``.
 DEREFS_TO = "derefs-to"
+#: From a type to a trait, where not each crate has the implementation: the condition in words, and
+#: the header of the block on the next line.
+AVAILABLE = "available"
 #: From a private module to the path at which its items are documented.
 DEFINES = "defines"
 

@@ -13,6 +13,7 @@ from typing import Any
 from docstow.core.errors import ItemNotFound
 from docstow.core.model import (
     AUTO_TRAITS,
+    AVAILABLE,
     BLANKET,
     BLANKET_TRAITS,
     DERIVED,
@@ -55,6 +56,7 @@ class Implementation:
         sort: one of :data:`SORTS`.
         negative: whether it says that the trait is not implemented.
         covers: the crate's types that a blanket implementation was found to apply to.
+        available: in words when it is there, beyond when the type is; empty if always.
     """
 
     type: str
@@ -63,6 +65,7 @@ class Implementation:
     sort: str
     negative: bool = False
     covers: tuple[str, ...] = ()
+    available: str = ""
 
 
 def find_by_trait(index: Index, name: str) -> tuple[list[str], list[Implementation]]:
@@ -119,7 +122,12 @@ def _order(each: Implementation) -> tuple[int, str, str, str]:
 def _read(index: Index, predicates: Collection[str]) -> Iterator[Implementation]:
     """Yield the implementations of these predicates; packed ones are taken apart."""
     table = index.relations
-    columns = (table[name] for name in ("subject", "predicate", "object", "detail"))
+    columns = [table[name] for name in ("subject", "predicate", "object", "detail")]
+    conditions: dict[tuple[str, str, str], str] = {}
+    for subject, predicate, trait, detail in zip(*columns, strict=True):
+        if predicate == AVAILABLE:
+            words, _, header = detail.partition("\n")
+            conditions[subject, trait, header] = words
     for subject, predicate, traits, headers in zip(*columns, strict=True):
         if predicate not in predicates:
             continue
@@ -133,6 +141,7 @@ def _read(index: Index, predicates: Collection[str]) -> Iterator[Implementation]
                 header=header,
                 sort=_SORT.get(predicate, WRITTEN_SORT),
                 negative=trait.startswith("!"),
+                available=conditions.get((subject, trait, header), ""),
             )
 
 
@@ -142,7 +151,12 @@ def _resolve(index: Index, name: str, known: set[str], kinds: Collection[str]) -
     paths, missing = _find_own(index, name, kinds)
     if not paths and RUST.choose(name).word:
         raise _not_found(index, written, known, kinds, missing)
-    named = {each for each in known if _abbreviates(written, each)}
+    named = {each for each in known if _abbreviates(written, each)} or {
+        # The path of a definition, as compilers print it, passes private modules.
+        each
+        for each in known
+        if "::" in each and "::" in written and _abbreviates(each, written)
+    }
     if paths:
         foreign = named - index.rows_by_path.keys()
         return paths | {each for each in foreign if any(_abbreviates(path, each) for path in paths)}

@@ -61,9 +61,17 @@ def of_kinds(index: Index, row: int, kinds: Collection[str]) -> bool:
 
 def spellings(index: Index, rows: Iterable[int]) -> list[tuple[str, str]]:
     """Return kind and path of items, the path with the disambiguator that chooses the item."""
-    columns = index.columns
-    pairs = [(str(columns["kind"][row]), str(columns["path"][row])) for row in rows]
-    return [(kind.replace("_", " "), disambiguated(path, kind)) for kind, path in pairs]
+    found = []
+    for row in rows:
+        kind, path = str(index.columns["kind"][row]), str(index.columns["path"][row])
+        meant = _target_kind(index, row) if kind == "re-export" else kind
+        shown = f"{kind} of a {meant}" if kind == "re-export" and meant else kind
+        found.append((shown.replace("_", " "), disambiguated(path, meant)))
+    return found
+
+
+def _target_kind(index: Index, row: int) -> str:
+    return str(index.attributes(row).get("target_kind", ""))
 
 
 def _wrong_kind(index: Index, word: str, rows: Sequence[int]) -> ItemNotFound:

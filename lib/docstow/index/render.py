@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.model import (
+    AVAILABLE,
     DEREFS_TO,
     DERIVED,
     LOCAL,
@@ -151,6 +153,8 @@ class Traits:
     Attributes:
         own: the traits of implementations that were written or derived; ``!`` before those that
             it says it does not implement.
+        available: when a type has a trait, for traits that it does not always have.
+        lacking: the auto traits that it does not have.
         further: how many automatic and blanket implementations there are besides.
         derefs: the types that it dereferences to.
     """
@@ -158,6 +162,8 @@ class Traits:
     own: Sequence[str] = ()
     further: int = 0
     derefs: Sequence[str] = ()
+    available: Mapping[str, str] = field(default_factory=dict)
+    lacking: Sequence[str] = ()
 
 
 def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> str:
@@ -203,21 +209,30 @@ def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
 def _derived_trait(index: Index, document: Document) -> str:
     """Return the trait that a derive macro implements, as far as names and the crate's docs tell.
 
-    That of its path, else the only one of its name, else the standard library's that the crate's
-    own page names.
+    That of its path, else the only one of its name, also of another crate, else the one that the
+    docs of the macro or the crate link to, else the standard library's that the crate's page names.
     """
-    if document.kind != "derive_macro":
+    if "derive_macro" not in {document.kind, document.attributes.get("target_kind")}:
         return ""
     from docstow.index.loaded import fold_title
+    from docstow.index.lookup import of_kinds
 
-    kinds, paths = index.columns["kind"], index.columns["path"]
+    paths = index.columns["path"]
     rows = index.rows_by_title.get(fold_title(document.title), ())
-    traits = {str(paths[row]) for row in rows if kinds[row] == "trait"}
+    traits = {str(paths[row]) for row in rows if of_kinds(index, row, {"trait"})}
     if document.path in traits:
         return document.path
     if len(traits) == 1:
         return traits.pop()
     root = index.document(index.rows_by_parent[""][0])
+    linked = {
+        link
+        for path in (document.path, root.path)
+        for link in _find_links(index, path)
+        if link.rpartition("::")[2] == document.title and link != document.path
+    }
+    if len(linked) == 1 and document.path not in linked:
+        return linked.pop()
     named = re.search(rf"\b(?:std|core)::(?:\w+::)*{re.escape(document.title)}\b", root.text)
     return named[0] if named else ""
 
@@ -230,13 +245,11 @@ def _member(index: Index, row: int, owner: Document | None = None) -> Member:
         summary = ". ".join(filter(None, [summary, _leads_to(index.attributes(row))]))
     text = str(index.columns["attributes"][row])
     if owner is not None and not index.language.packaged:
-        attributes = index.attributes(row) if '"features"' in text or '"deprecated"' in text else {}
-        inherited = owner.attributes.get("features", ())
-        needed = [f"`{e}`" for e in attributes.get("features", ()) if e not in inherited]
+        told = '"available_here"' in text or '"deprecated"' in text
+        attributes = index.attributes(row) if told else {}
         marks = ["**deprecated**"] if "deprecated" in attributes else []
-        if needed:
-            noun = "feature" if len(needed) == 1 else "features"
-            marks.append(f"available on crate {noun} {' and '.join(needed)} only")
+        if here := attributes.get("available_here"):
+            marks.append(f"available {here}")
         summary = " ".join(filter(None, [summary, f"({'; '.join(marks)})" if marks else ""]))
     return Member(path, kind, signature, summary)
 
@@ -277,15 +290,29 @@ def _re_exported(index: Index, row: int) -> list[Member]:
 def _traits(index: Index, path: str) -> Traits:
     table = index.relations
     chosen = table["subject"] == path
-    own, derefs, further = set(), set(), 0
-    for predicate, name in zip(table["predicate"][chosen], table["object"][chosen], strict=True):
+    own: Counter[str] = Counter()
+    derefs, lacking, further = set(), set(), 0
+    conditions: dict[str, list[str]] = {}
+    columns = (table[name][chosen] for name in ("predicate", "object", "detail"))
+    for predicate, name, detail in zip(*columns, strict=True):
         if predicate in (WRITTEN, DERIVED):
-            own.add(str(name))
+            own[str(name)] += 1
+        elif predicate == AVAILABLE:
+            conditions.setdefault(str(name), []).append(detail.partition("\n")[0])
         elif predicate == DEREFS_TO:
             derefs.add(str(name))
         elif predicate in PACKED:
             further += name.count(" ") + 1
-    return Traits(tuple(sorted(own)), further, tuple(sorted(derefs)))
+            lacking |= {each[1:] for each in name.split(" ") if each.startswith("!")}
+    # Of a trait that is implemented several times, some may be there without a condition.
+    available = {
+        name: " or ".join(dict.fromkeys(each))
+        for name, each in conditions.items()
+        if len(each) == own[name]
+    }
+    return Traits(
+        tuple(sorted(own)), further, tuple(sorted(derefs)), available, tuple(sorted(lacking))
+    )
 
 
 def _see_also(index: Index, row: int) -> list[int]:
@@ -386,10 +413,16 @@ def page(
 def _implements(traits: Traits) -> list[str]:
     lines = []
     if traits.own:
-        lines.append(", ".join(f"`{trait}`" for trait in traits.own))
+        shown = (
+            f"`{each}` ({traits.available[each]})" if each in traits.available else f"`{each}`"
+            for each in traits.own
+        )
+        lines.append(", ".join(shown))
     if traits.further:
         more = "more, " if traits.own else ""
         lines.append(f"{traits.further} {more}auto and blanket: find_implementations")
+    if traits.lacking:
+        lines.append(f"Not {', '.join(f'`{each}`' for each in traits.lacking)}")
     lines += [f"By `Deref` it has the methods of `{each}` too" for each in traits.derefs]
     return ["\n\n".join(["## Implements", *lines])] if lines else []
 
@@ -418,12 +451,12 @@ def _facts(document: Document, package: Package | None) -> list[str]:
         facts.append(f"**Deprecated{since}**{note}")
     if attributes.get("impl"):
         facts.append(f"Defined in `{attributes['impl']}`")
-    if attributes.get("features"):
-        needed = "Requires features: " + ", ".join(f"`{f}`" for f in attributes["features"])
-        how = package.enabling(attributes["features"]) if package is not None else ""
-        facts.append(f"{needed} ({how})" if how else needed)
-    elif attributes.get("cfg"):
-        facts.append(f"Available on `{attributes['cfg']}` only")
+    if available := attributes.get("available"):
+        features = attributes.get("features", ())
+        how = package.enabling(features) if package is not None and features else ""
+        facts.append(f"Available {available} ({how})" if how else f"Available {available}")
+    if attributes.get("dyn_compatible") is False:
+        facts.append("Not dyn compatible: no `dyn` type of the trait is possible")
     facts += _contract(document)
     if attributes.get("target"):
         url = attributes.get("target_url", "")

@@ -291,6 +291,7 @@ def find_implementations(library: Library) -> Tool:
         blanket=mark,
         auto=mark,
         negative=mark,
+        available=TEXT,
         covered=COUNT,
         covers=names,
         grouped=COUNT,
@@ -371,6 +372,8 @@ def _describe_implementation(each: Implementation) -> dict[str, Any]:
         shown[each.sort] = True
     if each.negative:
         shown["negative"] = True
+    if each.available:
+        shown["available"] = each.available
     if each.covers:
         shown |= {"covered": len(each.covers), "covers": list(each.covers[:_MOST_COVERED])}
     return shown

@@ -101,8 +101,8 @@ def test_automatic_and_blanket_ones_take_a_row_a_type(crate: Crates) -> None:
         ("!core::marker::Send", "impl !Send for Name"),
         ("!core::marker::Sync", "impl !Sync for Name"),
         ("core::marker::Unpin", "impl Unpin for Name"),
-        ("core::panic::unwind_safe::RefUnwindSafe", "impl RefUnwindSafe for Name"),
-        ("core::panic::unwind_safe::UnwindSafe", "impl UnwindSafe for Name"),
+        ("core::panic::RefUnwindSafe", "impl RefUnwindSafe for Name"),
+        ("core::panic::UnwindSafe", "impl UnwindSafe for Name"),
     ]
     # Compilers differ in what else there is.
     assert set(rows["blanket-traits"]) >= {

@@ -16,6 +16,7 @@ from urllib.parse import urldefrag, urljoin
 
 from docstow.core.model import (
     AUTO_TRAITS,
+    AVAILABLE,
     BLANKET,
     BLANKET_TRAITS,
     DEREFS_TO,
@@ -28,6 +29,7 @@ from docstow.core.model import (
 from docstow.formats.hidden import drop_hidden
 from docstow.formats.markdown.boxes import quote_boxes
 from docstow.languages.rust.rustdoc import links, schema
+from docstow.languages.rust.rustdoc.attributes import combine
 from docstow.languages.rust.rustdoc.file import NEWEST, RustdocFile, decoding, format_version
 from docstow.languages.rust.rustdoc.items import Anchor, Draft, Items, behind_references
 from docstow.languages.rust.rustdoc.links import (
@@ -38,7 +40,7 @@ from docstow.languages.rust.rustdoc.links import (
     read_external,
     root_url,
 )
-from docstow.languages.rust.rustdoc.paths import walk
+from docstow.languages.rust.rustdoc.paths import walk, written_paths
 from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 from docstow.text.markdown import pieces
@@ -124,14 +126,16 @@ class _Reading:
         }
         self.root = root_url(base_url, self.name, self.version, file.lib)
         self.items = Items(file, self.root, self.externals)
+        self.written: Mapping[Id, str] = {}
         self.page_urls: set[str] = set()
         self.in_degrees: Counter[Id] = Counter()
 
     def result(self) -> CrateDocs:
         view = walk(self.file)
         self.items.add(view)
+        self.written = written_paths(self.file)
         relations = set(self.items.relations(view))
-        relations.update(_Implementations(self.file, self._path_of).relations())
+        relations.update(_Implementations(self.file, self._path_of, self._beyond).relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         relations.update(each for draft in drafts for each in _reexports(draft))
         self.page_urls.update(urldefrag(draft.url).url for draft in drafts)
@@ -213,20 +217,30 @@ class _Reading:
         summary = self.file.paths.get(target)
         if summary is None or summary.crate_id == 0:
             return "", ""
-        return public_path(summary), external_url(summary, self.externals)
+        return self._external(target, summary), external_url(summary, self.externals)
 
     def _anchor(self, target: Id) -> Anchor | None:
         return self.items.drafts.anchors.get(target)
 
     def _path_of(self, target: Id | None) -> str:
-        """Return the public path of a local item, or the definition path of another crate's."""
+        """Return the public path of an item, or else the definition path of another crate's."""
         if target is None:
             return ""
         anchor = self._anchor(target)
         if anchor is not None:
             return anchor.document
         summary = self.file.paths.get(target)
-        return "::".join(summary.path) if summary is not None else ""
+        return self._external(target, summary) if summary is not None else ""
+
+    def _external(self, target: Id, summary: schema.Summary) -> str:
+        """Return the path of another crate's item: as the docs write it, where they do."""
+        return self.written.get(target) or public_path(summary)
+
+    def _beyond(self, impl_id: Id, owner: str) -> str:
+        """Return in words when an implementation is there, given that its type is."""
+        cfg = combine(self.items.drafts.conditions([impl_id]))
+        rest = cfg.beyond(self.items.drafts.owner_cfg(owner)) if cfg is not None else None
+        return rest.availability() if rest is not None else ""
 
     def _document(self, draft: Draft, text: str) -> Document:
         attributes = draft.attributes
@@ -236,6 +250,10 @@ class _Reading:
         in_degree = sum(self.in_degrees[part.sources[-1]] for part in draft.parts)
         if in_degree:
             attributes["in_degree"] = in_degree
+        if draft.cfg is not None and draft.parent:
+            rest = draft.cfg.beyond(self.items.drafts.owner_cfg(draft.parent, draft.kind))
+            if rest is not None:
+                attributes["available_here"] = rest.availability()
         if block := _special_block(draft):
             attributes["impl"] = block
         return Document(
@@ -334,11 +352,18 @@ class _Implementations:
     Args:
         file: the file.
         path_of: the public path of an id, or its definition path in another crate, or ``""``.
+        beyond: in words the condition of an implementation beyond that of the type's path.
     """
 
-    def __init__(self, file: RustdocFile, path_of: Callable[[Id | None], str]) -> None:
+    def __init__(
+        self,
+        file: RustdocFile,
+        path_of: Callable[[Id | None], str],
+        beyond: Callable[[Id, str], str],
+    ) -> None:
         self.file = file
         self.path_of = path_of
+        self.beyond = beyond
         self.printer = SignaturePrinter(file)
         self.full_paths = _FullPathPrinter(file, path_of)
 
@@ -350,7 +375,8 @@ class _Implementations:
         single: defaultdict[Relation, list[schema.Impl]] = defaultdict(list)
         packed: defaultdict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
         blankets: dict[str, str] = {}
-        for item in self.file.index.values():
+        conditions: dict[int, str] = {}
+        for impl_id, item in self.file.index.items():
             if self.file.kind(item) != "impl":
                 continue
             impl = self.file.inner(item, schema.Impl)
@@ -367,10 +393,16 @@ class _Implementations:
             if predicate == BLANKET:
                 blankets[self._short(impl)] = header
             single[Relation(subject, predicate, marked, header)].append(impl)
+            if b"cfg" in bytes(item.attrs) or b"CfgTrace" in bytes(item.attrs):
+                conditions[id(impl)] = self.beyond(impl_id, subject)
             if trait in _DEREF and predicate == WRITTEN:
                 yield from self._dereferenced(subject, impl)
         for relation, alike in single.items():
-            yield from self._distinct(relation, alike)
+            for impl, distinct in zip(alike, self._distinct(relation, alike), strict=True):
+                yield distinct
+                if words := conditions.get(id(impl)):
+                    detail = f"{words}\n{distinct.detail}"
+                    yield Relation(relation.subject, AVAILABLE, relation.object, detail)
         for (subject, predicate), each in packed.items():
             # Bounds of a copy stand in its where clause, wherever the source has them.
             pairs = {(trait, blankets.get(short, header)) for trait, header, short in each}

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.file import RustdocFile
 from docstow.languages.rust.rustdoc.schema import Item
 
@@ -44,6 +45,57 @@ _TRACE_TOKEN = re.compile(
     re.VERBOSE,
 )
 _ONLY_IN_DOCS = frozenset({"docsrs", "doc", "doctest", "rustdoc", "test", "loom", "miri", "true"})
+#: Predicates in words, as rustdoc has them in its module ``clean/cfg.rs``.
+_WORDS: dict[tuple[str, str | None], str] = {
+    ("unix", None): "Unix",
+    ("windows", None): "Windows",
+    ("debug_assertions", None): "debug-assertions enabled",
+    **{
+        ("target_os", name.lower()): name
+        for name in re.findall(
+            r"\S+",
+            "AIX Android CUDA Cygwin Emscripten FreeBSD Fuchsia Haiku Horizon illumos iOS L4Re "
+            "Linux macOS NetBSD NuttX OpenBSD QuRT Solaris tvOS UEFI visionOS VxWorks WASI "
+            "watchOS Windows Xous",
+        )
+    },
+    ("target_os", "dragonfly"): "DragonFly BSD",
+    ("target_os", "espidf"): "ESP-IDF",
+    ("target_os", "hermit"): "HermitCore",
+    ("target_os", "hurd"): "GNU/Hurd",
+    ("target_os", "none"): "bare-metal",
+    ("target_os", "nto"): "QNX Neutrino",
+    ("target_os", "redox"): "Redox OS",
+    ("target_os", "rtems"): "RTEMS OS",
+    ("target_arch", "aarch64"): "AArch64",
+    ("target_arch", "arm"): "ARM",
+    ("target_arch", "mips"): "MIPS",
+    ("target_arch", "mips64"): "MIPS-64",
+    ("target_arch", "powerpc"): "PowerPC",
+    ("target_arch", "powerpc64"): "PowerPC-64",
+    ("target_arch", "riscv32"): "RISC-V RV32",
+    ("target_arch", "riscv64"): "RISC-V RV64",
+    ("target_arch", "s390x"): "s390x",
+    ("target_arch", "sparc64"): "SPARC64",
+    ("target_arch", "wasm32"): "WebAssembly",
+    ("target_arch", "spirv"): "SPIR-V",
+    ("target_arch", "wasm64"): "WebAssembly",
+    ("target_arch", "x86"): "x86",
+    ("target_arch", "x86_64"): "x86-64",
+    ("target_vendor", "apple"): "Apple",
+    ("target_vendor", "fortanix"): "Fortanix",
+    ("target_vendor", "pc"): "PC",
+    ("target_vendor", "sun"): "Sun",
+    ("target_env", "gnu"): "GNU",
+    ("target_env", "msvc"): "MSVC",
+    ("target_env", "musl"): "musl",
+    ("target_env", "newlib"): "Newlib",
+    ("target_env", "p1"): "WASIp1",
+    ("target_env", "p2"): "WASIp2",
+    ("target_env", "sgx"): "SGX",
+    ("target_env", "uclibc"): "uClibc",
+}
+_COLLECTIVE = {"feature": "crate features ", "target_feature": "target features "}
 
 
 class _Span(msgspec.Struct):
@@ -108,6 +160,49 @@ def _representation(stated: dict[str, Any]) -> str:
     return ", ".join(words) or "Rust"
 
 
+def is_layout_public(file: RustdocFile, item: Item, layout: str) -> bool:
+    """Tell whether rustdoc shows a ``repr``: whether users may rely on it.
+
+    It is theirs where all fields and variants are public; ``transparent`` is where the one field
+    that has a size is. See ``repr_attribute`` in rustdoc's ``clean/types.rs``.
+    """
+    kind = file.kind(item)
+    if kind == "enum":
+        enum = file.inner(item, schema.EnumInner)
+        if enum.has_stripped_variants:
+            return False
+        inners = (
+            file.inner(file.index[e], schema.Variant) for e in enum.variants if e in file.index
+        )
+        held = [each.kind for each in inners if isinstance(each.kind, schema.VariantKind)]
+        plain = [each.plain for each in held if each.plain is not None]
+        positions = [each.positions or [] for each in held]
+    elif kind == "union":
+        union = file.inner(item, schema.UnionInner)
+        plain, positions = [schema.PlainFields(union.fields, union.has_stripped_fields)], []
+    else:
+        struct = file.inner(item, schema.StructInner).kind
+        if isinstance(struct, str):
+            return True
+        plain = [struct.plain] if struct.plain is not None else []
+        positions = [struct.positions or []]
+    ids = [each for fields in plain for each in fields.fields]
+    ids += [each for some in positions for each in some if each is not None]
+    hidden = any(each.has_stripped_fields for each in plain) or any(None in e for e in positions)
+    if not hidden or layout != "transparent":
+        return not hidden
+    types = (file.inner(file.index[each], schema.Type) for each in ids if each in file.index)
+    return any(not _is_sizeless(each) for each in types)
+
+
+def _is_sizeless(value: schema.Type) -> bool:
+    """Tell whether a type has no size, as far as its name says."""
+    if value.resolved_path is not None:
+        name = value.resolved_path.path or value.resolved_path.name
+        return name.rpartition("::")[2] in {"PhantomData", "PhantomPinned"}
+    return value.parts == [] or (value.array is not None and value.array.len == "0")
+
+
 def _printed_stability(text: str) -> dict[str, str]:
     """Return the stability before format 58, which stated it as an attribute."""
     if found := _OLD_STABILITY.match(text):
@@ -148,11 +243,73 @@ class Cfg:
             return f"{self.op}({', '.join(map(str, self.parts))})"
         return self.name if self.value is None else f'{self.name} = "{self.value}"'
 
+    def availability(self) -> str:
+        """Return where an item exists, as rustdoc words it: ``on crate feature `rt` only``."""
+        preposition = "with" if self.name == "target_feature" else "on"
+        return f"{preposition} {self.words()}{' only' if self.is_exclusive() else ''}"
+
+    def beyond(self, owner: Cfg | None) -> Cfg | None:
+        """Return what is left of the predicate where the owner's holds already."""
+        if owner is None:
+            return self
+        known = owner.parts if owner.op == "all" else (owner,)
+        return combine(each for each in _conjuncts(self) if each not in known)
+
+    def is_exclusive(self) -> bool:
+        """Tell whether rustdoc adds ``only``, which it does not after ``not`` of several."""
+        if self.op in {"any", "all"}:
+            return all(each.is_exclusive() for each in self.parts)
+        return not self.op or not any(each.op for each in self.parts)
+
+    def words(self) -> str:
+        """Return the predicate in words: ``Unix and crate feature `rt```."""
+        if not self.op:
+            return self._leaf()
+        if self.op == "not":
+            part = self.parts[0]
+            if part.op == "any":
+                return f"neither {_joined(part.parts, 'nor')}"
+            return f"not ({part.words()})" if part.op else f"non-{part.words()}"
+        word = "or" if self.op == "any" else "and"
+        names = {each.name for each in self.parts if each.value is not None}
+        if len(names) == 1 and all(each.value is not None for each in self.parts):
+            (name,) = names
+            if name in _COLLECTIVE:
+                values = [f"`{each.value}`" for each in self.parts]
+                return _COLLECTIVE[name] + f" {word} ".join(values)
+        return _joined(self.parts, word)
+
+    def _leaf(self) -> str:
+        if (self.name, self.value) in _WORDS:
+            return _WORDS[self.name, self.value]
+        if self.value is None:
+            return f"`{self.name}`"
+        if self.name in _COLLECTIVE:
+            return f"{_COLLECTIVE[self.name].removesuffix('s ')} `{self.value}`"
+        if self.name == "target_endian":
+            return f"{self.value}-endian"
+        if self.name == "target_pointer_width":
+            return f"{self.value}-bit"
+        return f"`{self.name}={self.value}`"
+
     def features(self) -> list[str]:
         """Return the features that are needed without any choice, in order."""
         if self.op == "all":
             return [name for part in self.parts for name in part.features()]
         return [self.value] if self.name == "feature" and self.value is not None else []
+
+
+def _joined(parts: Iterable[Cfg], word: str) -> str:
+    """Join predicates; parentheses and commas tell what belongs together, as in rustdoc."""
+    parts = tuple(parts)
+    loose = {"any"} if word != "and" else {"any", "all"}
+    words = [f"({each.words()})" if each.op in loose else each.words() for each in parts]
+    comma = "," if word != "and" and any(each.op in {"any", "all"} for each in parts) else ""
+    return f"{comma} {word} ".join(words)
+
+
+def _conjuncts(cfg: Cfg) -> tuple[Cfg, ...]:
+    return cfg.parts if cfg.op == "all" else (cfg,)
 
 
 def from_attributes(attributes: Iterable[str]) -> tuple[Cfg, ...]:
@@ -181,6 +338,17 @@ def combine(conditions: Iterable[Cfg]) -> Cfg | None:
     if not flat:
         return None
     return Cfg("all", parts=tuple(flat)) if len(flat) > 1 else next(iter(flat))
+
+
+def either(one: Cfg | None, other: Cfg | None) -> Cfg | None:
+    """Return the condition under which at least one of two things exists."""
+    if one is None or other is None:
+        return None
+    shared = [each for each in _conjuncts(one) if each in _conjuncts(other)]
+    rests = [combine(e for e in _conjuncts(each) if e not in shared) for each in (one, other)]
+    parts = [e for each in rests if each for e in (each.parts if each.op == "any" else (each,))]
+    choice = [Cfg("any", parts=tuple(dict.fromkeys(parts)))] if all(rests) else []
+    return combine([*shared, *choice])
 
 
 def _parse(token: re.Pattern[str], text: str) -> list[Cfg]:

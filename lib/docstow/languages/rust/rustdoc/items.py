@@ -16,7 +16,9 @@ from docstow.languages.rust.rustdoc.attributes import (
     Cfg,
     attribute_texts,
     combine,
+    either,
     from_attributes,
+    is_layout_public,
     item_facts,
 )
 from docstow.languages.rust.rustdoc.file import RustdocFile
@@ -34,6 +36,8 @@ from docstow.languages.rust.rustdoc.schema import Id, Item
 from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 
 _PROC_MACROS = {"bang": "macro", "attr": "attribute_macro", "derive": "derive_macro"}
+_OWNERS = ("struct", "enum", "union", "trait", "variant", "primitive")
+_MEMBER_KINDS = frozenset({"method", "assoc_const", "assoc_type", "field", "variant"})
 _KINDS = {"function": "method", "assoc_const": "assoc_const", "assoc_type": "assoc_type"}
 
 
@@ -61,6 +65,7 @@ class Draft:
         parts: at least one; several where impl blocks declare the same name.
         attributes: as in the document.
         mentioned: ids that the signatures name.
+        cfg: the condition under which it exists; None if it always does.
         impl_docs: (header, impl id) of blocks that have docs of their own.
     """
 
@@ -72,6 +77,7 @@ class Draft:
     parts: list[Part]
     attributes: dict[str, Any]
     mentioned: set[Id]
+    cfg: Cfg | None = None
     impl_docs: list[tuple[str, Id]] = field(default_factory=list)
 
 
@@ -99,12 +105,24 @@ class Drafts:
         if present is not draft:
             present.parts += draft.parts
             present.mentioned |= draft.mentioned
+            if present.cfg != draft.cfg:
+                present.cfg = either(present.cfg, draft.cfg)
+                for name in ("cfg", "available", "features"):
+                    present.attributes.pop(name, None)
+                present.attributes |= _conditional(present.cfg)
         return present
 
     def path_of(self, item_id: Id) -> str:
         """Return the path of the document that an id is or belongs to; empty if none so far."""
         anchor = self.anchors.get(item_id)
         return anchor.document if anchor is not None else ""
+
+    def owner_cfg(self, path: str, kind: str = "method") -> Cfg | None:
+        """Return the condition of the item of this path that owns members of a kind."""
+        owners = _OWNERS if kind in _MEMBER_KINDS else ("module",)
+        found = (self.by_key[path, each] for each in owners if (path, each) in self.by_key)
+        owner = next(found, None)
+        return owner.cfg if owner is not None else None
 
     def conditions(self, ids: Iterable[Id]) -> list[Cfg]:
         """Return the conditions that these items state, outermost first."""
@@ -115,15 +133,13 @@ class Drafts:
             found += self._conditions[each]
         return found
 
-    def attributes(self, item: Item, conditions: list[Cfg]) -> dict[str, Any]:
+    def condition(self, item: Item, conditions: list[Cfg]) -> Cfg | None:
+        """Return under which condition an item exists, given those of what it stands in."""
+        return combine([*conditions, *self._stated(item)])
+
+    def attributes(self, item: Item, cfg: Cfg | None) -> dict[str, Any]:
         """Return the facts of an item, with the features and conditions under which it exists."""
-        found = item_facts(self.file, item)
-        cfg = combine([*conditions, *self._stated(item)])
-        if cfg is not None:
-            found["cfg"] = str(cfg)
-            if features := list(dict.fromkeys(cfg.features())):
-                found["features"] = features
-        return found
+        return item_facts(self.file, item) | _conditional(cfg)
 
     def _stated(self, item: Item) -> tuple[Cfg, ...]:
         raw = bytes(item.attrs)
@@ -182,6 +198,7 @@ class Items:
         kind = self._kind(item)
         home = next((each for each in places if each.has_page), place)
         conditions = self.drafts.conditions(place.through)
+        cfg = self.drafts.condition(item, conditions)
         sources = (place.use, target) if place.use is not None else (target,)
         draft = self.drafts.add(
             Draft(
@@ -191,8 +208,9 @@ class Items:
                 parent=place.path.rpartition("::")[0],
                 url=page_url(self.root, home.path, kind),
                 parts=[Part("", self._signature(item), sources)],
-                attributes=self.drafts.attributes(item, conditions) | self._qualifiers(item, kind),
+                attributes=self._attributes(item, kind, cfg),
                 mentioned=self.printer.mentioned,
+                cfg=cfg,
             ),
             target,
         )
@@ -226,13 +244,20 @@ class Items:
             return f"crate {item.name}"
         return self.printer.item(item)
 
-    def _qualifiers(self, item: Item, kind: str) -> dict[str, Any]:
-        """Return attributes that come from the declaration itself."""
+    def _attributes(self, item: Item, kind: str, cfg: Cfg | None) -> dict[str, Any]:
+        """Return the facts of an item, with those that come from the declaration itself."""
+        found = self.drafts.attributes(item, cfg)
+        if "repr" in found and not is_layout_public(self.file, item, found["repr"]):
+            del found["repr"]
         if kind == "function":
-            return _function_qualifiers(self.file.inner(item, schema.Function))
-        if kind == "trait" and self.file.inner(item, schema.Trait).is_unsafe:
-            return {"unsafe": True}
-        return {}
+            found |= _function_qualifiers(self.file.inner(item, schema.Function))
+        if kind == "trait":
+            trait = self.file.inner(item, schema.Trait)
+            if trait.is_unsafe:
+                found["unsafe"] = True
+            if False in {trait.is_dyn_compatible, trait.is_object_safe}:
+                found["dyn_compatible"] = False
+        return found
 
     def _foreign(self, places: list[Place]) -> None:
         """Add an item that is only re-exported: the file has neither its docs nor its header."""
@@ -245,7 +270,8 @@ class Items:
             url = page_url(self.root, place.path, kind)
         else:
             url = reexport_url(self.root, parent, name)
-        attributes = self.drafts.attributes(item, self.drafts.conditions(place.through))
+        cfg = self.drafts.condition(item, self.drafts.conditions(place.through))
+        attributes = self.drafts.attributes(item, cfg)
         described = self._described(item)
         renamed = "" if target.rpartition("::")[2] == name else f" as {name}"
         word = "extern crate" if self.file.kind(item) == "extern_crate" else "use"
@@ -259,6 +285,7 @@ class Items:
             parts=[Part("", signature, tuple(self._sources(place)))],
             attributes=attributes | described,
             mentioned=set(),
+            cfg=cfg,
         )
         draft = self.drafts.add(fresh, place.target)
         if draft is not fresh:
@@ -270,6 +297,7 @@ class Items:
         item = self.file.index[glob.use]
         described = self._described(item)
         target = f"{described['target']}::*"
+        cfg = self.drafts.condition(item, [])
         draft = Draft(
             path=f"{glob.path}::{target}",
             kind="re-export",
@@ -277,8 +305,9 @@ class Items:
             parent=glob.path,
             url=page_url(self.root, glob.path, "module"),
             parts=[Part("", f"pub use {target};", (glob.use,))],
-            attributes=self.drafts.attributes(item, []) | described | {"target": target},
+            attributes=self.drafts.attributes(item, cfg) | described | {"target": target},
             mentioned=set(),
+            cfg=cfg,
         )
         self.drafts.add(draft, glob.use)
 
@@ -502,7 +531,8 @@ class _Members:
         name = item.name or ""
         self.printer.mentioned = set()
         signature = render(item)
-        attributes: dict[str, Any] = self.drafts.attributes(item, conditions)
+        cfg = self.drafts.condition(item, conditions)
+        attributes: dict[str, Any] = self.drafts.attributes(item, cfg)
         if self.file.kind(item) == "function":
             attributes |= _function_qualifiers(self.file.inner(item, schema.Function))
         draft = Draft(
@@ -514,8 +544,18 @@ class _Members:
             parts=[Part(header, signature, (item_id,))],
             attributes=attributes,
             mentioned=self.printer.mentioned,
+            cfg=cfg,
         )
         return self.drafts.add(draft, item_id)
+
+
+def _conditional(cfg: Cfg | None) -> dict[str, Any]:
+    """Return the attributes of what exists under a condition only."""
+    if cfg is None:
+        return {}
+    features = list(dict.fromkeys(cfg.features()))
+    found = {"cfg": str(cfg), "available": cfg.availability()}
+    return found | ({"features": features} if features else {})
 
 
 def _function_qualifiers(function: schema.Function) -> dict[str, Any]:

@@ -6,6 +6,7 @@ First the names of each module are resolved, whatever leads to it: namespaces, r
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,8 @@ class Place:
 
 
 Table = dict[tuple[str, str], Place]
+#: What links may have around a path: backticks, ``struct@``, ``!``, ``()``.
+_DECORATION = re.compile(r"\A`?(?:\w+@)?(?:::)?|[!(){}\[\]]*`?\Z")
 
 
 class ModuleNames:
@@ -335,3 +338,41 @@ def _foreign_key(file: RustdocFile, entry: Place) -> Id:
         return entry.target
     use = file.inner(item, schema.Use)
     return use.id if use.id is not None else f"use:{use.source}"
+
+
+def written_paths(file: RustdocFile) -> dict[Id, str]:
+    """Return paths that the crate itself writes for items of other crates, by their ids.
+
+    A definition path may be private; what a ``use`` or a link in the docs names is not, if it
+    starts at the crate that defines the item. The shortest counts; names that begin with an
+    underscore are for macros.
+    """
+    found: dict[Id, str] = {}
+    for target, written in _mentions(file):
+        summary = file.paths.get(target)
+        if summary is None or summary.crate_id == 0:
+            continue
+        path = _DECORATION.sub("", written)
+        segments = path.split("::")
+        ends = segments[0], segments[-1]
+        if len(segments) < 2 or ends != (summary.path[0], summary.path[-1]):
+            continue
+        if any(each.startswith("_") for each in segments):
+            continue
+        known = found.setdefault(target, path)
+        found[target] = min(known, path, key=lambda each: (each.count("::"), each))
+    defined = {target: "::".join(file.paths[target].path) for target in found}
+    # A path that is no shorter than the definition's tells nothing new.
+    return {t: path for t, path in found.items() if path.count("::") < defined[t].count("::")}
+
+
+def _mentions(file: RustdocFile) -> Iterator[tuple[Id, str]]:
+    """Yield ids with how links and ``use`` items write them."""
+    for item in file.index.values():
+        if file.kind(item) == "use":
+            use = file.inner(item, schema.Use)
+            if use.id is not None and not use.is_glob:
+                yield use.id, use.source
+        if bytes(item.links) != b"{}":
+            for written, target in file.links(item).items():
+                yield target, written

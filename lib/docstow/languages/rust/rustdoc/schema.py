@@ -420,6 +420,8 @@ class Trait(Struct, gc=False, frozen=True):
     bounds: list[GenericBound] = []
     is_auto: bool = False
     is_unsafe: bool = False
+    is_dyn_compatible: bool | None = None
+    is_object_safe: bool | None = None
 
 
 class TraitAlias(Struct, gc=False, frozen=True):

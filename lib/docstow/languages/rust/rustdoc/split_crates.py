@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstow.core.model import PACKED, SINGLE, STANDARD, Document, Relation
+from docstow.core.model import AVAILABLE, PACKED, SINGLE, STANDARD, Document, Relation
 from docstow.languages.rust.rustdoc import CrateDocs
 
 _MEMBERS = frozenset({"method", "assoc_const", "assoc_type"})
@@ -318,7 +318,7 @@ class _Merge:
                 relations.add(moved_relation(relation))
         for part in self.parts.values():
             for relation in part.docs.relations:
-                if relation.predicate in {"alias", "re-exports"}:
+                if relation.predicate in {"alias", "re-exports", AVAILABLE}:
                     continue
                 new = moved_relation(relation)
                 # Types of other crates, and all types at once, implement our traits too.
@@ -363,7 +363,7 @@ def _attributes(
 ) -> dict[str, Any]:
     attributes = dict(document.attributes)
     # The features of the sibling are not the ones that a user of this crate turns on.
-    for name in ("features", "cfg", "aliases"):
+    for name in ("features", "cfg", "available", "available_here", "aliases"):
         attributes.pop(name, None)
         if place.use is not None and name != "aliases" and name in place.use.attributes:
             attributes[name] = place.use.attributes[name]

@@ -17,6 +17,7 @@ DOCUMENT = Document(
         "deprecated": {"since": "0.2.0", "note": "use Bay"},
         "features": ["ships"],
         "aliases": ["stowage::prelude::Hold"],
+        "available": "on crate feature `ships` only",
         "source": "src/hold.rs:15",
         "must_use": "or the cargo is lost",
         "non_exhaustive": True,
@@ -37,7 +38,7 @@ pub struct Hold { /* private fields */ }
 
 **Deprecated since 0.2.0**: use Bay
 
-Requires features: `ships`
+Available on crate feature `ships` only
 
 Must be used: or the cargo is lost
 
@@ -90,5 +91,5 @@ def test_required_features_come_with_the_line_that_turns_them_on() -> None:
     package = Package("stowage", "0.1.0", {"ships": [], "default": []}, "1.85")
     shown = page(DOCUMENT, "*stowage 0.1.0*", [], Traits(), package=package)
     line = '`stowage = { version = "0.1", features = ["ships"] }`'
-    assert f"Requires features: `ships` ({line})\n\n" in shown
+    assert f"Available on crate feature `ships` only ({line})\n\n" in shown
     assert "Needs Rust 1.85 or newer\n\nA ship's hold." in shown

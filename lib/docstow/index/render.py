@@ -209,8 +209,9 @@ def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
 def _derived_trait(index: Index, document: Document) -> str:
     """Return the trait that a derive macro implements, as far as names and the crate's docs tell.
 
-    That of its path, else the only one of its name, also of another crate, else the one that the
-    docs of the macro or the crate link to, else the standard library's that the crate's page names.
+    That of its path, else the only one of its name, also of another crate, else the standard
+    library's that the crate's page names, else the one that the docs of the macro or the crate link
+    to.
     """
     if "derive_macro" not in {document.kind, document.attributes.get("target_kind")}:
         return ""
@@ -225,16 +226,16 @@ def _derived_trait(index: Index, document: Document) -> str:
     if len(traits) == 1:
         return traits.pop()
     root = index.document(index.rows_by_parent[""][0])
+    named = re.search(rf"\b(?:std|core)::(?:\w+::)*{re.escape(document.title)}\b", root.text)
+    if named:
+        return named[0]
     linked = {
         link
         for path in (document.path, root.path)
         for link in _find_links(index, path)
         if link.rpartition("::")[2] == document.title and link != document.path
     }
-    if len(linked) == 1 and document.path not in linked:
-        return linked.pop()
-    named = re.search(rf"\b(?:std|core)::(?:\w+::)*{re.escape(document.title)}\b", root.text)
-    return named[0] if named else ""
+    return linked.pop() if len(linked) == 1 else ""
 
 
 def _member(index: Index, row: int, owner: Document | None = None) -> Member:

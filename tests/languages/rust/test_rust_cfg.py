@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from docstow.core.model import Relation
 from docstow.languages.rust.rustdoc import CrateDocs
-from docstow.languages.rust.rustdoc.attributes import Cfg, combine, from_attributes
+from docstow.languages.rust.rustdoc.attributes import Cfg, combine, either, from_attributes
 
 SPAN = "span: src/lib.rs:1:7: 1:22 (#0)"
 TAIL = "src/lib.rs:1:6: 1:23 (#12)"
@@ -138,3 +138,61 @@ def test_each_feature_is_a_relation_where_it_first_matters(
         Relation("features::said", "requires-feature", "tls"),
         Relation("features::several", "requires-feature", "net"),
     ]
+
+
+# Each as rustdoc 1.97 shows it, in pages of tokio, uuid, serde and futures-util.
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ('feature = "net"', "on crate feature `net` only"),
+        ('all(feature = "rt", feature = "macros")', "on crate features `rt` and `macros` only"),
+        ('any(feature = "std", feature = "alloc")', "on crate features `std` or `alloc` only"),
+        ('all(unix, feature = "net")', "on Unix and crate feature `net` only"),
+        ('not(target_os = "wasi")', "on non-WASI only"),
+        ('not(all(target_os = "wasi", target_env = "p1"))', "on not (WASI and WASIp1)"),
+        ("not(no_core_net)", "on non-`no_core_net` only"),
+        ('any(target_arch = "x86", target_arch = "x86_64")', "on x86 or x86-64 only"),
+        (
+            'any(target_os = "linux", target_os = "android", target_os = "cygwin")',
+            "on Linux or Android or Cygwin only",
+        ),
+        (
+            'not(any(target_os = "fuchsia", target_os = "redox", target_os = "illumos"))',
+            "on neither Fuchsia nor Redox OS nor illumos",
+        ),
+        (
+            'any(feature = "net", all(unix, feature = "signal"), all(tokio_unstable, windows))',
+            (
+                "on crate feature `net`, or Unix and crate feature `signal`, "
+                "or `tokio_unstable` and Windows only"
+            ),
+        ),
+        (
+            'all(feature = "rc", any(feature = "std", feature = "alloc"))',
+            "on crate feature `rc` and (crate features `std` or `alloc`) only",
+        ),
+        (
+            'all(target_has_atomic = "ptr", target_pointer_width = "64", target_endian = "big")',
+            "on `target_has_atomic=ptr` and 64-bit and big-endian only",
+        ),
+        ('target_feature = "avx2"', "with target feature `avx2` only"),
+    ],
+)
+def test_conditions_in_words(condition: str, words: str) -> None:
+    cfg = combine(from_attributes([f"#[cfg({condition})]"]))
+    assert cfg is not None
+    assert cfg.availability() == words
+
+
+def test_what_the_owner_needs_is_not_told_again() -> None:
+    unix, net = Cfg(name="unix"), Cfg(name="feature", value="net")
+    both = Cfg("all", parts=(unix, net))
+    assert (both.beyond(unix), both.beyond(both), unix.beyond(None)) == (net, None, unix)
+
+
+def test_one_of_two_declarations_is_enough() -> None:
+    unix, windows, net = Cfg(name="unix"), Cfg(name="windows"), Cfg(name="feature", value="net")
+    here, there = Cfg("all", parts=(net, unix)), Cfg("all", parts=(net, windows))
+    assert str(either(here, there)) == 'all(feature = "net", any(unix, windows))'
+    assert either(here, net) == net
+    assert either(here, None) is None

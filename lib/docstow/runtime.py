@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from docstow.ingest.sync import SyncTask
     from docstow.ingest.worker import Task
     from docstow.ops.upkeep import Upkeep
+    from docstow.server.compat import System
     from docstow.server.mcp import Protocol
     from docstow.sources.presets import Presets
     from docstow.tools import Toolbox
@@ -405,6 +406,22 @@ class Runtime:
         return Protocol("docstow", __version__, INSTRUCTIONS, self.toolbox)
 
     @lazy
+    def compat(self) -> list[tuple[System, Protocol]]:
+        """The earlier systems whose forms are served, each with MCP over its tools.
+
+        Raises:
+            ConfigurationError: the setting names one that is not known.
+        """
+        from docstow.server.compat import Services
+        from docstow.server.compat.registry import choose
+
+        chosen = choose(self.settings.compat)
+        services = Services(
+            self.toolbox, self.prose, self.registry, self.projects, lambda: self.embedder.dimensions
+        )
+        return [(system, system.protocol(services, __version__)) for system in chosen]
+
+    @lazy
     def app(self) -> FastAPI:
         """The HTTP server's application."""
         from docstow.server import command_line
@@ -414,6 +431,7 @@ class Runtime:
         settings = self.settings
         return create_app(
             self.protocol,
+            compat=self.compat if self.settings.compat else (),
             health=self.health,
             commands=command_line.list_commands,
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),

@@ -27,6 +27,7 @@ from docstow.sources import kind_of
 if TYPE_CHECKING:
     from docstow.ops.export import Export
     from docstow.runtime import Runtime
+    from docstow.server.mcp import Protocol
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     crates = preload.select_crates(options.pre_ingest) if options.pre_ingest else []
+    compat = runtime.compat if runtime.settings.compat else []
     runtime.ingest_sample()
     runtime.requeue()
     if options.stdio:
@@ -79,7 +81,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
 
         if crates:
             runtime.preload_crates(crates)
-        run_stdio(runtime.protocol)
+        run_stdio(_protocol(runtime, options))
         return 0
     from docstow.server.http import listen, run
 
@@ -88,6 +90,8 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
     print(f"docstow {__version__} serves MCP at {url}")
+    for system, _ in compat:
+        print(f"As {system.name}: {url.removesuffix('/mcp')}{system.root}")
     print(f"Store: {runtime.location}")
     if runtime.policy == auth.CLOSED:
         print("Closed: others can reach it, and DOCSTOW_AUTH says of nobody that they may call.")
@@ -99,6 +103,15 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     runtime.keep_up()
     run(runtime.app, listener, settings.log_level)
     return 0
+
+
+def _protocol(runtime: Runtime, options: argparse.Namespace) -> Protocol:
+    """Return what is spoken over standard streams: with ``--compat`` that earlier system's."""
+    if options.compat is None:
+        return runtime.protocol
+    if len(runtime.compat) != 1:
+        raise InvalidParameter("--compat", "over standard streams one system is served; name one")
+    return runtime.compat[0][1]
 
 
 def _export(runtime: Runtime, options: argparse.Namespace) -> int:

@@ -101,6 +101,10 @@ class Settings:
     port: int = _setting(8000, "port to listen on; 0 picks one", least=0)
     allowed_hosts: tuple[str, ...] = _setting((), "further Host names that are served; * for any")
     allowed_origins: tuple[str, ...] = _setting((), "browser origins that may call; * for any")
+    compat: tuple[str, ...] = _setting(
+        (),
+        "earlier systems whose forms are served: nats-docs, rusty-memory, context6, pkg-local; all",
+    )
     root: tuple[str, ...] = _setting(
         (), "project directories whose packages are read; by stdio and commands: the current one"
     )

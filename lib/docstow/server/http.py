@@ -6,10 +6,10 @@ Everything that the app needs comes as an argument; no setting is read here.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
@@ -31,6 +31,9 @@ from docstow.server.rest import (
 )
 from docstow.tools import Answer
 
+if TYPE_CHECKING:
+    from docstow.server.compat import System
+
 T = TypeVar("T")
 
 #: For servers that only their own user can reach.
@@ -40,6 +43,7 @@ OPEN = Policy(open=True)
 def create_app(
     protocol: Protocol,
     *,
+    compat: Sequence[tuple[System, Protocol]] = (),
     health: Callable[[], Mapping[str, Any]],
     commands: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
@@ -52,6 +56,7 @@ def create_app(
 
     Args:
         protocol: MCP's side, with the tools.
+        compat: earlier systems whose forms are served too, each with MCP over its tools.
         health: what ``GET /health`` answers; called in a worker thread.
         commands: lists the command line's commands for ``GET /commands``.
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
@@ -63,17 +68,20 @@ def create_app(
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     limiter = CapacityLimiter(max_concurrent_calls)
-    routes = _Routes(protocol, health, commands, max_body_bytes, limiter)
-    app.add_route("/mcp", routes.mcp, methods=["POST"])
-    app.add_route("/mcp/", routes.mcp, methods=["POST"])
+    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, limiter)
+    _add_tools(app, "", routes)
+    for system, spoken in compat:
+        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, limiter)
+        _add_tools(app, system.root, served)
+    alive = [f"{system.root}{system.health}" for system, _ in compat if system.health]
+    for path in alive:
+        app.add_route(path, _say_alive, methods=["GET"])
     app.add_route("/mcp/manifest", routes.manifest, methods=["GET"])
     app.add_route("/mcp/tools/{name}", routes.tool, methods=["POST"])
     app.add_route("/mcp/resources/versions", routes.versions, methods=["GET"])
     app.add_route("/health", routes.health, methods=["GET"])
     app.add_route("/openapi.json", routes.openapi, methods=["GET"])
     app.add_route("/commands", routes.commands, methods=["GET"])
-    for route in routes.tool_routes:
-        app.add_route(route.path, partial(routes.tool_route, route), methods=[route.method])
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_middleware(
@@ -81,8 +89,18 @@ def create_app(
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         policy=policy,
+        public={"/health", *alive},
     )
     return app
+
+
+def _add_tools(app: FastAPI, root: str, routes: _Routes) -> None:
+    """Add what serves tools below a path: MCP, and the routes that stand for one tool each."""
+    for path in (f"{root}/mcp", f"{root}/mcp/"):
+        app.add_route(path, routes.mcp, methods=["POST"])
+    for route in routes.tool_routes:
+        run = partial(routes.tool_route, route)
+        app.add_route(f"{root}{route.path}", run, methods=[route.method])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -119,6 +137,7 @@ class _Routes:
     def __init__(
         self,
         protocol: Protocol,
+        tool_routes: Iterable[ToolRoute],
         health: Callable[[], Mapping[str, Any]],
         commands: Callable[[], Sequence[Mapping[str, Any]]],
         max_body_bytes: int,
@@ -129,7 +148,7 @@ class _Routes:
         self._health = health
         self._commands = commands
         offered = {tool.name for tool in self._toolbox.tools}
-        self.tool_routes = [route for route in ROUTES if route.tool in offered]
+        self.tool_routes = [route for route in tool_routes if route.tool in offered]
         self._max_body_bytes = max_body_bytes
         self._limiter = limiter
 
@@ -158,7 +177,7 @@ class _Routes:
         given = collect_arguments(route, _arguments(body), query, request.path_params)
         outcome = await self._attempt(request, route.tool, given)
         if isinstance(outcome, DocstowError):
-            return error_response(outcome)
+            return error_response(outcome, self._protocol.describe_error(outcome))
         if route.tool == "get_metrics" and _wants_text(request.headers.get("accept", "")):
             return Response(prometheus(outcome.structured or {}), media_type=PROMETHEUS)
         return _render(outcome)
@@ -269,6 +288,11 @@ class _Routes:
             if len(body) > limit:
                 raise TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
         return bytes(body)
+
+
+async def _say_alive(request: Request) -> Response:
+    del request
+    return JSONResponse({"ok": True})
 
 
 def _selection(request: Request) -> Selection:

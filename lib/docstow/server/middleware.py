@@ -10,7 +10,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -27,9 +27,6 @@ log = logging.getLogger(__name__)
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
-#: Paths that reveal nothing of what is stowed and are answered to anybody.
-_PUBLIC = frozenset({"/health"})
-
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "DELETE, GET, POST",
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
@@ -38,15 +35,20 @@ _PREFLIGHT = {
 }
 
 
-def error_response(error: DocstowError) -> Response:
-    """Render an error as an HTTP response; ``retry_after_s`` becomes ``Retry-After``."""
+def error_response(error: DocstowError, described: Mapping[str, Any] | None = None) -> Response:
+    """Render an error as an HTTP response; ``retry_after_s`` becomes ``Retry-After``.
+
+    Args:
+        error: what happened.
+        described: the body, if it is not the error's own.
+    """
     headers = {}
     if (wait := error.details.get("retry_after_s")) is not None:
         headers["Retry-After"] = str(math.ceil(wait))
     if error.status == Unauthorized.status:
         headers["WWW-Authenticate"] = 'Bearer realm="docstow"'
     # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
-    body = json.dumps(error.body())
+    body = json.dumps(error.body() if described is None else described)
     return Response(body, error.status, headers, media_type="application/json")
 
 
@@ -58,6 +60,7 @@ class AccessMiddleware:
         allowed_hosts: acceptable ``Host`` headers, with or without port; ``*`` for any.
         allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
         policy: whom a credential stands for.
+        public: paths that reveal nothing of what is stowed and are answered to anybody.
     """
 
     def __init__(
@@ -67,9 +70,11 @@ class AccessMiddleware:
         allowed_hosts: Sequence[str],
         allowed_origins: Sequence[str],
         policy: Policy,
+        public: Collection[str] = (),
     ) -> None:
         self.app = app
         self.policy = policy
+        self.public = frozenset(public)
         self.hosts = frozenset(host.lower() for host in allowed_hosts)
         self.origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
 
@@ -124,7 +129,7 @@ class AccessMiddleware:
             scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
             return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
         caller = self.policy.identify(headers.get("authorization", ""))
-        if not caller.scope and scope["path"] not in _PUBLIC:
+        if not caller.scope and scope["path"] not in self.public:
             raise Unauthorized(
                 "This server answers nobody without a credential: send 'Authorization: Bearer "
                 "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."

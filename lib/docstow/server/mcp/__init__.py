@@ -79,13 +79,17 @@ def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
     return described
 
 
-def call_result(outcome: Answer | DocstowError) -> dict[str, Any]:
+def call_result(
+    outcome: Answer | DocstowError,
+    describe_error: Callable[[DocstowError], Mapping[str, Any]] = DocstowError.body,
+) -> dict[str, Any]:
     """Render the result of ``tools/call``.
 
     An error's body is text alone: as structured content it would break the tool's output schema.
     """
     if isinstance(outcome, DocstowError):
-        text = json.dumps(outcome.body(), separators=(",", ":"), ensure_ascii=False)
+        body = describe_error(outcome)
+        text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
         return {"content": [{"type": "text", "text": text}], "isError": True}
     content = outcome.content
     if content is None:
@@ -167,17 +171,26 @@ class Protocol:
         version: the server's version.
         instructions: how to use it, for models.
         toolbox: what it offers.
+        describe_error: makes the body of a tool's error.
 
     Raises:
         ValueError: the instructions are longer than clients keep.
     """
 
-    def __init__(self, name: str, version: str, instructions: str, toolbox: Toolbox) -> None:
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        instructions: str,
+        toolbox: Toolbox,
+        describe_error: Callable[[DocstowError], Mapping[str, Any]] = DocstowError.body,
+    ) -> None:
         if len(instructions.encode()) > MAX_INSTRUCTIONS:
             raise ValueError(f"instructions are longer than {MAX_INSTRUCTIONS} bytes")
         self.server_info = {"name": name, "version": version}
         self.instructions = instructions
         self.toolbox = toolbox
+        self.describe_error = describe_error
 
     def receive(
         self,
@@ -309,7 +322,7 @@ class Protocol:
         return {"tools": [self.describe(tool, selection) for tool in tools]}
 
     def _complete(self, part: _Part, outcome: Answer | DocstowError) -> _Part:
-        return self._succeeded(part, call_result(outcome))
+        return self._succeeded(part, call_result(outcome, self.describe_error))
 
     def _succeeded(
         self, part: _Part, result: Mapping[str, Any], *, cacheable: bool = False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from docstow import formats
 from docstow.core.model import File
+from docstow.formats import html
 from docstow.text.chunking import split_chunks
 from docstow.text.headings import find_anchor, find_headings, slugs
+from docstow.text.sections import find_section
 
 PAGE = """# The *Title*
 
@@ -99,3 +101,43 @@ def test_html_keeps_the_ids_of_its_generators() -> None:
         "Inside": "inside",
         "None": "",
     }
+
+
+def test_terms_of_lists_lead_to_their_places() -> None:
+    page = html.read(
+        b"<main><h1>Boats</h1><section id=api><h2>API</h2><p>All of it.</p>"
+        b"<dl class='py class'><dt class='sig' id='boats.Boat'>class boats.Boat</dt>"
+        b"<dd><p>A boat.</p><dl class='py method'>"
+        b"<dt class='sig' id='boats.Boat.row'>row(strokes)</dt><dd><p>Row it.</p></dd>"
+        b"<dt class='sig' id='boats.Boat.sink'>sink()</dt><dd><p>Sink it.</p></dd>"
+        b"</dl></dd></dl></section><h2 id=more>More</h2><dl><dt><a name=OPT-X></a>-x, --xtra</dt>"
+        b"<dd>One more.</dd><dt>plain</dt><dd>Nothing.</dd></dl></main>",
+        "https://docs.example/boats",
+    )
+    anchors, terms = page.attributes["anchors"], page.attributes["terms"]
+    assert [name for _, name in terms] == [
+        "boats.Boat",
+        "boats.Boat.row",
+        "boats.Boat.sink",
+        "OPT-X",
+    ]
+
+    def found(path: str, passage: str) -> str:
+        assert passage in page.text
+        return find_anchor(page.text, anchors, path, passage, terms)
+
+    assert found("Boats > API", "All of it.") == "api"
+    assert found("Boats > API", "`class boats.Boat`\n\nA boat.") == "boats.Boat"
+    assert found("Boats > API", "Row it.") == "boats.Boat.row"
+    assert found("Boats > More", "One more.") == "OPT-X"
+    assert found("Boats > More", "## More") == "more"
+    assert find_section(page.text, "OPT-X", anchors, terms) == (
+        "**-x, --xtra**\n\nOne more.\n\n**plain**\n\nNothing.\n"
+    )
+    row = find_section(page.text, "boats.Boat.row", anchors, terms)
+    assert row is not None
+    assert "Row it." in row
+    assert "Sink it." not in row
+    boat = find_section(page.text, "boats.Boat", anchors, terms)
+    assert boat is not None
+    assert boat.endswith("Sink it.\n")

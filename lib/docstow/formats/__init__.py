@@ -83,7 +83,8 @@ class Page:
             without fragments.
         indexable: False where the page forbids indexing.
         attributes: ``language`` (a natural one), ``description`` and ``tags`` where known;
-            ``anchors``, the fragment of each heading, as :mod:`docstow.text.headings` says.
+            ``anchors`` and ``terms``, the fragments of headings and of terms of lists, as
+            :mod:`docstow.text.headings` says.
         words: number of words that the file shows, without navigation and what its site repeats.
         kept: number of those that the text has.
     """

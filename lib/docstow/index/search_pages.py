@@ -321,13 +321,15 @@ def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
 
 def _find_anchor(found: _Ranked) -> str:
     """Return the fragment that leads to a chunk; empty where its page's URL has to do."""
-    anchors = found.index.attributes(found.document).get("anchors", ())
+    attributes = found.index.attributes(found.document)
+    anchors, terms = attributes.get("anchors", ()), attributes.get("terms", ())
     url = str(found.index.columns["url"][found.document])
-    if not anchors or not url or "#" in url:
+    if not (anchors or terms) or not url or "#" in url:
         return ""
     chunk = found.index.passage(found.row)
     page = found.index.document(found.document).text
-    return quote(find_anchor(page, anchors, chunk.heading_path, chunk.text), safe="!$&'()*+,;=:@/?")
+    anchor = find_anchor(page, anchors, chunk.heading_path, chunk.text, terms)
+    return quote(anchor, safe="!$&'()*+,;=:@/?")
 
 
 def _describe_document(found: _Ranked) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The headings of a page in Markdown, and the fragments of URLs that lead to them.
 
 Readers keep the fragments of a page in its attribute ``anchors``: one for each heading that
-:func:`find_headings` returns, in order; empty where a heading has none.
+:func:`find_headings` returns, in order; empty where a heading has none. Those of terms of lists
+are in ``terms``: pairs of a line, counted from 0, and a fragment.
 """
 
 from __future__ import annotations
@@ -69,7 +70,13 @@ def slugs(titles: Sequence[str]) -> list[str]:
     return found
 
 
-def find_anchor(text: str, anchors: Sequence[str], path: str, passage: str) -> str:
+def find_anchor(
+    text: str,
+    anchors: Sequence[str],
+    path: str,
+    passage: str,
+    terms: Sequence[tuple[int, str]] = (),
+) -> str:
     """Return the fragment that leads nearest to a passage of a page; empty if there is none.
 
     Args:
@@ -77,13 +84,20 @@ def find_anchor(text: str, anchors: Sequence[str], path: str, passage: str) -> s
         anchors: of its headings.
         path: the passage's headings, outermost first, joined by `` > ``.
         passage: a slice of the page.
+        terms: lines and fragments of the page's terms.
     """
     found = find_headings(text)
-    if len(found) != len(anchors):
-        return ""
     place = text.find(passage)
     if place < 0:  # a part of a code block that was cut stands in a fence of its own
         place = text.find(passage.partition("\n")[2].rpartition("\n")[0])
+    # The term that the passage begins with or in, below the last heading before it.
+    start = text.count("\n", 0, place + len(passage) - len(passage.lstrip())) if place >= 0 else -1
+    begin = max((each.start for each in found if each.start <= place), default=0)
+    first = text.count("\n", 0, begin)
+    if term := next((each for line, each in reversed(terms) if first < line <= start), ""):
+        return term
+    if len(found) != len(anchors):
+        return ""
     best = ""
     above: list[tuple[Heading, str]] = []
     for heading, anchor in zip(found, anchors, strict=True):

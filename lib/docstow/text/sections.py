@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import dedent
 
 from docstow.text.headings import find_headings
 from docstow.text.markdown import inline_text, parse
@@ -11,8 +12,13 @@ from docstow.text.markdown import inline_text, parse
 _NUMBERED = re.compile(r"(.+)[-_](\d{1,3})")
 
 
-def find_section(text: str, fragment: str, anchors: Sequence[str] = ()) -> str | None:
-    """Return the section of a heading with all below it; None if no heading has the fragment.
+def find_section(
+    text: str,
+    fragment: str,
+    anchors: Sequence[str] = (),
+    terms: Sequence[tuple[int, str]] = (),
+) -> str | None:
+    """Return the section of a heading, or a term, with all below it; None if none has the fragment.
 
     Generators make fragments of headings in ways that differ in case, dashes and dots, and number
     those that repeat (``on-linux``, ``On_Linux``, ``on-linux-1``); all of these find it.
@@ -21,6 +27,7 @@ def find_section(text: str, fragment: str, anchors: Sequence[str] = ()) -> str |
         text: the page.
         fragment: of its URL, without ``#``.
         anchors: the fragments of its headings, where the page has told them.
+        terms: lines and fragments of its terms.
     """
     own = find_headings(text)
     if fragment in anchors and len(own) == len(anchors):
@@ -28,6 +35,10 @@ def find_section(text: str, fragment: str, anchors: Sequence[str] = ()) -> str |
         begin, level = own[place].start, own[place].level
         end = next((each.start for each in own[place + 1 :] if each.level <= level), len(text))
         return text[begin:end].strip() + "\n"
+    if line := next((line for line, each in terms if each == fragment), None):
+        # The members of a class are below it.
+        inner = f"{fragment}."
+        return _term_at(text, line, [n for n, e in terms if n > line and not e.startswith(inner)])
     tokens = parse(text)
     headings = [
         (each.map[0], int(each.tag[1:]), _fold(inline_text(tokens[place + 1].children or [])))
@@ -45,6 +56,20 @@ def find_section(text: str, fragment: str, anchors: Sequence[str] = ()) -> str |
     following = headings[found[number] + 1 :]
     last = next((line for line, other, _ in following if other <= level), None)
     return "\n".join(text.split("\n")[first:last]).strip() + "\n"
+
+
+def _term_at(text: str, line: int, later: Sequence[int]) -> str:
+    """Return a term and its definition: they end at a term that is not deeper, or a heading."""
+    lines = text.split("\n")
+    depth = _depth(lines[line])
+    following = [each for each in later if _depth(lines[each]) <= depth]
+    starts = [text.count("\n", 0, each.start) for each in find_headings(text)]
+    following += [each for each in starts if each > line]
+    return dedent("\n".join(lines[line : min(following, default=None)])).strip() + "\n"
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" -"))
 
 
 def _fold(text: str) -> str:

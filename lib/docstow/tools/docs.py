@@ -326,7 +326,14 @@ def _read_page(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         text = f"# {document.title}\n\n{text}"
     fragment = unquote(ref.partition("#")[2])
     section = (
-        find_section(text, fragment, document.attributes.get("anchors", ())) if fragment else None
+        find_section(
+            text,
+            fragment,
+            document.attributes.get("anchors", ()),
+            document.attributes.get("terms", ()),
+        )
+        if fragment
+        else None
     )
     if fragment and section is None:
         facts.append(f"no section #{shortened(fragment, _LONGEST_FRAGMENT)}: this is the page")

@@ -64,7 +64,8 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
     title = plain(heading) if heading is not None else ""
     title = title or head.title or _last_segment(url)
     ids = mark_headings(main)
-    text, anchors = take_anchors(_text(main, heading, title, base), ids)
+    text, anchors, terms = take_anchors(_text(main, heading, title, base), ids)
+    places = {name: found for name, found in (("anchors", anchors), ("terms", terms)) if found}
     # A page that only redirects is not indexed.
     away = head.refresh not in {"", urldefrag(url)[0]}
     indexable = head.indexable and not (away and len(plain(main)) < _REDIRECT_LENGTH)
@@ -74,7 +75,7 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         head.canonical,
         found,
         indexable,
-        head.attributes | ({"anchors": anchors} if anchors else {}),
+        head.attributes | places,
         words=words.total(),
         kept=count_kept(words, text),
     )

@@ -1,10 +1,10 @@
-"""The ids of headings, carried through the conversion to Markdown."""
+"""The ids of headings and of terms, carried through the conversion to Markdown."""
 
 from __future__ import annotations
 
 import re
 
-from docstow.formats.html.tree import Element, elements, plain
+from docstow.formats.html.tree import Element, classes, elements, plain
 from docstow.text.headings import find_headings
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
@@ -12,11 +12,13 @@ _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _AROUND = {"div", "section", "header", "hgroup", "article", "span"}
 #: Delimiters of a mark; they are no characters, so no page has them.
 _OPEN, _CLOSE = "\ufdd2", "\ufdd3"
-_MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
+_MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE} ?")
+#: Terms that are labels of notes.
+_LABELS = {"label", "brackets", "footnote", "citation"}
 
 
 def mark_headings(main: Element) -> list[str]:
-    """Append a mark to each heading that has an id, and return the ids.
+    """Put a mark at each heading and each term of a list that has an id, and return the ids.
 
     To be called first: what carries an id may be gone later.
     """
@@ -30,24 +32,35 @@ def mark_headings(main: Element) -> list[str]:
             else:
                 last.tail = (last.tail or "").rstrip() + mark
             ids.append(found)
+        elif element.tag == "dt" and _LABELS.isdisjoint(classes(element)) and plain(element):
+            inner = (each.get("id") or each.get("name") for each in element.iter("a", "span"))
+            if found := element.get("id") or next(filter(None, inner), ""):
+                element.text = f"{_OPEN}{len(ids)}{_CLOSE}{(element.text or '').lstrip()}"
+                ids.append(str(found))
     return ids
 
 
-def take_anchors(text: str, ids: list[str]) -> tuple[str, list[str]]:
-    """Return the Markdown without marks, and the id of each of its headings.
+def take_anchors(text: str, ids: list[str]) -> tuple[str, list[str], list[tuple[int, str]]]:
+    """Return the Markdown without marks, the id of each of its headings, and lines of terms.
 
     Args:
         text: Markdown with marks.
         ids: as :func:`mark_headings` returned them.
     """
     if not ids:
-        return text, []
+        return text, [], []
     anchors = []
     for heading in find_headings(text):
         mark = _MARK.search(heading.title)
         # A page's own URL leads to its title.
         anchors.append(ids[int(mark[1])] if mark and heading.start else "")
-    return unmarked(text), anchors if any(anchors) else []
+    terms = [
+        (number, ids[int(mark[1])])
+        for number, line in enumerate(text.split("\n"))
+        if _OPEN in line and not line.startswith("#")
+        for mark in _MARK.finditer(line)
+    ]
+    return unmarked(text), anchors if any(anchors) else [], terms
 
 
 def unmarked(text: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docstow.languages.typescript.comments import Comment, parse_comment
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
 from docstow.languages.typescript.source.grammar import parse, patched
 from docstow.languages.typescript.source.model import (
@@ -17,7 +18,6 @@ from docstow.languages.typescript.source.model import (
     Source,
 )
 from docstow.languages.typescript.source.statements import read_file
-from docstow.languages.typescript.symbols import Comment, parse_comment
 
 
 def read(text: str, path: str = "index.d.ts") -> Source:
@@ -211,7 +211,7 @@ def test_documentation() -> None:
     assert doc == Comment(
         "Adds `two` numbers.\n\nMore.\n\n- `a`: the first one\n- `[b=1]`: the second\n\n"
         "Returns: their sum\n\n**Deprecated** Use `plus`.\n\n"
-        "Example: Small\n\n```ts\nadd(1,\n  2)\n```",
+        "Example: Small\n\n```ts\nadd(1,\n  2)\n```\n\nInternal.",
         "Use `plus`.",
     )
     assert parse_comment("// no documentation") == Comment()

@@ -58,6 +58,10 @@ class _Content:
         self.body = body
         self._name = name
 
+    @property
+    def is_parsed(self) -> bool:
+        return "source" in self.__dict__
+
     @cached_property
     def source(self) -> Source:
         return read_file(self._name, self.body)
@@ -83,6 +87,11 @@ class SourceFile:
     def source(self) -> Source:
         """What it declares, imports and exports."""
         return self._content.source
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it was parsed, and is too large for what it assigns to be followed."""
+        return self._content.is_parsed and self._content.source.bundle
 
     @property
     def esm(self) -> bool:
@@ -147,6 +156,8 @@ class PackageFiles:
         self._folders: dict[Path, Folder | None] = {}
         self._read: dict[Path, SourceFile | None] = {}
         self._stamps: dict[Path, tuple[int, int] | None] = {}
+        #: Files that are there and could not be read.
+        self.unread: list[Path] = []
 
     def folder(self, path: Path) -> Folder | None:
         """Return the package in a folder; None where there is none."""
@@ -190,7 +201,14 @@ class PackageFiles:
                 self._read[path] = SourceFile(real, folder, content)
             except (DocstowError, OSError):
                 self._read[path] = None
+                if path.is_file():
+                    self.unread.append(path)
         return self._read[path]
+
+    @property
+    def bundles(self) -> list[Path]:
+        """The files that were read of which, for their size, only a part is seen."""
+        return [each.path for each in self._read.values() if each is not None and each.is_bundle]
 
     def is_unchanged(self) -> bool:
         """Whether no file that was read has changed."""

@@ -1,50 +1,48 @@
-"""The members of what Node packages declare, and paths such as ``zod.ZodObject.extend``.
+"""The members of what Node packages declare.
 
-Types are erased: type arguments are not followed, and what depends on them is unknown. What the
-project's other packages add to declarations is read only where a path leads nowhere without it, or
-where all names are asked for.
+Type arguments are followed through aliases, where names of members may depend on them; elsewhere
+types are erased.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TypeGuard
 
-from docstow.languages.shared.project import Package
-from docstow.languages.typescript import package_json
-from docstow.languages.typescript.files import Folder, PackageFiles
-from docstow.languages.typescript.names import Entity, NameResolver, Namespace
+from docstow.languages.typescript.names import Bindings, Entity, NameResolver, Namespace
 from docstow.languages.typescript.source.model import (
     EMPTY_TYPES,
+    Conditional,
     Declaration,
+    IndexedAccess,
     Intersection,
+    KeyOf,
     LiteralType,
     MappedType,
     Member,
+    MemberText,
     ObjectType,
     Primitive,
     Signature,
+    Span,
     Type,
     TypeReference,
     Union,
+    WrittenType,
 )
 
 #: Types within each other beyond which members are unknown.
 _MAX_DEPTH = 48
+#: Types that are collected for one question; some unfold without end.
+_MAX_STEPS = 3000
 #: Bases of bases in which the documentation of a member is looked for.
 _MAX_BASES = 12
 #: Types of the language that have the members of their argument.
 _TRANSPARENT = ("Partial", "Required", "Readonly", "NonNullable")
 Signatures = tuple[Signature, ...]
-#: Dependencies of a package that are searched for augmentations, and how far they are followed.
-_MAX_DEPENDENCIES = 150
-_MAX_DISTANCE = 3
-_DEPENDENCY_FIELDS = ("dependencies", "peerDependencies", "optionalDependencies")
 
 
 @dataclass(slots=True)
@@ -98,6 +96,11 @@ class MemberResolver:
         self._pending: set[tuple[object, ...]] = set()
         self._cuts = 0
         self._partial: list[tuple[object, ...]] = []
+        self._bindings: dict[tuple[tuple[str, Type, Namespace], ...], Bindings] = {}
+        #: Types that were collected since the outermost one was asked for.
+        self._steps = 0
+        #: How often a type was not followed, since it unfolds too far.
+        self.unfolded = 0
 
     def resolve(self, entity: Entity, name: str) -> Entity | None:
         """Return what a member of an entity is; None if no such member is seen."""
@@ -140,11 +143,14 @@ class MemberResolver:
         A type may refer to itself: what is collected meanwhile lacks members, and is forgotten
         once the outermost is whole.
         """
-        if key in self._pending or self._depth > _MAX_DEPTH:
-            self._cuts += 1
-            return _unknown()
         if key in self._known:
             return self._known[key]
+        self._steps = self._steps + 1 if self._depth else 0
+        limited = self._depth > _MAX_DEPTH or self._steps > _MAX_STEPS
+        if key in self._pending or limited:
+            self._cuts += 1
+            self.unfolded += limited
+            return _unknown()
         cuts = self._cuts
         self._pending.add(key)
         self._depth += 1
@@ -185,6 +191,9 @@ class MemberResolver:
             # Anything may be assigned to what JavaScript declares, and a name may be declared once
             # more where a file could not be read.
             found.add(_unknown())
+            for name, each in namespace.file.source.assigned.get(declaration.name, {}).items():
+                if name not in found.fields:
+                    found.fields[name] = [(namespace, each.as_member())]
         return found
 
     def _of_type(self, type_: Type, namespace: Namespace) -> Members:
@@ -206,20 +215,80 @@ class MemberResolver:
             return self._of_object(type_, namespace)
         if isinstance(type_, Primitive) and type_.name in EMPTY_TYPES:
             return Members()
-        return Members(certain=False) if isinstance(type_, MappedType) else _unknown()
+        if isinstance(type_, MappedType):
+            return self._of_mapped(type_, namespace)
+        if isinstance(type_, IndexedAccess):
+            return self._of_access(type_, namespace)
+        if isinstance(type_, Conditional):
+            # Which of them it is depends on types that are not compared.
+            found = _unknown()
+            for part in (type_.then, type_.otherwise):
+                found.add(self._of_type(part, namespace))
+            return found
+        return _unknown()
+
+    def _of_access(self, type_: IndexedAccess, namespace: Namespace) -> Members:
+        """Return the members of the type of a member."""
+        named = self._of_type(type_.target, namespace).fields.get(type_.key)
+        found = Members() if named else _unknown()
+        for inside, member in named or ():
+            found.add(self._of_type(member.type, inside))
+        return found
 
     def _of_reference(self, type_: TypeReference, namespace: Namespace) -> Members:
         if type_.parameter:
-            return _unknown()
+            bound = namespace.bound(type_.path[0]) if len(type_.path) == 1 else None
+            return self._of_type(*bound) if bound is not None else _unknown()
         if type_.arguments and len(type_.path) == 1 and type_.value is False and not type_.module:
-            name, arguments = type_.path[0], type_.arguments
-            if name in _TRANSPARENT:
-                alone = len(arguments) == 1
-                return self._of_type(arguments[0], namespace) if alone else _unknown()
-            if name in ("Pick", "Omit") and len(arguments) == 2:
-                return self._of_selection(name, arguments[0], arguments[1], namespace)
+            known = self._of_builtin(type_, namespace)
+            if known is not None:
+                return known
         entity = self._referenced(type_, namespace)
-        return self.members_of(entity) if entity is not None else _unknown()
+        if entity is None:
+            return _unknown()
+        return self.members_of(self._bind(entity, type_.arguments, namespace))
+
+    def _of_builtin(self, type_: TypeReference, namespace: Namespace) -> Members | None:
+        """Return the members of a type that the language has; None for any other."""
+        name, arguments = type_.path[0], type_.arguments
+        first = arguments[0]
+        if name in _TRANSPARENT:
+            return self._of_type(first, namespace) if len(arguments) == 1 else _unknown()
+        if name in ("Pick", "Omit") and len(arguments) == 2:
+            return self._of_selection(name, first, arguments[1], namespace)
+        if name == "Record" and len(arguments) == 2:
+            texts = type_.texts
+            value = WrittenType(arguments[1], f": {texts[1]}") if len(texts) == 2 else None
+            keys = MappedType(None, first, homomorphic=False, value=value, span=type_.span)
+            return self._of_mapped(keys, namespace)
+        if name == "InstanceType" and isinstance(first, TypeReference) and first.value:
+            return self._of_type(replace(first, value=False), namespace)
+        return None
+
+    def _bind(self, entity: Entity, arguments: Sequence[Type], namespace: Namespace) -> Entity:
+        """Return an entity, in whose aliases type parameters stand for arguments.
+
+        Of other declarations no name of a member depends on type parameters.
+        """
+        found = []
+        for where, each in entity.declared:
+            detail = self.names.read(where, each) if each.kind == "type" else None
+            if detail is not None and not isinstance(detail.type, ObjectType):
+                bindings: list[tuple[str, Type, Namespace]] = []
+                for index, parameter in enumerate(detail.type_parameters):
+                    given = arguments[index] if index < len(arguments) else parameter.default
+                    inside = namespace if index < len(arguments) else where
+                    if isinstance(given, TypeReference) and given.parameter:
+                        given, inside = inside.bound(given.path[0]) or (None, inside)
+                    if given is not None:
+                        bindings.append((parameter.name, given, inside))
+                where = replace(where, bindings=self._intern(bindings))
+            found.append((where, each))
+        return replace(entity, declared=tuple(found))
+
+    def _intern(self, bindings: list[tuple[str, Type, Namespace]]) -> Bindings:
+        """Return one object for the same bindings, so that to compare them costs nothing."""
+        return self._bindings.setdefault(tuple(bindings), Bindings(tuple(bindings)))
 
     def _referenced(self, type_: TypeReference, namespace: Namespace) -> Entity | None:
         """Return what a name in a type means."""
@@ -236,34 +305,81 @@ class MemberResolver:
         return entity.only(types=not type_.value)
 
     def _of_selection(self, form: str, of: Type, keys: Type, namespace: Namespace) -> Members:
-        """Return the members of ``Pick`` or ``Omit``, where the keys are written."""
-        named = self._literals(keys, namespace)
+        """Return the members of ``Pick`` or ``Omit``, where the keys are known."""
+        named = self._keys(keys, namespace)
         if named is None:
             return _unknown()
         whole = self._of_type(of, namespace)
         kept = {
             name: instance
             for name, found in whole.fields.items()
-            if (name in named) == (form == "Pick")
+            if (name in named.fields) == (form == "Pick")
             and (instance := [each for each in found if not each[1].static])
         }
-        return Members(kept, certain=whole.certain)
+        return Members(kept, certain=whole.certain and named.certain)
 
-    def _literals(self, keys: Type, namespace: Namespace, depth: int = 0) -> set[str] | None:
-        """Return the strings of a union that is written, or named; None for any other type."""
+    def _of_mapped(self, type_: MappedType, namespace: Namespace) -> Members:
+        """Return the members of a mapped type, documented as those whose names it takes."""
+        if type_.source is not None:
+            keys: Members | None = self._of_type(type_.source, namespace)
+        else:
+            keys = self._keys(type_.keys, namespace) if type_.keys is not None else None
+        if keys is None:
+            return Members(certain=False)
+        origin = self._of_type(type_.of, namespace).fields if type_.of is not None else {}
+        found = Members(certain=keys.certain and not keys.namespaces)
+        for name, members in keys.fields.items():
+            instance = [each for each in members if not each[1].static]
+            if name in origin:
+                found.fields[name] = [each for each in origin[name] if not each[1].static]
+            elif type_.homomorphic and instance:
+                found.fields[name] = instance
+            elif instance or not members:
+                found.fields[name] = [_mapped_member(name, instance, type_, namespace)]
+        return found
+
+    def _keys(self, keys: Type, namespace: Namespace, depth: int = 0) -> Members | None:
+        """Return the names that a type is made of; literals have no members. None if unknown."""
+        if depth > _MAX_BASES:
+            return None
         if isinstance(keys, LiteralType):
-            return {keys.value}
+            return Members({keys.value: []})
+        if isinstance(keys, KeyOf):
+            whole = self._of_type(keys.target, namespace)
+            return whole if whole.fields or whole.certain else None
         if isinstance(keys, Union):
-            parts = [self._literals(each, namespace, depth) for each in keys.parts]
-            return None if None in parts else {name for part in parts for name in part or ()}
-        if not _is_named(keys) or keys.arguments or depth > _MAX_BASES:
-            return None
-        entity = self._referenced(keys, namespace)
+            found = Members()
+            for each in keys.parts:
+                part = self._keys(each, namespace, depth + 1)
+                if part is None:
+                    return None
+                found.fields |= part.fields
+                found.certain = found.certain and part.certain
+            return found
+        if isinstance(keys, Intersection):
+            # ``keyof T & string``
+            rest = [e for e in keys.parts if not isinstance(e, Primitive)]
+            return self._keys(rest[0], namespace, depth + 1) if len(rest) == 1 else None
+        return self._named_keys(keys, namespace, depth) if isinstance(keys, TypeReference) else None
+
+    def _named_keys(self, keys: TypeReference, namespace: Namespace, depth: int) -> Members | None:
+        """Return the names that a type by name is made of."""
+        if keys.parameter:
+            bound = namespace.bound(keys.path[0]) if len(keys.path) == 1 else None
+            return self._keys(*bound, depth + 1) if bound is not None else None
+        if keys.path in (("Exclude",), ("Extract",)) and len(keys.arguments) == 2:
+            whole, some = (self._keys(each, namespace, depth + 1) for each in keys.arguments)
+            if whole is None or some is None:
+                return None
+            extract = "Extract" in keys.path
+            kept = {n: each for n, each in whole.fields.items() if (n in some.fields) == extract}
+            return Members(kept, certain=whole.certain and some.certain)
+        entity = self._referenced(keys, namespace) if keys.path else None
         declared = entity.declared if entity is not None else ()
-        if len(declared) != 1 or declared[0][1].kind != "type":
+        if entity is None or len(declared) != 1 or declared[0][1].kind != "type":
             return None
-        where, alias = declared[0]
-        return self._literals(self.names.read(where, alias).type, where, depth + 1)
+        where, alias = self._bind(entity, keys.arguments, namespace).declared[0]
+        return self._keys(self.names.read(where, alias).type, where, depth + 1)
 
     def overridden(self, owner: Entity, name: str, depth: int = 0) -> Iterator[Member]:
         """Yield the members of what a class or interface extends or implements, the nearest first.
@@ -316,6 +432,28 @@ class MemberResolver:
         return found
 
 
+def _mapped_member(
+    name: str,
+    origin: list[tuple[Namespace, Member]],
+    type_: MappedType,
+    namespace: Namespace,
+) -> tuple[Namespace, Member]:
+    """Return a member of a mapped type: named, placed and documented as the one it is made of."""
+    value, span = type_.value, type_.span or Span(0, 0, 0, 0)
+    signature = f"{name}{value.text}" if value is not None else name
+
+    def read_text() -> MemberText:
+        if not origin:
+            return MemberText(span, "", signature)
+        own = origin[0][1].text
+        return MemberText(own.span, own.doc, signature)
+
+    # A place is one of the file that its namespace names.
+    where = origin[0][0] if origin else namespace
+    read_type = (lambda: value.type) if value is not None and not origin else None
+    return where, Member(name, "property", False, False, read_text, read_type)  # noqa: FBT003
+
+
 def _is_named(type_: Type) -> TypeGuard[TypeReference]:
     return isinstance(type_, TypeReference) and not type_.parameter and bool(type_.path)
 
@@ -326,180 +464,3 @@ def _unknown() -> Members:
 
 def _concatenate(first: Signatures | None, second: Signatures | None) -> Signatures | None:
     return None if first is None or second is None else first + second
-
-
-class PathResolver:
-    """Resolves the paths of one package.
-
-    Args:
-        package: installed.
-        builtin: the module of Node itself that is meant instead of the package.
-        files: the files of the project's packages.
-        find: finds another package of the project by name.
-        installed: the project's Node packages.
-    """
-
-    def __init__(
-        self,
-        package: Package,
-        builtin: str,
-        files: PackageFiles,
-        find: Callable[[str], Folder | None],
-        installed: Callable[[], Iterable[Package]],
-    ) -> None:
-        self.name = builtin or package.name
-        self.files = files
-        self.names = NameResolver(files, self._find, lambda *each: self.members.resolve(*each))
-        self.members = MemberResolver(self.names)
-        self._package = package
-        self._find_in_project = find
-        self._installed = installed
-        self._builtin = builtin
-        self._augmented = False
-        self._entries: dict[str, list[Namespace]] = {}
-        root = package.files_root
-        self.folder: Folder | None = files.folder(root) if root is not None else None
-
-    def resolve(self, path: str) -> Entity | None:
-        """Return what a path leads to."""
-        module, names = self.split(path)
-        if module is None:
-            return None
-        found = self._resolve(module, names)
-        if found is None and not self._augmented:
-            self.augment()
-            found = self._resolve(module, names)
-        return found
-
-    def _resolve(self, module: str, names: list[str]) -> Entity | None:
-        for index, namespace in enumerate(self.entries(module)):
-            # Only the first stands for itself where it has no default export.
-            if index and names[:1] == ["default"] and "default" not in namespace.scope.exports:
-                continue
-            found = self.resolve_below(Entity(namespaces=(namespace,)), names)
-            if found is not None:
-                return found
-        return None
-
-    def resolve_below(self, entity: Entity, names: list[str]) -> Entity | None:
-        """Return what names below an entity lead to."""
-        found: Entity | None = entity
-        for name in names:
-            found = self.members.resolve(found, name) if found is not None else None
-        return found
-
-    def split(self, path: str) -> tuple[str | None, list[str]]:
-        """Split a path into the subpath of the module that it begins with, and the names below."""
-        for name in self.ambient:
-            if path == name or path.startswith(f"{name}."):
-                return name, path[len(name) + 1 :].split(".") if path != name else []
-        rest = path.removeprefix(self.name)
-        if rest == path or (rest and rest[0] not in "./"):
-            return None, []
-        if not rest.startswith("/"):
-            return ".", rest[1:].split(".") if rest else []
-        parts = rest.split(".")
-        for count in range(len(parts), 0, -1):
-            subpath = "." + ".".join(parts[:count])
-            if self.entries(subpath):
-                return subpath, parts[count:]
-        return None, []
-
-    def entries(self, subpath: str) -> list[Namespace]:
-        """Return a module as it is imported and, if that is another file, as it is required."""
-        if subpath not in self._entries:
-            self._entries[subpath] = self._find_entries(subpath)
-        return self._entries[subpath]
-
-    def _find_entries(self, subpath: str) -> list[Namespace]:
-        if self.folder is None:
-            return []
-        if self._builtin:
-            module = self.names.resolve_ambient(self.folder, self.name + subpath[1:])
-            return [module] if module else []
-        if not subpath.startswith("."):
-            module = self.names.resolve_ambient(self.folder, subpath)
-            return [module] if module else []
-        found: list[Namespace] = []
-        for conditions in (package_json.IMPORT, package_json.REQUIRE):
-            entry = self.names.resolve_entry(self.folder, subpath, conditions)
-            if entry is not None and all(entry.scope is not each.scope for each in found):
-                found.append(entry)
-        return found
-
-    @cached_property
-    def ambient(self) -> tuple[str, ...]:
-        """The modules of other names that the package declares: ``node:fs``."""
-        entry = next(iter(self.entries(".")), None) if not self._builtin else None
-        if entry is None or entry.file.source.script:
-            return ()
-        found = self.names.ambient_modules(entry.file)
-        own = (self.name, self.name.removeprefix("@types/"))
-        return tuple(each for each in found if each not in own)
-
-    def folders(self) -> list[Folder]:
-        """Return the package and, where another one has its declarations, that one."""
-        own = [self.folder] if self.folder is not None else []
-        return [*own, *(each.file.folder for each in self.entries("."))]
-
-    def list_members(self, entity: Entity | None) -> Iterator[str]:
-        """List the names of the members of an entity that may be used; files are read on demand."""
-        if entity is None:
-            return
-        members = self.members.members_of(entity)
-        visible = (
-            name
-            for name, found in members.fields.items()
-            if not all(member.hidden for _, member in found)
-        )
-        seen = {""}
-        spaces = chain(members.namespaces, members.inherited)
-        for name in chain(visible, *map(self.names.list_exports, spaces)):
-            if name not in seen:
-                seen.add(name)
-                yield name
-
-    def _find(self, name: str) -> Folder | None:
-        """Find a package that the project has, wherever it is."""
-        location = self.files.boundary.root / self._package.location
-        return self.files.find(name, location.parent) or self._find_in_project(name)
-
-    def augment(self) -> None:
-        """Add what the files of this package and of others add to its declarations."""
-        if self._augmented or self.folder is None:
-            return
-        self._augmented = True
-        own = self.folders()
-        dependencies = {folder.root: folder for folder in self._dependencies(own)}
-        for folder in dependencies.values():
-            self.names.augment(folder)
-        names = {folder.name for folder in own} | {self._package.name}
-        for package in self._installed():
-            other = self.files.folder(package.files_root) if package.files_root else None
-            if other is None or other.root in dependencies or not _depends_on(other, names):
-                continue
-            if self.names.augments(names, other):
-                self.names.augment(other)
-        self.members = MemberResolver(self.names)
-
-    def _dependencies(self, first: list[Folder]) -> Iterator[Folder]:
-        """Iterate over packages and what they depend on, which may augment each other."""
-        waiting = deque((folder, 0) for folder in first)
-        seen: set[Path] = set()
-        while waiting and len(seen) < _MAX_DEPENDENCIES:
-            folder, depth = waiting.popleft()
-            if folder.root in seen:
-                continue
-            seen.add(folder.root)
-            yield folder
-            listed = folder.manifest.get("dependencies")
-            for name in listed if isinstance(listed, dict) and depth < _MAX_DISTANCE else ():
-                found = self.files.find(str(name), folder.root)
-                if found is not None:
-                    waiting.append((found, depth + 1))
-
-
-def _depends_on(folder: Folder, names: set[str]) -> bool:
-    """Whether a package depends on any of some others, and so may augment them."""
-    listed = (folder.manifest.get(field) for field in _DEPENDENCY_FIELDS)
-    return any(isinstance(each, dict) and not names.isdisjoint(each) for each in listed)

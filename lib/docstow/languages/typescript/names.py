@@ -10,7 +10,7 @@ from pathlib import Path
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.files import Folder, PackageFiles, SourceFile, split_specifier
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
-from docstow.languages.typescript.source.model import Declaration, Member, Reference, Scope
+from docstow.languages.typescript.source.model import Declaration, Member, Reference, Scope, Type
 
 _TYPES = ("class", "interface", "type", "enum")
 _VALUES = ("class", "function", "constant", "value", "enum", "namespace")
@@ -29,11 +29,20 @@ class Namespace:
         file: its file.
         scopes: from the file's own to the innermost.
         host: of a block that augments a module, that module, whose names it sees too.
+        bindings: within an alias, what its type parameters stand for, and where that is written.
     """
 
     file: SourceFile
     scopes: tuple[Scope, ...]
     host: Namespace | None = None
+    bindings: Bindings | None = None
+
+    def bound(self, name: str) -> tuple[Type, Namespace] | None:
+        """Return what a type parameter stands for."""
+        for parameter, type_, namespace in self.bindings.each if self.bindings is not None else ():
+            if parameter == name:
+                return type_, namespace
+        return None
 
     @property
     def scope(self) -> Scope:
@@ -48,6 +57,13 @@ class Namespace:
     def inner(self, scope: Scope) -> Namespace:
         """Return a namespace in it."""
         return replace(self, scopes=(*self.scopes, scope))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bindings:
+    """What the type parameters of an alias stand for: name, type, and where that is written."""
+
+    each: tuple[tuple[str, Type, Namespace], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

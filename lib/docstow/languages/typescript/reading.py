@@ -127,13 +127,14 @@ def documents(surface: NodeSurface) -> Iterator[Document]:
 
 
 def _describe(surface: NodeSurface) -> Iterator[Document]:
-    readme = _readme(surface)
+    notices: list[str] = []
+    readme = _readme(surface, notices)
     if readme is not None:
         yield readme
     seen: set[Home] = set()
     made: dict[str, Document] = {}
     owners: list[str] = []
-    for module in _document_modules(surface):
+    for module in _document_modules(surface, notices):
         found = sorted(surface.definitions(module), key=_default_last)
         new = [each for each in found if _is_new(each, seen)]
         whole = surface.symbol(module)
@@ -146,14 +147,21 @@ def _describe(surface: NodeSurface) -> Iterator[Document]:
             made.update((document.path, document) for document in described)
             if described[0].kind in _NESTING:
                 owners.append(described[0].path)
-    _add_members(surface, owners, made, seen)
+    notices += _add_members(surface, owners, made, seen)
+    notices += surface.limits()
+    first = surface.name if surface.name in made else next(iter(made), None)
+    if first is not None and notices:
+        made[first] = _with_notice(made[first], "\n\n".join(notices))
     yield from made.values()
 
 
 def _add_members(
     surface: NodeSurface, owners: list[str], made: dict[str, Document], seen: set[Home]
-) -> None:
-    """Add the documents of members, level by level, what is written within a type first."""
+) -> Iterator[str]:
+    """Add the documents of members, level by level, what is written within a type first.
+
+    Yields what is said of those that are left out.
+    """
     cut = 0
     for _ in range(_MAX_DEPTH):
         found = {owner: list(surface.definitions(owner)) for owner in owners}
@@ -177,9 +185,17 @@ def _add_members(
                 notice = f"Of {count} members, {_MAX_OF_TYPE} are described one by one."
                 made[owner] = _with_notice(made[owner], notice)
         owners = deeper
+    yield from _cuts(surface, owners, cut)
+
+
+def _cuts(surface: NodeSurface, owners: list[str], cut: int) -> Iterator[str]:
+    """Say how many members are left out, and of how many types."""
     if cut:
         notice = f"{cut} members of the package's types are beyond the {_MAX_MEMBERS} that are read"
-        made[surface.name] = _with_notice(made[surface.name], f"{notice}; their types show them.")
+        yield f"{notice}; their types show them."
+    deep = sum(any(True for _ in surface.definitions(owner)) for owner in owners)
+    if deep:
+        yield f"The members of {deep} types are left out, which stand {_MAX_DEPTH} deep in others."
 
 
 def _with_notice(document: Document, notice: str) -> Document:
@@ -197,13 +213,17 @@ def _nested(
             yield from _nested(each, symbol.path, seen, depth + 1)
 
 
-def _document_modules(surface: NodeSurface) -> Iterator[str]:
+def _document_modules(surface: NodeSurface, notices: list[str]) -> Iterator[str]:
     """List the entry and the modules that the package names; of a typed package those alone."""
     manifest = surface.folder.manifest if surface.folder else {}
     named = package_json.subpaths(manifest)
     typed = None
     # Modules with short names are those that users import.
     modules = sorted(surface.modules(), key=lambda each: (each != surface.name, each.count("/")))
+    if len(modules) > _MAX_MODULES:
+        notices.append(
+            f"Of {len(modules)} modules, the {_MAX_MODULES} with the shortest names are read."
+        )
     for module in modules[:_MAX_MODULES]:
         place = surface.place(module)
         ambient = not module.startswith(surface.name)
@@ -218,7 +238,8 @@ def _document_modules(surface: NodeSurface) -> Iterator[str]:
 def _is_new(definition: Definition, seen: set[Home]) -> bool:
     """Whether a definition has no document yet."""
     name = definition.name
-    if name.startswith("_"):
+    # What is written within a type has a path below it, whose parameters may have any name.
+    if name.rpartition(".")[2].startswith("_"):
         return False
     # A default export that has a name as well is known by the name.
     home = (definition.file, definition.line, "")
@@ -263,7 +284,7 @@ def _summary(surface: NodeSurface) -> str:
     return described if isinstance(described, str) else ""
 
 
-def _readme(surface: NodeSurface) -> Document | None:
+def _readme(surface: NodeSurface, notices: list[str]) -> Document | None:
     if surface.folder is None:
         return None
     for name in _READMES:
@@ -272,7 +293,8 @@ def _readme(surface: NodeSurface) -> Document | None:
             continue
         try:
             body = surface.project.files.boundary.read(path, most=_MAX_README)
-        except DocstowError:
+        except DocstowError as error:
+            notices.append(f"{name} is left out: {error}")
             return None
         text = body.decode(errors="replace")
         attributes = {"language": "typescript", "file": name, "media_type": "text/markdown"}
@@ -312,7 +334,7 @@ _SHORT = re.compile(r"(?:github:)?[\w.-]+/[\w.-]+")
 
 
 READING = Reading(
-    reader="node/4",
+    reader="node/5",
     surfaces=open_surfaces,
     documents=documents,
     graph=ModuleGraph(separator="/", modules=_modules, imports=_imports, outside=_outside),

@@ -15,8 +15,8 @@ from docstow.languages.typescript import package_json
 from docstow.languages.typescript.evaluation import TypeEvaluator
 from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
 from docstow.languages.typescript.inline import inline_members
-from docstow.languages.typescript.members import PathResolver
 from docstow.languages.typescript.names import Entity, Namespace
+from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.shapes import UNKNOWN, Deferred, is_unknown
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
 from docstow.languages.typescript.type_names import Globals
@@ -25,6 +25,8 @@ from docstow.languages.typescript.values import NodeValue, as_value
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
 _MAX_OWNERS = 400
+#: Files that are named where some could not be read.
+_MAX_LISTED = 5
 _NODE_TYPES = "@types/node"
 #: Specifiers of files that bundlers make modules of.
 _NOT_CODE = re.compile(r"\.(?!(?:js|mjs|cjs|ts)$)[a-z0-9]{2,5}$")
@@ -292,6 +294,24 @@ class NodeSurface:
     def _inline(self, path: str, entity: Entity) -> Iterator[Definition]:
         for name, inner in inline_members(entity, self._paths.members).items():
             yield self._definition(f"{path}.{name}", name, inner, None, own=True)
+
+    def limits(self) -> Iterator[str]:
+        """Say what has been left out so far, since a limit was reached or a file is unreadable."""
+        root = self.folder.root if self.folder is not None else Path()
+        files = self.project.files
+        for label, paths in (
+            ("Files that could not be read", files.unread),
+            ("Files too large for all that they export to be seen", files.bundles),
+        ):
+            own = [each for each in paths if each.is_relative_to(root)]
+            if own:
+                listed = ", ".join(each.relative_to(root).as_posix() for each in own[:_MAX_LISTED])
+                more = len(own) - _MAX_LISTED
+                yield f"{label}: {listed}" + (f" and {more} more." if more > 0 else ".")
+        if self._paths.is_limited:
+            yield "It has more dependencies than are searched for what they add to its types."
+        if self._paths.members.unfolded:
+            yield "Some types unfold beyond what is followed: members of theirs may be missing."
 
     def value(self, path: str) -> NodeValue | None:
         """Return what an exported path is as a value."""

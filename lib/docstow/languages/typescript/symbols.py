@@ -1,15 +1,13 @@
-"""Entities of Node packages as symbols: kind, place, signature, documentation, parameters.
-
-Documentation comments (JSDoc, TSDoc) are read as Markdown, with what they say of deprecation.
-"""
+"""Entities of Node packages as symbols: kind, place, signature, documentation, parameters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from docstow.languages.shared.surface import Parameter, Symbol, SymbolKind
+from docstow.languages.typescript.comments import INHERITED, Comment, parse_comment
 from docstow.languages.typescript.members import MemberResolver, Members, Signatures
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.source.model import DEFAULT, Declaration, Signature, Span
@@ -36,21 +34,11 @@ _MAX_SIGNATURES = 4000
 _MAX_TEXTS = 12_000
 #: Lines between overloads that belong together.
 _MAX_GAP = 60
-_MARGIN = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
-_TAG = re.compile(r"^@(\w+)[ \t]*(.*)$")
-_LINK = re.compile(r"\{@link(?:code|plain)?\s+([^}|\s]+)\s*\|?\s*([^}]*)\}")
-_PARAMETER = re.compile(r"^(?:\{[^}]*\}\s*)?(\[[^\]]*\]|[\w$.]+)\s*-?\s*(.*)$", re.DOTALL)
-_INHERIT = re.compile(r"\{@inheritDoc[^}]*\}", re.IGNORECASE)
-_CAPTION = re.compile(r"<caption>(.*?)</caption>\s*")
-#: Tags of what a comment says first of all.
-_DESCRIPTIONS = ("", "description", "desc", "summary", "remarks")
-_TITLES = {
-    "returns": "Returns",
-    "return": "Returns",
-    "throws": "Throws",
-    "see": "See",
-    "since": "Since",
-}
+
+
+#: TSDoc's ``(Client:class)``, and what stands between the names of a reference.
+_SELECTOR = re.compile(r"\((\w+)(?::\w+)?\)|:[\w-]+")
+_SEPARATORS = re.compile(r"[.#~!]")
 
 
 def describe(
@@ -108,10 +96,14 @@ def _describe_member(
 ) -> Symbol:
     namespace, first = entity.members[0]
     found = members.members_of(entity)
-    docs = [(parse_comment(m.text.doc), m.text.signature) for _, m in entity.members]
+    docs = [(_comment(n, m.text.doc, members), m.text.signature) for n, m in entity.members]
     if owner is not None and not any(doc.complete for doc, _ in docs):
         above = members.overridden(owner, first.name)
-        inherited = (parse_comment(each.text.doc) for each in above if each.static == first.static)
+        inherited = (
+            parse_comment(each.text.doc, script=namespace.file.source.script)
+            for each in above
+            if each.static == first.static
+        )
         docs = _with_inherited(docs, next((each for each in inherited if each.complete), None))
     return Symbol(
         path,
@@ -136,11 +128,11 @@ def _describe_declared(path: str, entity: Entity, members: MemberResolver) -> Sy
     same = [each for each in ranked if each[1].kind == main.kind]
     span = main.span if len(same) == 1 else _merge_spans([each for _, each in same], main.span)
     written = [each for each in ranked if each[1].kind != "namespace"] or ranked[:1]
-    signed = [(parse_comment(e.doc), members.names.read(n, e).signature) for n, e in written]
+    signed = [(_comment(n, e.doc, members), members.names.read(n, e).signature) for n, e in written]
     docs = [doc for doc, _ in signed]
     own = [doc for doc, each in zip(docs, written, strict=True) if each[1].kind == main.kind]
     # A property may have the name of a type, and be that as a value.
-    signed += [(parse_comment(m.text.doc), m.text.signature) for _, m in entity.members]
+    signed += [(_comment(n, m.text.doc, members), m.text.signature) for n, m in entity.members]
     return Symbol(
         path,
         kind,
@@ -219,16 +211,17 @@ def _merge_spans(found: list[Declaration], main: Span) -> Span:
 
 
 def _join_texts(docs: Sequence[tuple[Comment, str]]) -> str:
-    """Return the documentation of all overloads, those that are deprecated last or not at all.
+    """Return the documentation of all overloads, those that are deprecated last.
 
     Args:
         docs: of each overload, with its signature.
     """
-    shown = [each for each in docs if each[0].text and not each[0].deprecated]
-    shown = shown or [each for each in docs if each[0].text]
     texts: dict[str, str] = {}
-    for doc, signature in shown:
-        texts.setdefault(doc.text, signature)
+    for doc, signature in sorted(docs, key=lambda each: bool(each[0].deprecated)):
+        # What none of its bases says is not there: the name that was asked for is left.
+        text = INHERITED.sub(lambda found: f"See `{found[1]}`." if found[1] else "", doc.text)
+        if text:
+            texts.setdefault(text, signature)
     first, *others = texts or [""]
     parts = [first]
     size = len(first)
@@ -251,10 +244,38 @@ def _with_inherited(
         return [(replace(docs[0][0], text=inherited.text), docs[0][1]), *docs[1:]]
     found = []
     for doc, signature in docs:
-        text, count = _INHERIT.subn(lambda _: inherited.text, doc.text)
+        text, count = INHERITED.subn(lambda _: inherited.text, doc.text)
         whole = text if count else f"{inherited.text}\n\n{text}"
         found.append((replace(doc, text=whole), signature))
     return found
+
+
+def _comment(namespace: Namespace, written: str, members: MemberResolver) -> Comment:
+    """Parse a comment; where it names what it inherits its text from, that text stands there."""
+    script = namespace.file.source.script
+    doc = parse_comment(written, script=script)
+    if "{@" not in doc.text or not INHERITED.search(doc.text):
+        return doc
+
+    def replaced(found: re.Match[str]) -> str:
+        meant = _referenced_doc(namespace, found[1], members)
+        return parse_comment(meant, script=script).text if meant else found[0]
+
+    text = INHERITED.sub(replaced, doc.text)
+    return replace(doc, text=text, complete=doc.complete or text != doc.text)
+
+
+def _referenced_doc(namespace: Namespace, reference: str, members: MemberResolver) -> str:
+    """Return the comment of what a reference names: ``Client.send``, ``(Client:class).send``."""
+    plain = _SELECTOR.sub(r"\1", reference.split("|")[0]).strip()
+    names = [each for each in _SEPARATORS.split(plain) if each]
+    entity = members.names.resolve_local(namespace, names[0]) if names else None
+    for name in names[1:]:
+        entity = members.resolve(entity, name) if entity is not None else None
+    if entity is None:
+        return ""
+    docs = [e.doc for _, e in entity.declared] + [m.text.doc for _, m in entity.members]
+    return next(filter(None, docs), "")
 
 
 def _join_signatures(signatures: Iterable[str]) -> str:
@@ -274,80 +295,3 @@ def _target(path: str, namespace: Namespace, name: str) -> str:
         same = not name or name == DEFAULT or path.endswith(f".{name}")
         return "" if same else f"{package}.{name}"
     return f"{package}.{name}" if name and name != DEFAULT else package
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A documentation comment.
-
-    Attributes:
-        text: as Markdown, examples included as fenced blocks.
-        deprecated: why; ``deprecated`` where no reason is given; empty otherwise.
-        complete: whether it says what it describes, and does not inherit that.
-    """
-
-    text: str = ""
-    deprecated: str = ""
-    complete: bool = field(default=False, compare=False)
-
-
-def parse_comment(comment: str) -> Comment:
-    """Parse a comment as it is written, with its signs."""
-    if not comment.startswith("/**"):
-        return Comment()
-    inner = comment.removeprefix("/**").removesuffix("*/")
-    sections: list[tuple[str, list[str]]] = [("", [])]
-    fenced = False
-    for line in _MARGIN.sub("", inner).strip().splitlines():
-        found = None if fenced else _TAG.match(line.strip())
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        if found:
-            sections.append((found[1], [found[2]] if found[2] else []))
-        else:
-            sections[-1][1].append(line.rstrip())
-    deprecated = ""
-    parts: list[str] = []
-    complete = False
-    for tag, lines in sections:
-        text = _LINK.sub(_render_link, "\n".join(lines)).strip()
-        if tag == "deprecated":
-            deprecated = " ".join(text.split()) or "deprecated"
-        part = _render_section(tag, text)
-        complete = complete or (tag in _DESCRIPTIONS and bool(text) and not _INHERIT.search(text))
-        if parts and part.startswith("- `") and parts[-1].startswith("- `"):
-            # Parameters that follow each other make one list.
-            parts[-1] += "\n" + part
-        elif part:
-            parts.append(part)
-    return Comment("\n\n".join(parts), deprecated, complete)
-
-
-def _render_section(tag: str, text: str) -> str:
-    if tag in _DESCRIPTIONS:
-        return text
-    if tag.lower() in ("default", "defaultvalue") and text:
-        return f"Default: {text}" if "`" in text or "\n" in text else f"Default: `{text}`"
-    if tag == "example" and text:
-        return _render_example(text)
-    if tag == "deprecated":
-        return f"**Deprecated** {text}".rstrip()
-    if tag in ("param", "arg", "argument"):
-        found = _PARAMETER.match(text)
-        return f"- `{found[1]}`: {' '.join(found[2].split())}".rstrip(" :") if found else ""
-    title = _TITLES.get(tag)
-    return f"{title}: {text}" if title and text else ""
-
-
-def _render_example(text: str) -> str:
-    caption = _CAPTION.match(text)
-    head = f"Example: {caption[1]}" if caption else "Example:"
-    code = text[caption.end() :] if caption else text
-    return f"{head}\n\n{code}" if "```" in code else f"{head}\n\n```ts\n{code}\n```"
-
-
-def _render_link(found: re.Match[str]) -> str:
-    target, label = found[1], found[2].strip()
-    if target.startswith(("http:", "https:")):
-        return f"[{label or target}]({target})"
-    return f"`{label or target}`"

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse, text
+from docstow.languages.typescript.source.jsdoc_types import read_typedefs
 from docstow.languages.typescript.source.model import (
     DEFAULT,
     OPAQUE,
+    AssignedMember,
     Declaration,
     MemberKind,
     ObjectType,
     Opaque,
     Signature,
     Source,
+    Span,
     Type,
     TypeParameter,
     TypeReference,
@@ -37,6 +40,7 @@ _WRAPPERS = ("export_statement", "ambient_declaration", "expression_statement",
              "satisfies_expression",
              "parenthesized_expression", "assignment_expression", "pair", "ERROR")  # fmt: skip
 _EXPORT_WORDS = re.compile(r"^(?:export\s+|declare\s+|default\s+)+")
+_UNNAMED = re.compile(r"^(async )?function ?(\*? ?)\(")
 _VARIABLE_WORD = re.compile(rb"\b(const|let|var)\b")
 #: Characters of a signature that are kept.
 _MAX_SIGNATURE = 1000
@@ -78,6 +82,8 @@ def _read(source: Source, declaration: Declaration) -> Detail:
     span = declaration.span
     body = source.body[span.start : span.end]
     reader = TypeReader(body, span, script=source.script)
+    if source.script and body.startswith(b"/**"):
+        return _read_typedef(declaration)
     node = _find(parse(body, script=source.script), declaration.name)
     if node is None:
         return _UNREADABLE
@@ -88,9 +94,32 @@ def _read(source: Source, declaration: Declaration) -> Detail:
         written = _variable_signature(node, reader)
         signature = f"{keyword[1].decode() if keyword else 'const'} {written}"
     signature = _EXPORT_WORDS.sub("", signature)
+    if declaration.name.startswith("exports.") and node.type in _FUNCTIONS:
+        # A function without a name is called by that of its export.
+        name = declaration.name.removeprefix("exports.")
+        signature = _UNNAMED.sub(rf"\1function \2{name}(", signature, count=1)
     if len(signature) > _MAX_SIGNATURE:
         signature = signature[: _MAX_SIGNATURE - 1].rstrip() + "…"
     return Detail(_read_type(node, reader), signature, type_parameters, node.has_error)
+
+
+def _read_typedef(declaration: Declaration) -> Detail:
+    """Read a type that a comment defines."""
+    found = next((e for e in read_typedefs(declaration.doc) if e.name == declaration.name), None)
+    if found is None:
+        return _UNREADABLE
+    read = ObjectType(open=True)
+    start = declaration.span
+    for each in found.members if not found.callback else ():
+        line = start.line + each.line
+        span = Span(start.start, start.end, line, line)
+        signature = f"{each.name}{'?' * each.optional}: {each.type or 'any'}"
+        doc = f"/** {each.text} */" if each.text else ""
+        member = AssignedMember(
+            each.name, "property", static=False, span=span, doc=doc, signature=signature
+        )
+        read.add(member.as_member())
+    return Detail(read, found.signature)
 
 
 def _find(root: Node, name: str) -> Node | None:
@@ -114,7 +143,9 @@ def _unwrapped(node: Node) -> Iterator[Node]:
         if child.type in _WRAPPERS:
             right = child_of(child, "right") or child_of(child, "value")
             if right is not None and child.type in ("assignment_expression", "pair"):
-                yield from ([right] if right.type not in _WRAPPERS else _unwrapped(child))
+                while right.type == "assignment_expression":
+                    right = child_of(right, "right") or right.named_children[-1]
+                yield from ([right] if right.type not in _WRAPPERS else _unwrapped(right))
             else:
                 yield from _unwrapped(child)
         else:

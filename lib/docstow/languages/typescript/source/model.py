@@ -106,6 +106,8 @@ class Source:
             body may hold anything.
         ambient_globals: what ``declare global`` holds.
         module: whether it imports or exports anything; the others declare globals.
+        assigned: in JavaScript, members that are assigned to a local name, by that and their own.
+        bundle: whether it is JavaScript that is too large for its assignments to be followed.
     """
 
     body: bytes
@@ -114,6 +116,8 @@ class Source:
     ambient: dict[str, Scope] = field(default_factory=dict)
     ambient_globals: Scope = field(default_factory=Scope)
     module: bool = False
+    assigned: dict[str, dict[str, AssignedMember]] = field(default_factory=dict)
+    bundle: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +141,13 @@ class LiteralType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KeyOf:
+    """``keyof T``: the names of the members of a type."""
+
+    target: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeReference:
     """A type by name.
 
@@ -146,6 +157,8 @@ class TypeReference:
         module: the specifier of ``import("x")``; empty for a name of the file.
         value: ``typeof``: the type of that value; None where a class is extended, which is both.
         parameter: whether it is a type parameter of the declaration.
+        span: where it is written, if it has type arguments.
+        texts: the type arguments as they are written.
     """
 
     path: tuple[str, ...]
@@ -153,6 +166,8 @@ class TypeReference:
     module: str = ""
     value: bool | None = False
     parameter: bool = False
+    span: Span | None = None
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,11 +202,25 @@ class MappedType:
         source: the other type; None where the keys are written one by one.
         keys: the type of the keys in that case.
         homomorphic: whether the members keep their types.
+        of: the type whose members' types they have: ``T`` of ``{ [P in K]: T[P] }``.
+        value: the type of each member, where it is written.
+        span: where it is written.
     """
 
     source: Type | None
     keys: Type | None
     homomorphic: bool
+    of: Type | None = None
+    value: WrittenType | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenType:
+    """A type, and how it is written behind a name: ``?: string``."""
+
+    type: Type
+    text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,6 +327,7 @@ Type = (
     Opaque
     | Primitive
     | LiteralType
+    | KeyOf
     | TypeReference
     | Union
     | Intersection
@@ -358,3 +388,31 @@ class Member:
             return OPAQUE if self.read_type is None else self.read_type()
         except RecursionError:
             return OPAQUE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignedMember:
+    """A member that JavaScript assigns: ``Client.prototype.send = function () {}``.
+
+    Attributes:
+        name: as it is written after a dot.
+        kind: of member.
+        static: whether it belongs to the class or function itself.
+        span: the assignment.
+        doc: the documentation comment before it; empty without one.
+        signature: as it is called.
+    """
+
+    name: str
+    kind: MemberKind
+    static: bool
+    span: Span
+    doc: str
+    signature: str
+
+    def as_member(self) -> Member:
+        """Return it as a member of a class."""
+        text = MemberText(self.span, self.doc, self.signature)
+        return Member(
+            self.name, self.kind, self.static, hidden=False, read_text=lambda: text, read_type=None
+        )

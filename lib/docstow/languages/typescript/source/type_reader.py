@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +21,7 @@ from docstow.languages.typescript.source.model import (
     Conditional,
     IndexedAccess,
     Intersection,
+    KeyOf,
     LiteralType,
     MappedType,
     Member,
@@ -36,6 +38,7 @@ from docstow.languages.typescript.source.model import (
     TypeParameter,
     TypeReference,
     Union,
+    WrittenType,
 )
 
 if TYPE_CHECKING:
@@ -110,6 +113,8 @@ class TypeReader:
                 return ObjectType(calls=[self.signature(node, own=False)])
             case "constructor_type":
                 return ObjectType(constructors=[self.signature(node, own=False)])
+            case "index_type_query":
+                return KeyOf(self.type_of(inner[-1] if inner else None, depth + 1))
             case "lookup_type":
                 key = self.type_of(inner[-1], depth + 1)
                 if isinstance(key, LiteralType) and key.primitive == "string":
@@ -137,7 +142,10 @@ class TypeReader:
             case "generic_type":
                 target = child_of(node, "name") or node
                 given = child_of(node, "type_arguments")
-                return self.reference(target, self.arguments(given, depth + 1), value=False)
+                read = self.reference(target, self.arguments(given, depth + 1), value=False)
+                if isinstance(read, TypeReference):
+                    read = replace(read, span=self.span_of(node), texts=self._texts(given))
+                return read
         return self.reference(node, value=False)
 
     def arguments(self, node: Node | None, depth: int = 0) -> tuple[Type, ...]:
@@ -149,14 +157,32 @@ class TypeReader:
         keys, name = child_of(clause, "type"), child_of(clause, "name")
         around = clause.parent
         value = child_of(around, "type") if around is not None else None
-        if keys is None or child_of(clause, "alias") is not None:
+        if keys is None or name is None or around is None or child_of(clause, "alias") is not None:
+            # Names that are changed one by one are not followed.
             return MappedType(None, None, homomorphic=False)
+        written, of = None, None
+        if value is not None:
+            inner = [each for each in value.named_children if each.type != "comment"]
+            last = inner[-1] if inner else value
+            if last.type == "lookup_type" and text(last.named_children[-1]) == text(name):
+                of = self.type_of(last.named_children[0], depth + 1)
+            before, _, shown = " ".join(self.written(value).split()).partition(":")
+            optional = "?" * ("?" in before and "-" not in before)
+            written = WrittenType(self.type_of(value, depth + 1), f"{optional}: {shown.strip()}")
+        span = self.span_of(around)
         if keys.type != "index_type_query":
-            return MappedType(None, self.type_of(keys, depth + 1), homomorphic=False)
+            named = self.type_of(keys, depth + 1)
+            return MappedType(None, named, homomorphic=False, of=of, value=written, span=span)
         target = keys.named_children[-1]
-        kept = f"{text(target)}[{text(name)}]" if name is not None else ""
-        same = value is not None and text(value).lstrip(": ") == kept
-        return MappedType(self.type_of(target, depth + 1), None, homomorphic=same)
+        same = value is not None and text(value).lstrip(": ") == f"{text(target)}[{text(name)}]"
+        source = self.type_of(target, depth + 1)
+        return MappedType(source, None, homomorphic=same, of=of, value=written, span=span)
+
+    def _texts(self, node: Node | None) -> tuple[str, ...]:
+        """Return type arguments as they are written."""
+        given = node.named_children if node is not None else ()
+        written = (self.written(each) for each in given if each.type != "comment")
+        return tuple(" ".join(each.split()) for each in written)
 
     def _tuple(self, inner: list[Node], depth: int) -> Type:
         items = []
@@ -325,13 +351,7 @@ class TypeReader:
         )
 
     def _member_text(self, node: Node, comment: Node | None) -> MemberText:
-        start, line = self._start.start, self._start.line
-        span = Span(
-            start + node.start_byte,
-            start + node.end_byte,
-            line + node.start_point[0],
-            line + node.end_point[0],
-        )
+        span = self.span_of(node)
         doc = self.written(comment) if comment is not None else ""
         promoted = node.type in _PARAMETERS
         return MemberText(span, doc, text(node) if promoted else self.header(node))
@@ -348,6 +368,16 @@ class TypeReader:
             pattern = child_of(each, "pattern")
             if pattern is not None and has_token(each, "accessibility_modifier", "readonly"):
                 read.add(self.member(text(pattern), "property", each, typed=True))
+
+    def span_of(self, node: Node) -> Span:
+        """Return where a node stands in the file."""
+        start, line = self._start.start, self._start.line
+        return Span(
+            start + node.start_byte,
+            start + node.end_byte,
+            line + node.start_point[0],
+            line + node.end_point[0],
+        )
 
     def written(self, node: Node, end: int | None = None) -> str:
         """Return what a node covers, as the file has it."""

@@ -1,18 +1,21 @@
 """What an agent reads until it has the answer: ``python -m evaluation.tokens STORE CACHE ROOT``.
 
-Each question of ``tokens.jsonl`` has the decisive phrase of its answer; every second one is held
-out. ``in`` is a stowed crate, a package of the project ROOT, or a part of the address of a stowed
-source. A token is four characters.
+Each question of ``tokens.jsonl`` has the decisive phrase of its answer, or several of which one is
+enough. Those with an id were written from the docs, and the hash of the id says which are held out:
+``--held-out`` asks these alone, and nothing else asks them. Those without an id are older. ``in``
+is a stowed crate, a package of the project ROOT, or a part of the address of a stowed source. A
+token is four characters.
 
 Ways: ``snippets`` searches for snippets, then opens the hits in their order; ``passages`` searches
-for whole passages and item docs, then opens what is left; ``ask`` asks everything that is stowed,
-then goes on as ``passages``. An answer that is not there after the hits are opened counts as
-missed, and costs what was read.
+for whole passages and item docs, then opens what is left; ``ask`` asks everything that the project
+uses, with the name of what is asked about, then goes on as ``passages``. An answer that is not
+there after the hits are opened counts as missed, and costs what was read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import statistics
 import sys
@@ -28,14 +31,18 @@ QUESTIONS = Path(__file__).with_name("tokens.jsonl")
 WAYS = ("snippets", "passages", "ask")
 #: Hits, or further pages of passages, that are read before an agent gives up.
 _OPENED = 2
+#: What stands where docs are cut.
+_CUT = "[…]"
 
 
 class Reader:
     """An agent that reads answers until one has the fact."""
 
-    def __init__(self, runtime: Runtime, question: Mapping[str, str]) -> None:
+    def __init__(self, runtime: Runtime, question: Mapping[str, Any]) -> None:
         self._runtime = runtime
         self._question = question
+        fact = question["fact"]
+        self._facts = [_plain(each) for each in ([fact] if isinstance(fact, str) else fact)]
         self.shown: list[str] = []
         self._sources = {
             each.id: each.uri
@@ -50,13 +57,15 @@ class Reader:
         for text in self._answers(way):
             characters += len(text)
             calls += 1
-            if _plain(self._question["fact"]) in _plain(text):
+            if self._has_fact(text):
                 return characters // 4, calls, True
         return characters // 4, calls, False
 
     def _answers(self, way: str) -> Iterator[str]:
         if way == "ask":
-            yield self._call("ask", question=self._question["question"])
+            yield self._call(
+                "ask", question=f"{self._question['in']}: {self._question['question']}"
+            )
         budget = {"max_tokens": 0} if way == "snippets" else {}
         search, arguments = self._search()
         found = self._call(search, **arguments, **budget)
@@ -68,10 +77,10 @@ class Reader:
                 yield found
             return
         results = json.loads(found)["results"]
-        for number, hit in enumerate(results):
+        for hit in results:
             if search == "search_docs":
                 yield self._call("get_chunk", chunk_id=hit["chunk_id"])
-            elif number or way == "snippets":
+            elif hit.get("text", _CUT).endswith(_CUT):
                 where = {key: arguments[key] for key in ("crate", "language") if key in arguments}
                 yield self._call(
                     "get_item_doc", item_path=hit["item_path"], max_tokens=2000, **where
@@ -97,12 +106,20 @@ class Reader:
             name = self._question["in"]
             of = library.package(language, name) if language.packaged else library.crate(name)
             indexes = [library.index(of.snapshot)]
-        fact = _plain(self._question["fact"])
         return any(
-            fact in _plain(f"{each.signature} {each.text}")
+            self._has_fact(f"{each.path} {each.signature} {each.text}")
             for index in indexes
             for each in index.documents()
         )
+
+    def _has_fact(self, text: str) -> bool:
+        plain = _plain(text)
+        return any(fact in plain for fact in self._facts)
+
+    @property
+    def kind(self) -> str:
+        """What is asked: ``pages``, or the language of a package."""
+        return "pages" if self._sources else str(self._question.get("language", "rust"))
 
     def _call(self, tool: str, **arguments: Any) -> str:
         return self._runtime.toolbox.call(tool, arguments).render()
@@ -125,6 +142,14 @@ def _strings(value: Any) -> Iterator[str]:
         yield value
 
 
+def part_of(question: Mapping[str, Any]) -> str:
+    """Return ``older``, ``development`` or ``held out``."""
+    if "id" not in question:
+        return "older"
+    digest = hashlib.sha256(question["id"].encode()).digest()
+    return "held out" if digest[0] % 2 else "development"
+
+
 def report(name: str, read: Sequence[tuple[int, int, bool]]) -> str:
     """Return a row: answers in the first call and at all, tokens and calls."""
     tokens = [each[0] for each in read]
@@ -132,27 +157,31 @@ def report(name: str, read: Sequence[tuple[int, int, bool]]) -> str:
     return (
         f"| {name} | {len(read)} | {first} | {sum(each[2] for each in read)} "
         f"| {statistics.mean(tokens):.0f} | {statistics.median(tokens):.0f} "
-        f"| {statistics.mean(each[1] for each in read):.1f} |"
+        f"| {statistics.mean(each[1] for each in read):.2f} |"
     )
 
 
-def main(store: str, cache: str, root: str) -> None:
-    """Print the table, first of the questions for development, then of those held out."""
+def main(store: str, cache: str, root: str, *options: str) -> None:
+    """Print the table of each part, way and kind of source."""
     questions = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    held_out = "--held-out" in options
+    questions = [each for each in questions if (part_of(each) == "held out") == held_out]
     flags = {"store": store, "cache": cache, "root": root}
+    rows: dict[str, list[tuple[int, int, bool]]] = {}
     with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-        readers = [Reader(runtime, question) for question in questions]
-        answered = [reader.is_answered() for reader in readers]
-        read = {way: [reader.read(way) for reader in readers] for way in WAYS}
-    for question, there in zip(questions, answered, strict=True):
-        if not there:
-            print(f"left out, as the docs do not have it: {question['fact']}")
-    print("| part, way | questions | in the first call | found | tokens, mean | median | calls |")
+        for question in questions:
+            reader = Reader(runtime, question)
+            if not reader.is_answered():
+                print(f"left out, as the docs do not have it: {question['fact']}")
+                continue
+            for way in WAYS:
+                read = reader.read(way)
+                for kind in ("all", reader.kind):
+                    rows.setdefault(f"{part_of(question)}, {kind}, {way}", []).append(read)
+    print("| part, kind, way | questions | in the first call | found | mean | median | calls |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for part, begin in (("development", 0), ("held out", 1)):
-        for way in WAYS:
-            pairs = list(zip(read[way], answered, strict=True))[begin::2]
-            print(report(f"{part}, {way}", [each for each, there in pairs if there]))
+    for name in sorted(rows):
+        print(report(name, rows[name]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.text.chunking import code_blocks
-from docstow.text.markdown import rewrite_code_blocks
+from docstow.text.markdown import rewrite_code_blocks, without_links
 
 TEXT = """\
 Stows it.
@@ -80,3 +80,19 @@ def test_what_is_shown_has_the_same_examples(lines: list[str]) -> None:
     assert [
         (block.language, block.code) for block in code_blocks(rewrite_code_blocks(text))
     ] == fields
+
+
+LINKED = """\
+See [`Hold`](https://docs.example/hold.html#new) and [the guide](#guide), not `[a](https://b.example)`.
+
+```text
+[kept](https://code.example)
+```
+![a picture](https://docs.example/ship.png)
+"""
+
+
+def test_links_are_their_words_and_code_stays() -> None:
+    _, _, rest = LINKED.partition("\n")
+    shown = "See `Hold` and the guide, not `[a](https://b.example)`.\n"
+    assert without_links(LINKED) == shown + rest

@@ -14,6 +14,8 @@ import pytest
 from docstow.core.errors import EnvironmentNotFound, InvalidParameter
 from docstow.core.settings import load
 from docstow.runtime import Runtime
+from docstow.text.markdown import without_links
+from docstow.tools import fit
 
 LOCKFILE = """version = 4
 [[package]]
@@ -136,7 +138,14 @@ def test_an_unknown_project_is_refused(runtime: Runtime) -> None:
         ask(runtime, "  ")
 
 
-def test_the_best_item_comes_with_its_docs_within_the_budget(runtime: Runtime) -> None:
+def test_a_source_that_the_question_names_comes_first(runtime: Runtime) -> None:
+    words = "piece of the load in the hold"
+    for name, source in (("crane", "crane (python)"), ("Stowage", "stowage (rust)")):
+        first, *_ = ask(runtime, f"{name}: {words}")["results"]
+        assert first["source"] == source
+
+
+def test_the_best_items_come_with_their_docs_within_the_budget(runtime: Runtime) -> None:
     asked = {"crate": "stowage", "query": "put a piece into the hold"}
     short = runtime.toolbox.call("search_items", {**asked, "max_tokens": 0}).structured or {}
     assert not any("text" in each for each in short["results"])
@@ -144,14 +153,28 @@ def test_the_best_item_comes_with_its_docs_within_the_budget(runtime: Runtime) -
         answer = runtime.toolbox.call("search_items", {**asked, "max_tokens": budget}).structured
         assert answer is not None
         jsonschema.validate(answer, runtime.toolbox.get("search_items").output_schema or False)
-        first, *others = answer["results"]
-        assert [e["item_path"] for e in answer["results"]] == [
-            e["item_path"] for e in short["results"]
-        ]
-        assert len(json.dumps(answer["results"], ensure_ascii=False)) <= budget * 4
-        assert not any("text" in each for each in others)
-        item = {"item_path": first["item_path"], "max_tokens": 25000}
-        page = runtime.toolbox.call("get_item_doc", item).text
-        if budget == 4000:
-            docs = first["text"].split("\n## ")[0].strip()
-            assert docs in page
+        results = answer["results"]
+        assert [e["item_path"] for e in results] == [e["item_path"] for e in short["results"]]
+        assert len(json.dumps(results, ensure_ascii=False)) <= budget * 4 + 100
+        assert not any("text" in each for each in results[2:])
+        assert all("snippet" in each for each in results[2:])
+        for each in results[:2]:
+            if "text" not in each:
+                assert budget == 600
+                continue
+            # What the header and the docs say is not said again.
+            assert each["header"] not in each["text"]
+            assert each.get("snippet", "") == "" or each["text"].endswith("[…]")
+            if budget == 4000:
+                item = {"item_path": each["item_path"], "max_tokens": 25000}
+                page = without_links(runtime.toolbox.call("get_item_doc", item).text)
+                assert all(block in page for block in each["text"].split("\n\n"))
+
+
+def test_a_text_that_is_cut_says_so() -> None:
+    text = "One line.\n\n" * 40
+    assert fit(text, 1000) == text
+    short = fit(text, 200)
+    assert short.startswith("One line.\n\nOne line.")
+    assert short.endswith("\n\n[…]")
+    assert len(json.dumps(short, ensure_ascii=False)) <= 200

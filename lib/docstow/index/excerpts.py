@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from docstow.text.markdown import without_links
 from docstow.text.paging import part
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _text(page: _Opened) -> str:
         if path != page.best.heading_path and not text.startswith("#"):
             text = f"**{path}**\n\n{text}"
         parts.append(text)
-    return _GAP.join(parts)
+    return without_links(_GAP.join(parts))
 
 
 def _runs(rows: Sequence[int]) -> list[list[int]]:

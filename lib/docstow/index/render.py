@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from docstow.core.model import (
     Snapshot,
 )
 from docstow.core.versions import Version
-from docstow.text.markdown import rewrite_code_blocks
+from docstow.text.markdown import rewrite_code_blocks, without_links
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index
@@ -355,13 +355,25 @@ def _find_similar(index: Index, row: int) -> list[int]:
     return [int(other) for other in order if best[other] >= _LEAST_COSINE and other != row]
 
 
-def item_docs(index: Index, row: int) -> str:
-    """Return what an item's page says of the item itself: facts, docs and members."""
+def item_docs(index: Index, row: int, *, signature: bool = True) -> str:
+    """Return what an item's page says of the item itself: facts, docs and members.
+
+    It is for answers that are short: links are their words, and where the source lies is left out.
+
+    Args:
+        index: the item's.
+        row: the item's.
+        signature: whether it is wanted too.
+    """
     document = index.document(row)
+    attributes = {key: value for key, value in document.attributes.items() if key != "source"}
+    document = replace(
+        document, attributes=attributes, signature=document.signature if signature else ""
+    )
     members = [_member(index, child) for child in index.members(row)]
     package = Package.of(index.snapshot)
     text = page(document, "", members, _traits(index, document.path), package=package)
-    return text.partition("\n")[2].strip()
+    return without_links(text.partition("\n")[2].strip())
 
 
 def page(

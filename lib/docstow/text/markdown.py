@@ -59,7 +59,20 @@ _LINE = rf"(?:[A-Za-z(\"']|{_CODE}|{_LINK})(?:{_WORDS}|!(?!\[)|{_CODE}|{_LINK})*
 _SIMPLE = re.compile(rf"{_LINE}(?:\n+{_LINE})*+\n*")
 
 
-_CODE_OR_LINK = re.compile(rf"({_CODE})|{_LINK}")
+_CODE_OR_LINK = re.compile(rf"({_CODE})|(?<!!){_LINK}")
+
+
+def without_links(text: str) -> str:
+    """Return Markdown with the words of its links alone; code, and links with markup, stay."""
+    fence = ""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        mark = line.lstrip(" >")[:3]
+        if mark in ("```", "~~~") and fence in ("", mark):
+            fence = "" if fence else mark
+        elif not fence:
+            lines[number] = _CODE_OR_LINK.sub(r"\1\2", line)
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,6 +296,9 @@ class Metrics:
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
+#: What stands where a text is cut, and the least that is left of one.
+_CUT = "\n\n[…]"
+_SHORTEST_TEXT = 100
 #: Characters that "lines a-b of n" and the next cursor take at most.
 _PAGE_LINE = 120
 CURSOR_SCHEMA = {"type": ["string", "null"], "description": "give it back for the next page"}
@@ -389,6 +392,23 @@ def provenance_line(stowed: ResolvedVersion, url: str) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text cut to so many characters, with an ellipsis where it was longer."""
     return text if len(text) <= most else text[: most - 2] + " …"
+
+
+def json_size(value: Any) -> int:
+    """Return how many characters a value takes in an answer."""
+    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+
+
+def fit(text: str, size: int) -> str:
+    """Return as much of a Markdown text as takes so many characters in an answer.
+
+    Where it is cut it ends in ``[…]``; line ends and quotes take two characters.
+    """
+    shown, most = text, size
+    while json_size(shown) > size and most > _SHORTEST_TEXT:
+        most = most * 9 // 10
+        shown = part(text, 0, most).text.rstrip() + _CUT
+    return shown
 
 
 def paged(rows: Sequence[Any], cursor: str, scope: str, size: int = 100) -> dict[str, Any]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
@@ -41,6 +44,10 @@ _SHARES = {"item": 0.5, "passage": 0.6, "example": 0.3}
 #: What one item may take of the budget, and the least of a passage that is cut.
 _LARGEST_ITEM = 0.4
 _LEAST = 400
+#: What a score counts where the question names other sources than the candidate's.
+_UNNAMED = 0.6
+#: Words of titles that say nothing of what a source is about.
+_COMMON = frozenset({"api", "book", "docs", "documentation", "guide", "manual", "reference", "the"})
 #: Packages that are named where they are not stowed.
 _MOST_NAMES = 10
 #: Characters that a result has beside its text.
@@ -58,6 +65,40 @@ class _Scope:
     def add(self, found: ResolvedVersion) -> None:
         self.packages.setdefault(found.snapshot.id, found)
 
+    def limit(self, question: _Words) -> None:
+        """Leave the packages that the question names, then as many of each language."""
+        if (total := len(self.packages)) <= _MOST_PACKAGES:
+            return
+        places: Counter[str] = Counter()
+        order: dict[str, tuple[bool, int]] = {}
+        for key, each in self.packages.items():
+            language = _language(each).name
+            order[key] = (not question.names(each.name), places[language])
+            places[language] += 1
+        kept = sorted(self.packages, key=order.__getitem__)[:_MOST_PACKAGES]
+        self.packages = {key: self.packages[key] for key in kept}
+        self.notices.append(f"{_MOST_PACKAGES} of {total} packages are searched")
+
+
+class _Words:
+    """The words of a question, to see which sources it names."""
+
+    def __init__(self, question: str) -> None:
+        self._words = {_fold(each) for each in question.split()}
+
+    def names(self, name: str) -> bool:
+        """Return whether the name of a package is one of the words, without its scope."""
+        return _fold(name.rpartition("/")[2]) in self._words
+
+    def mentions(self, title: str) -> bool:
+        """Return whether a word of a source's title is one, other than what many are called."""
+        own = {_fold(each) for each in title.split()} - _COMMON
+        return not self._words.isdisjoint(own - {""})
+
+
+def _fold(word: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", word.lower())
+
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
@@ -68,12 +109,14 @@ class _Candidate:
         score: of its search, 0 to 1.
         row: what is said of it beside the text.
         text: what it shows.
+        named: whether the question names its source.
     """
 
     kind: str
     score: float
     row: Mapping[str, Any]
     text: str
+    named: bool
 
 
 def tool(library: Library, prose: Prose, projects: Projects) -> Tool:
@@ -191,13 +234,11 @@ def _add_project(
             _add_crate(library, scope, each.name, each.version)
     installed = library.installed.of_project(root) if any(e.installed for e in direct) else []
     # Those that the question names are read first.
-    words = question.lower().split()
+    words = _Words(question)
     until = time.monotonic() + _READING_S
-    for package in sorted(installed, key=lambda each: each.source.name.lower() not in words):
+    for package in sorted(installed, key=lambda each: not words.names(each.source.name)):
         _add_installed(library, scope, package, until)
-    if len(scope.packages) > _MOST_PACKAGES:
-        scope.notices.append(f"{_MOST_PACKAGES} of {len(scope.packages)} packages are searched")
-        scope.packages = dict(list(scope.packages.items())[:_MOST_PACKAGES])
+    scope.limit(words)
 
 
 def _add_crate(library: Library, scope: _Scope, name: str, version: str) -> None:
@@ -260,8 +301,14 @@ def _search_packages(
     indexes = library.indexes([each.snapshot for each in stowed])
     suits = library.suits(question, stowed)
     largest = int(limit * _LARGEST_ITEM)
-    for packaged in (False, True):
-        chosen = [n for n, each in enumerate(stowed) if _language(each).packaged == packaged]
+    words = _Words(question)
+    named = [words.names(each.name) for each in stowed]
+    for packaged, wanted in product((False, True), (True, False)):
+        chosen = [
+            n
+            for n, each in enumerate(stowed)
+            if _language(each).packaged == packaged and named[n] == wanted
+        ]
         crates = [SearchedCrate(indexes[n], current[n][1], suits[n]) for n in chosen]
         for found in search_across_crates(crates, question, limit=_DEPTH, filters=ItemFilters()):
             number, hit = chosen[found.crate], found.hit
@@ -269,7 +316,7 @@ def _search_packages(
                 item_docs(indexes[number], indexes[number].row(hit.path, hit.kind)), 0, largest
             ).text
             row = _describe(stowed[number], hit.path, hit.kind, hit.url)
-            yield _Candidate("item", hit.score, row, text)
+            yield _Candidate("item", hit.score, row, text, wanted)
     by_name = {each.snapshot.revision.source.name: each for each in stowed}
     embedder = library.open_embedder()
     for place, example in enumerate(search_examples(indexes, embedder, question, limit=_DEPTH)):
@@ -277,7 +324,7 @@ def _search_packages(
         code = f"{example.context}\n\n```{example.language}\n{example.code}\n```".strip()
         if len(code) <= largest:
             row = _describe(of, example.path, "", example.url)
-            yield _Candidate("example", 1 / (place + 2), row, code)
+            yield _Candidate("example", 1 / (place + 2), row, code, words.names(of.name))
 
 
 def _language(stowed: ResolvedVersion) -> languages.Language:
@@ -304,13 +351,16 @@ def _search_prose(
     """Return passages, merged by page, and the titles of what was searched."""
     from docstow.index.excerpts import make_excerpts
 
-    hits, parts = prose.search(question, source_ids=sources, limit=_DEPTH)
+    hits, parts = prose.search(question, source_ids=sources, limit=4 * _DEPTH)
+    words = _Words(question)
+    named = {each.id for each, _ in parts if words.mentions(each.title)}
+    hits = [each for each in hits if each.source_id in named] or hits
     indexes = {registration.id: prose.index(snapshot) for registration, snapshot in parts}
     of = {registration.id: (registration, snapshot) for registration, snapshot in parts}
     excerpts, _ = make_excerpts(
         lambda hit: indexes[hit.source_id],
-        hits,
-        int(limit * _SHARES["passage"]) if indexes else 0,
+        hits[:_DEPTH],
+        limit if indexes else 0,
         around=_AROUND,
     )
     found = []
@@ -324,7 +374,8 @@ def _search_prose(
             "url": each.hit.url,
             "next": {"tool": "get_doc", "arguments": {"doc": each.hit.document_id}},
         }
-        found.append(_Candidate("passage", each.hit.score, row, each.text))
+        is_named = registration.id in named
+        found.append(_Candidate("passage", each.hit.score, row, each.text, is_named))
     return found, [registration.title for registration, _ in parts]
 
 
@@ -364,7 +415,8 @@ def _scored(question: str, candidates: Sequence[_Candidate]) -> Iterator[tuple[f
     """Yield candidates with scores that can be compared between kinds.
 
     That is the mean of the score in its own search, relative to that search's best, and of the
-    share of the question's words that it has, each weighed by how few candidates have it.
+    share of the question's words that it has, each weighed by how few candidates have it. It is
+    less where the question names another source.
     """
     from docstow.text import bm25
 
@@ -378,9 +430,13 @@ def _scored(question: str, candidates: Sequence[_Candidate]) -> Iterator[tuple[f
         for term in terms
     }
     total = sum(weights.values()) or 1.0
-    best: dict[str, float] = {}
+    some_named = any(each.named for each in candidates)
+    best: dict[tuple[str, bool], float] = {}
     for each in candidates:
-        best[each.kind] = max(best.get(each.kind, 0.0), each.score)
+        of = each.kind, each.named
+        best[of] = max(best.get(of, 0.0), each.score)
     for each, words in zip(candidates, has, strict=True):
-        own = each.score / best[each.kind] if best[each.kind] > 0 else 0.0
-        yield (own + sum(weights[term] for term in words) / total) / 2, each
+        highest = best[each.kind, each.named]
+        own = each.score / highest if highest > 0 else 0.0
+        score = (own + sum(weights[term] for term in words) / total) / 2
+        yield score if each.named or not some_named else score * _UNNAMED, each

@@ -41,7 +41,7 @@ _MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
 _MOST_TITLES = 5
 #: Characters that a result has beside its passages: ids, title, URL.
-_AROUND = 400
+_AROUND = 330
 #: Characters of a fragment that a page does not have, in the line above it.
 _LONGEST_FRAGMENT = 60
 #: What filters there are, each with the types of its values.
@@ -102,7 +102,6 @@ def _search_docs(prose: Prose) -> Tool:
             "url": TEXT,
             "heading_path": TEXT,
             "doc_id": TEXT,
-            "source_id": TEXT,
             "source": TEXT,
         },
         text=TEXT,
@@ -126,7 +125,7 @@ def _search_docs(prose: Prose) -> Tool:
             Parameter("top_k", "integer", default=5, minimum=1, maximum=50, aliases=("k", "limit")),
             Parameter("mode", "string", default="hybrid", choices=MODES),
             Parameter("filters", "object"),
-            Parameter("max_tokens", "integer", default=1500, minimum=0, maximum=25000),
+            Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
             CURSOR,
         ),
         run=partial(_search_pages, prose),
@@ -224,12 +223,12 @@ def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
     else:
         rows = [_describe_hit(hit, titles) | {"snippet": hit.snippet} for hit in hits]
         page = paged(rows, arguments["cursor"], scope, arguments["top_k"])
-    shown = {row["source_id"] for row in page["results"]}
+    shown = {row["doc_id"][:12] for row in page["results"]}
     return Answer(
         {
             "asked": ", ".join(named) or "all sources",
             "searched": len(parts),
-            "answered": [describe_snapshot(*part) for part in parts if part[0].id in shown],
+            "answered": [describe_snapshot(*part) for part in parts if part[0].id[:12] in shown],
             "substituted": False,
             **({"notice": notice} if notice else {}),
             **page,
@@ -289,7 +288,6 @@ def _describe_hit(hit: ChunkHit, titles: Mapping[str, str]) -> dict[str, Any]:
         "url": hit.url,
         "heading_path": hit.heading_path,
         "doc_id": hit.document_id,
-        "source_id": hit.source_id,
         "source": titles[hit.source_id],
     }
 

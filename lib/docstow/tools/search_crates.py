@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -21,12 +20,14 @@ from docstow.core.errors import (
 )
 from docstow.index.render import HEADINGS, item_docs
 from docstow.library import ALL
-from docstow.text.chunking import sentences
-from docstow.text.paging import CHARACTERS_PER_TOKEN, part
+from docstow.text.chunking import plain, sentences
+from docstow.text.paging import CHARACTERS_PER_TOKEN
 from docstow.tools import (
     TEXT,
     Answer,
     Tool,
+    fit,
+    json_size,
     list_schema,
     offset,
     paged,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from docstow.core.model import Hit
     from docstow.embedding import Embedder
     from docstow.index.loaded import Index
-    from docstow.index.search import ItemFilters
+    from docstow.index.search import ItemFilters, SearchedCrate
     from docstow.index.search_pages import ExampleHit
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
@@ -65,6 +66,8 @@ _LONGEST_HEADER = 400
 _LONGEST_LINE = 160
 #: Fewer characters of docs than these are not worth showing.
 _LEAST_TEXT = 200
+#: What of the room that is left the docs of the first result may take, of the second, and so on.
+_DOCS_SHARES = (0.7, 1.0)
 #: Examples that are looked through for one of an item.
 _MOST_EXAMPLES = 20
 #: JSON Schema of ``answered``: a version, or the crates of a search over several.
@@ -85,9 +88,9 @@ def search_items(library: Library) -> Tool:
             "item_path": TEXT,
             "item_type": TEXT,
             "header": TEXT,
-            "snippet": TEXT,
             "url": TEXT,
         },
+        snippet=TEXT,
         features={"type": "array", "items": TEXT},
         deprecated={"type": "boolean"},
         explanation={"type": "object"},
@@ -121,7 +124,7 @@ def search_items(library: Library) -> Tool:
             VERSION,
             LOCKFILE,
             TARGET,
-            Parameter("k", "integer", default=5, minimum=1, maximum=50, aliases=("limit",)),
+            Parameter("k", "integer", default=4, minimum=1, maximum=50, aliases=("limit",)),
             Parameter(
                 "type_filter",
                 "array",
@@ -133,7 +136,7 @@ def search_items(library: Library) -> Tool:
             Parameter("feature", "string", default=""),
             Parameter("has_examples", "boolean"),
             Parameter("deprecated", "boolean"),
-            Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
+            Parameter("max_tokens", "integer", default=700, minimum=0, maximum=25000),
             CURSOR,
             Parameter("explain", "boolean", default=False),
         ),
@@ -143,7 +146,7 @@ def search_items(library: Library) -> Tool:
 
 
 def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.search import ItemFilters, search_items
+    from docstow.index.search import ItemFilters, SearchedCrate, search_items
 
     query, signature = arguments["query"].strip(), arguments["signature"].strip()
     if not query and not signature:
@@ -175,8 +178,8 @@ def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
         hits = search_items(index, embedder, query, limit=limit, filters=filters)
     rows = [_describe_hit(index, hit, explain=arguments["explain"]) for hit in hits]
     page = paged(rows, arguments["cursor"], stowed.snapshot.id, arguments["k"])
-    if hits:
-        _open_best(page["results"], index, embedder, hits[0], arguments)
+    crate = SearchedCrate(index, embedder, 0.0)
+    _open_first(page["results"], [(crate, hit) for hit in hits], arguments)
     answer = provenance(stowed) | page
     notices = [answer["notice"]] if "notice" in answer else []
     if unknown_names:
@@ -281,22 +284,24 @@ def _search_several(
     if notices:
         answer["notice"] = "; ".join(notices)
     page = paged(rows, arguments["cursor"], scope, arguments["k"])
-    if hits:
-        best = crates[hits[0].crate]
-        _open_best(page["results"], best.index, best.embedder, hits[0].hit, arguments)
+    _open_first(page["results"], [(crates[each.crate], each.hit) for each in hits], arguments)
     return Answer(answer | page)
 
 
-def _open_best(
+def _open_first(
     rows: list[dict[str, Any]],
-    index: Index,
-    embedder: Embedder | None,
-    best: Hit,
+    found: Sequence[tuple[SearchedCrate, Hit]],
     arguments: Mapping[str, Any],
 ) -> None:
-    """Give the first result of the first page its docs and best example; shorten the others.
+    """Give the first results of the first page their docs, the best its example too.
 
-    All results together have ``max_tokens``; where these are 0 nothing is changed.
+    The others are shortened. All results together have ``max_tokens``; where these are 0 nothing
+    is changed. Docs that are cut end in ``[…]``.
+
+    Args:
+        rows: the results, best first.
+        found: the same, and where they are from.
+        arguments: the call's.
     """
     limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
     if not limit or arguments["cursor"]:
@@ -304,19 +309,26 @@ def _open_best(
     for each in rows[1:]:
         each["header"] = shortened(each["header"], _LONGEST_LINE)
         each["snippet"] = shortened(next(sentences(each["snippet"])), _LONGEST_LINE)
-    room = limit - len(json.dumps(rows, ensure_ascii=False))
-    if room < _LEAST_TEXT:
-        return
-    text = item_docs(index, index.row(best.path, best.kind))
-    example = find_example(index, embedder, arguments["query"] or best.title, best)
-    shown = part(text, 0, room).text
-    if example and example not in shown and len(example) <= room - _LEAST_TEXT:
-        shown = part(text, 0, room - len(example)).text
-        rows[0]["example"] = example
-    # Line ends and quotes take two characters in JSON.
-    while len(json.dumps(shown, ensure_ascii=False)) > room and len(shown) > _LEAST_TEXT:
-        shown = part(text, 0, max(len(shown) * 9 // 10, _LEAST_TEXT)).text
-    rows[0]["text"] = shown
+    for place, share in enumerate(_DOCS_SHARES[: len(rows)]):
+        crate, hit = found[place]
+        room = int((limit - json_size(rows)) * share)
+        if room < _LEAST_TEXT:
+            return
+        row = rows[place]
+        whole = row["header"] == hit.signature
+        text = item_docs(crate.index, crate.index.row(hit.path, hit.kind), signature=not whole)
+        example = ""
+        if place == 0:
+            query = arguments["query"] or hit.title
+            example = find_example(crate.index, crate.embedder, query, hit)
+        if example in text or json_size(example) > room // 2:
+            example = ""
+        else:
+            row["example"] = example
+            room -= json_size(example)
+        row["text"] = fit(text, room)
+        if plain(row["text"]).find(row["snippet"].strip("… ")) >= 0:
+            del row["snippet"]
 
 
 def find_example(index: Index, embedder: Embedder | None, query: str, item: Hit) -> str:

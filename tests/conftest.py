@@ -9,6 +9,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from docstow.core.errors import ConfigurationError
+from docstow.sources.packages import Registry, configuration
 from paths import SHARED, TESTS
 from servers import s3
 
@@ -53,3 +55,16 @@ def bucket() -> Iterator[s3.Bucket]:
     """An empty bucket for a module's tests, each of which keeps to a prefix of its own."""
     with s3.bucket() as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _no_registries_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep tests that name no registry from asking those that this machine's installers use."""
+    python_indexes = configuration.python_indexes
+
+    def named(setting: str, surroundings: configuration.Surroundings) -> tuple[Registry, ...]:
+        if not setting:
+            raise ConfigurationError("The test names no registry.")
+        return python_indexes(setting, surroundings)
+
+    monkeypatch.setattr(configuration, "python_indexes", named)

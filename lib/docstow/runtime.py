@@ -25,17 +25,18 @@ from docstow.core import auth
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import LOOPBACK, Settings
+from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy
 from docstow.embedding.models import Models
 from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
-from docstow.ingest.packages import PackageIngest
+from docstow.ingest.packages import PackageIngest, PackageTask
 from docstow.ingest.queue import Enqueuer, LocalQueue, Message, Queue, SqsQueue
-from docstow.ingest.worker import SqsEvents, Worker
+from docstow.ingest.worker import SqsEvents, StowTask, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.library.packages import Packages
 from docstow.library.prose import Prose
-from docstow.library.requests import CrateRequests, RenewalRequests, SyncRequests
+from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
 from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver
@@ -238,6 +239,12 @@ class Runtime:
             try_unknown=self.settings.try_unknown_formats,
         )
 
+    @lazy
+    def packages(self) -> PackageTask:
+        """Ingests packages of registries."""
+        ingest = PackageIngest(lambda: self.publisher)
+        return PackageTask(self.snapshots, self.upstreams.package_registry, ingest)
+
     def rustdoc_files(self, paths: Sequence[Path], *, version: str = "") -> RustdocFiles:
         """Return what ingests rustdoc JSON files as one another's siblings.
 
@@ -288,7 +295,8 @@ class Runtime:
     @lazy
     def worker(self) -> Worker:
         """Does the jobs of messages, whichever queue brings them."""
-        tasks: dict[str, Task] = {STOW: self.crates, RENEW: self.renewals, SYNC: self.syncs}
+        stowing = StowTask(self.crates, dict.fromkeys(package_kinds(), self.packages))
+        tasks: dict[str, Task] = {STOW: stowing, RENEW: self.renewals, SYNC: self.syncs}
         lease_s = self.settings.lease_s
         return Worker(self.jobs, self.leases, tasks, lease_s=lease_s, clock=_now)
 
@@ -327,17 +335,22 @@ class Runtime:
         """Has registered sources synced."""
         return SyncRequests(self.registry, self.jobs, self.enqueuer)
 
+    @lazy
+    def requests(self) -> StowRequests:
+        """Has crates and packages ingested."""
+        wait_s = self.settings.wait_s
+        return StowRequests(self.snapshots, self.jobs, self.enqueuer, wait_s=wait_s)
+
     # The read path
 
     @lazy
     def library(self) -> Library:
         """Everything stored of crates and packages, and the way to have more ingested."""
-        wait_s = self.settings.wait_s
         return Library(
             self.snapshots,
             lambda: self.catalog,
             self.resolver,
-            CrateRequests(self.snapshots, self.jobs, self.enqueuer, wait_s=wait_s),
+            self.requests,
             RenewalRequests(self.jobs, self.enqueuer),
             self.installed,
             self._open_embedder,
@@ -358,7 +371,13 @@ class Runtime:
         return self._packages(Projects([folder], self._cache_folder, local=True))
 
     def _packages(self, projects: Projects) -> Packages:
-        return Packages(projects, self.snapshots, PackageIngest(lambda: self.publisher))
+        return Packages(
+            projects,
+            self.snapshots,
+            PackageIngest(lambda: self.publisher),
+            self.upstreams.package_registry,
+            lambda: self.requests,
+        )
 
     @lazy
     def prose(self) -> Prose:

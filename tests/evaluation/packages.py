@@ -54,7 +54,7 @@ def asked(runtime: Runtime, questions: Sequence[Mapping[str, Any]]) -> Iterator[
         if (key := (language, package)) not in indexes:
             indexes[key] = None
             with contextlib.suppress(PackageNotFound):
-                found = runtime.installed.find(LANGUAGES[language], package)
+                found = runtime.installed.find(LANGUAGES[language], package).snapshot
                 indexes[key] = runtime.library.index(found)
         if (index := indexes[key]) is None:
             continue

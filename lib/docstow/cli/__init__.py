@@ -196,6 +196,7 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "ingest_crates": ingest.ingest_crates,
     "ingest_files": ingest.ingest_files,
     "ingest_std": ingest.ingest_std,
+    "ingest_packages": ingest.ingest_packages,
     "ingest_project": ingest.ingest_project,
     "ingest_prose": ingest.ingest_prose,
     "list_sources": ingest.list_sources,

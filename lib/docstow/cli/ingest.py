@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.ingest import preload
 from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
+from docstow.languages import of_name
 from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot, Source
+    from docstow.languages import Language
     from docstow.runtime import Runtime
 
 _T = TypeVar("_T")
+
+#: Languages by the names of registries that people say instead.
+_REGISTRIES = {"npm": "typescript", "node": "typescript", "crate": "rust"}
 
 #: How often a sync says how far it is, in seconds.
 PROGRESS_S = 1.0
@@ -38,9 +43,58 @@ def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
     crates = [*options.crates, *(preload.read_list(options.file) if options.file else [])]
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
-    if runtime.settings.queue_url:
-        return _send_crates(runtime, crates)
-    return _ingest_each(crates, stow)
+    if not runtime.settings.queue_url:
+        return _ingest_each(crates, stow)
+
+    def resolve(word: str) -> tuple[Source, bool]:
+        name, _, requirement = word.partition("@")
+        revision, snapshot = runtime.resolver.resolve(name, requirement)
+        return revision.source, snapshot is not None
+
+    return _send(runtime, crates, resolve)
+
+
+def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Ingest packages of registries here, or send them to the queue where one is set."""
+
+    def stow(word: str) -> Snapshot:
+        language, name, requirement = _package(word)
+        if not language.packaged:
+            return runtime.crates.ingest(name, requirement)
+        return runtime.packages.ingest(language.kind, name, requirement)
+
+    if not runtime.settings.queue_url:
+        return _ingest_each(options.packages, stow)
+
+    def resolve(word: str) -> tuple[Source, bool]:
+        language, name, requirement = _package(word)
+        if not language.packaged:
+            source = runtime.resolver.resolve(name, requirement)[0].source
+        else:
+            source = runtime.installed.registry(language).resolve(name, requirement).source
+        return source, runtime.snapshots.answering(source) is not None
+
+    return _send(runtime, options.packages, resolve)
+
+
+def _package(word: str) -> tuple[Language, str, str]:
+    """Parse ``python:flask@3.0`` or ``npm:@scope/name@^1`` as language, name and requirement.
+
+    Raises:
+        InvalidParameter: it is not so written, or there is no such language.
+    """
+    prefix, colon, rest = word.partition(":")
+    language = of_name(_REGISTRIES.get(prefix, prefix))
+    if not colon or language is None or not language.documented:
+        raise InvalidParameter(
+            "PACKAGE", f"must be python:NAME[@VERSION], npm:NAME[@VERSION] or rust:…, not {word!r}"
+        )
+    # A scope begins with the mark that separates the version.
+    at = rest.find("@", 1)
+    name, requirement = (rest[:at], rest[at + 1 :]) if at > 0 else (rest, "")
+    if not name:
+        raise InvalidParameter("PACKAGE", f"{word!r} names no package")
+    return language, name, requirement
 
 
 def ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -292,15 +346,11 @@ def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _send_crates(runtime: Runtime, words: Sequence[str]) -> int:
-    """Send crates to the queue, whose workers ingest them."""
+def _send(
+    runtime: Runtime, words: Sequence[str], resolve: Callable[[str], tuple[Source, bool]]
+) -> int:
+    """Send crates or packages to the queue, whose workers ingest them."""
     failures = 0
-
-    def resolve(word: str) -> tuple[Source, bool]:
-        name, _, requirement = word.partition("@")
-        revision, snapshot = runtime.resolver.resolve(name, requirement)
-        return revision.source, snapshot is not None
-
     for word, outcome in runtime.enqueuer.crates(words, resolve):
         if isinstance(outcome, DocstowError):
             failures += 1

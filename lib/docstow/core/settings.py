@@ -38,6 +38,16 @@ class Settings:
     crates_index_url: str = _setting(
         "https://index.crates.io", "the sparse index that versions come from", kind="url"
     )
+    python_index_url: str = _setting(
+        "", "the index that Python packages come from; empty: the one that pip uses", kind="url"
+    )
+    npm_registry_url: str = _setting(
+        "", "the registry that Node packages come from; empty: the one that npm uses", kind="url"
+    )
+    offline: bool = _setting(
+        default=False,
+        help_text="nothing outside is asked; what is stowed answers, and says so",
+    )
     github_url: str = _setting(
         "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
     )

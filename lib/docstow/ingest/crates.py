@@ -19,7 +19,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source, pack_definitions
 from docstow.core.spelling import RUST
-from docstow.ingest.jobs import SUCCESS, Job
+from docstow.ingest.jobs import Job, source_of, success_fields
 from docstow.ingest.overview import describe_package, suggested_features
 from docstow.ingest.publish import Publisher, Reading
 from docstow.ingest.queue import Busy
@@ -27,7 +27,7 @@ from docstow.languages.rust import rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, merge_siblings, read_siblings
 from docstow.sources.crates.origin import read_file
 from docstow.text.chunking import first_sentence
-from docstow.text.invisible import INVISIBLE, drop_from_document, drop_from_value
+from docstow.text.invisible import drop_from_document, drop_from_value
 
 if TYPE_CHECKING:
     from docstow.net.decompress import Limits
@@ -75,7 +75,7 @@ class CrateTask:
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return the end of a job whose crate was stored by others; None otherwise."""
-        snapshot = self._snapshots.answering(_source_of(job), fresh=True)
+        snapshot = self._snapshots.answering(source_of(job), fresh=True)
         return None if snapshot is None else success_fields(job, snapshot)
 
     def perform(self, job: Job) -> Mapping[str, Any]:
@@ -84,7 +84,7 @@ class CrateTask:
         Raises:
             DocstowError: as the upstream or the reader says.
         """
-        source = _source_of(job)
+        source = source_of(job)
         snapshot = self._snapshots.answering(source, fresh=True)
         if snapshot is None:
             snapshot = self._fetch(
@@ -289,20 +289,3 @@ def _outline(name: str, documents: Sequence[Document], aliases: Collection[str])
     features = suggested_features(name, root.text)
     suggested = {"suggested_features": features} if features else {}
     return own | suggested | describe_package(name, documents, root, None, RUST, ("rust",))
-
-
-def _source_of(job: Job) -> Source:
-    if job.source is None:
-        raise ValueError(f"the job {job.id} names no crate")
-    return job.source
-
-
-def success_fields(job: Job, snapshot: Snapshot) -> dict[str, Any]:
-    """Return the fields at its end of a job whose source a snapshot answers for."""
-    counts = {name: snapshot.counts.get(name, 0) for name in ("documents", INVISIBLE)}
-    return {
-        "state": SUCCESS,
-        "counts": {**job.counts, **counts},
-        "snapshot_id": snapshot.id,
-        "version": snapshot.revision.version,
-    }

@@ -25,11 +25,12 @@ from docstow.core.errors import (
     from_record,
     internal_error,
 )
-from docstow.core.model import NO_ATTRIBUTES, Source
+from docstow.core.model import NO_ATTRIBUTES, Snapshot, Source
 from docstow.core.threads import in_parallel
 from docstow.store.leases import SKEW_S
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, ReadOnlyStore
 from docstow.store.update import Codec, attempts, update
+from docstow.text.invisible import INVISIBLE
 
 SCHEMA = 1
 #: So many errors of a job are kept one by one.
@@ -450,6 +451,24 @@ class Jobs:
             return change(current)
 
         return update(self._store, _key(job.id), _JOB, existing).after or job
+
+
+def source_of(job: Job) -> Source:
+    """Return what a job ingests."""
+    if job.source is None:
+        raise ValueError(f"the job {job.id} names nothing to ingest")
+    return job.source
+
+
+def success_fields(job: Job, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields at its end of a job whose source a snapshot answers for."""
+    counts = {name: snapshot.counts.get(name, 0) for name in ("documents", INVISIBLE)}
+    return {
+        "state": SUCCESS,
+        "counts": {**job.counts, **counts},
+        "snapshot_id": snapshot.id,
+        "version": snapshot.revision.version,
+    }
 
 
 class _FinishedJobs:

@@ -1,20 +1,23 @@
-"""Installed packages: read from where a project has them, and published.
+"""Packages: read from where a project has them, or fetched from a registry, and published.
 
-Nothing is fetched, and no code of a package is run.
+No code of a package is run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import DocstowError, PackageNotFound
-from docstow.core.model import Document, Relation, Revision, Snapshot, Source
+from docstow.core.model import NO_ATTRIBUTES, Document, Relation, Revision, Snapshot, Source
+from docstow.ingest.jobs import Job, source_of, success_fields
 from docstow.languages.shared.language import of_kind
 
 if TYPE_CHECKING:
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.language import Language
     from docstow.languages.shared.project import Package
+    from docstow.sources.packages import PackageRegistry
+    from docstow.store.snapshots import Snapshots
+
+log = logging.getLogger(__name__)
 
 #: A package with fewer items than the first, from more lines of code than the second, says so.
 _FEW_ITEMS, _MANY_LINES = 5, 1000
@@ -81,8 +88,18 @@ class PackageIngest:
         #: Of editable packages, how their files were when they were ingested last.
         self._states: dict[Source, str] = {}
 
-    def ingest(self, installed: InstalledPackage) -> Snapshot:
+    def ingest(
+        self,
+        installed: InstalledPackage,
+        revision: Revision | None = None,
+        unpacked: Mapping[str, Any] = NO_ATTRIBUTES,
+    ) -> Snapshot:
         """Publish an installed package as it is now.
+
+        Args:
+            installed: where it is.
+            revision: as what it is published, where it was fetched from a registry.
+            unpacked: facts of what was fetched with it.
 
         Raises:
             PackageNotFound: its files cannot be read.
@@ -110,8 +127,9 @@ class PackageIngest:
                 **({"scarcity": scarcity} if scarcity else {}),
                 **({"state": state} if state else {}),
                 **_count_unread(installed, language, found),
+                **unpacked,
             }
-            revision = Revision(source, source.version, origin="file")
+            revision = revision or Revision(source, source.version, origin="file")
             reading = Reading(revision, reader.reader, found, _aliases(found), facts)
             snapshot = self._open_publisher().publish(reading).snapshot
             self._states[source] = state
@@ -126,6 +144,79 @@ class PackageIngest:
         # The same documents are the same snapshot, whose facts are those of its first time.
         states = (self._states.get(installed.source), snapshot.facts.get("state"))
         return _state(installed) in states
+
+
+class PackageTask:
+    """Ingests packages of registries, for a worker or in the caller's thread.
+
+    Args:
+        snapshots: the published snapshots.
+        open_registry: returns the registry of a kind of packages; None where there is none.
+        packages: publishes what was unpacked.
+    """
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        open_registry: Callable[[str], PackageRegistry | None],
+        packages: PackageIngest,
+    ) -> None:
+        self._snapshots = snapshots
+        self._open_registry = open_registry
+        self._packages = packages
+
+    def finished(self, job: Job) -> Mapping[str, Any] | None:
+        """Return the end of a job whose package was stored by others; None otherwise."""
+        snapshot = self._snapshots.answering(source_of(job), fresh=True)
+        if snapshot is None or is_outdated(snapshot):
+            return None
+        return success_fields(job, snapshot)
+
+    def perform(self, job: Job) -> Mapping[str, Any]:
+        """Ingest a job's package, whose lease the worker holds.
+
+        Raises:
+            DocstowError: as the registry or the reader says.
+        """
+        source = source_of(job)
+        return self.finished(job) or success_fields(
+            job, self.ingest(source.kind, source.name, source.version)
+        )
+
+    def ingest(self, kind: str, name: str, requirement: str = "") -> Snapshot:
+        """Fetch and publish a package now, even if it is stored already.
+
+        Raises:
+            PackageNotFound: there is no such registry, package or version, or nothing to read.
+            InvalidParameter: the name or the requirement is invalid.
+            TooLarge, UnreadableInput: it exceeds a limit, or is not what it should be.
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        from docstow.languages.projects.packages import ProjectPackages
+        from docstow.languages.projects.scan import scan
+        from docstow.languages.shared.scanning import ScanCache
+
+        registry = self._open_registry(kind)
+        if registry is None:
+            raise PackageNotFound(f"No registry of {kind} packages is set, so {name} is not had.")
+        revision = registry.resolve(name, requirement)
+        source = revision.source
+        log.info("stowing %s", source.key)
+        with TemporaryDirectory(prefix="docstow-", ignore_cleanup_errors=True) as scratch:
+            folder = Path(scratch, "project").resolve()
+            unpacked = registry.unpack(revision, folder)
+            memory = ScanCache.load(Path(scratch, "cache"), folder)
+            project = ProjectPackages(scan(folder, memory, {}, Path(scratch)))
+            package = project.package(source.name)
+            facts = {
+                name: list(value)
+                for name, value in (
+                    ("beside", unpacked.beside),
+                    ("left_out", unpacked.left_out),
+                )
+                if value
+            }
+            return self._packages.ingest(InstalledPackage(package, project), revision, facts)
 
 
 def _count_unread(

@@ -20,7 +20,7 @@ from docstow.core.errors import DocstowError, StoreError, UpstreamError
 from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
-from docstow.ingest.crates import CrateTask, success_fields
+from docstow.ingest.crates import CrateTask
 from docstow.ingest.jobs import (
     COUNTS,
     FULL,
@@ -30,6 +30,7 @@ from docstow.ingest.jobs import (
     JobError,
     Jobs,
     Progress,
+    success_fields,
     without_secrets,
 )
 from docstow.ingest.publish import Publisher, Reading

@@ -17,7 +17,17 @@ from docstow.core.errors import (
     TooManyRequests,
     UnreadableInput,
 )
-from docstow.ingest.jobs import FAILED, FULL, QUEUED, RUNNING, SUCCESS, Job, Jobs, with_error
+from docstow.ingest.jobs import (
+    FAILED,
+    FULL,
+    QUEUED,
+    RUNNING,
+    SUCCESS,
+    Job,
+    Jobs,
+    source_of,
+    with_error,
+)
 from docstow.ingest.queue import Busy, Message, decode, job_id_of
 from docstow.store.objects import Conflict
 
@@ -47,6 +57,30 @@ class Task(Protocol):
 
     def perform(self, job: Job) -> Mapping[str, Any]:
         """Do it; return the job's fields at its end. Doing it twice does no harm."""
+
+
+class StowTask:
+    """Stows crates and packages, each by the task of its kind.
+
+    Args:
+        crates: of those that no other is for.
+        tasks: by the kind of the source.
+    """
+
+    def __init__(self, crates: Task, tasks: Mapping[str, Task]) -> None:
+        self._crates = crates
+        self._tasks = tasks
+
+    def finished(self, job: Job) -> Mapping[str, Any] | None:
+        """Return the job's fields at its end if it is stored; else None."""
+        return self._task(job).finished(job)
+
+    def perform(self, job: Job) -> Mapping[str, Any]:
+        """Ingest it; return the job's fields at its end."""
+        return self._task(job).perform(job)
+
+    def _task(self, job: Job) -> Task:
+        return self._tasks.get(source_of(job).kind, self._crates)
 
 
 class Worker:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from docstow.index.search import ItemFilters, Shortlist
     from docstow.languages.shared.language import Language
     from docstow.library.packages import Packages
-    from docstow.library.requests import CrateRequests, RenewalRequests
+    from docstow.library.requests import RenewalRequests, StowRequests
     from docstow.sources.crates.index import Release
     from docstow.store.snapshots import Snapshots
 
@@ -94,7 +94,7 @@ class Library:
         snapshots: Snapshots,
         open_catalog: Callable[[], Catalog],
         resolver: CrateResolver,
-        crates: CrateRequests,
+        crates: StowRequests,
         renewals: RenewalRequests,
         installed: Packages,
         open_embedder: Callable[[], Embedder],
@@ -153,11 +153,13 @@ class Library:
         """Return the snapshot that answers for a package of another language than Rust.
 
         Raises:
-            PackageNotFound: it is neither installed in a project here nor stored.
+            as :meth:`Packages.find` does.
         """
-        snapshot = self.installed.find(language, name, version)
-        notice = self.installed.notice(snapshot)
-        return ResolvedVersion(version or "installed or newest stowed", snapshot, notice)
+        found = self.installed.find(language, name, version)
+        notices = (found.notice, self.installed.notice(found.snapshot))
+        notice = "; ".join(filter(None, notices))
+        asked = version or "installed or newest"
+        return ResolvedVersion(asked, found.snapshot, notice, substituted=found.substituted)
 
     def packages(self, language: Language, query: str) -> list[ResolvedVersion]:
         """Return the stored packages of a language that a search over all of them looks into."""

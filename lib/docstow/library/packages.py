@@ -1,13 +1,21 @@
-"""Packages of Python and TypeScript: which version answers, installed in a project or stored."""
+"""Packages of Python and TypeScript: which version answers, installed, stored or in a registry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, PackageNotFound
+from docstow.core.errors import (
+    ConfigurationError,
+    DocstowError,
+    Forbidden,
+    InvalidParameter,
+    PackageNotFound,
+    UpstreamError,
+    UpstreamTimeout,
+)
 from docstow.core.model import Snapshot
 from docstow.ingest.packages import (
     InstalledPackage,
@@ -19,6 +27,9 @@ from docstow.languages.shared.language import Language, of_kind
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
+    from docstow.library.requests import StowRequests
+    from docstow.sources.packages import Listing as RegistryListing
+    from docstow.sources.packages import PackageRegistry
     from docstow.store.snapshots import Snapshots
 
 
@@ -30,31 +41,63 @@ class Availability:
     stowed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPackage:
+    """What answers for a package.
+
+    Attributes:
+        snapshot: of the version that was chosen.
+        notice: what the caller should know of how it was chosen.
+        substituted: another version may have answered if the registry could have been asked.
+    """
+
+    snapshot: Snapshot
+    notice: str = ""
+    substituted: bool = False
+
+
 class Packages:
-    """The packages of projects, and those that are stored.
+    """The packages of projects, those that are stored, and those of registries.
 
     Args:
         projects: that may be looked into; none of them where somebody else's machine asks.
         snapshots: the published snapshots.
         packages: ingests what is installed.
+        open_registry: returns the registry of a kind of packages; None where there is none.
+        open_requests: returns what has packages of registries ingested.
     """
 
-    def __init__(self, projects: Projects, snapshots: Snapshots, packages: PackageIngest) -> None:
+    def __init__(
+        self,
+        projects: Projects,
+        snapshots: Snapshots,
+        packages: PackageIngest,
+        open_registry: Callable[[str], PackageRegistry | None] = lambda _: None,
+        open_requests: Callable[[], StowRequests] | None = None,
+    ) -> None:
         self._projects = projects
         self._snapshots = snapshots
         self._packages = packages
+        self._open_registry = open_registry
+        self._open_requests = open_requests
 
-    def find(self, language: Language, name: str, version: str = "") -> Snapshot:
-        """Return the snapshot of a package, ingested now if a project has it installed.
+    def find(self, language: Language, name: str, version: str = "") -> FoundPackage:
+        """Return what answers for a package, ingested now if it is not stored.
+
+        What a project has installed comes first, then what the registry has.
 
         Args:
             language: whose package.
-            name: the package's, or what is imported of it.
+            name: the package's, or what is imported of it where it is installed or stored.
             version: exact, its beginning, or a requirement; empty for the installed one, and
-                where there is none for the newest that is stored.
+                where there is none for the newest.
 
         Raises:
-            PackageNotFound: neither a project nor the store has it.
+            PackageNotFound: no project has it, nor the store, nor the registry.
+            InvalidParameter: the version is no request in the language's terms.
+            Ingesting: that takes longer than a caller should wait.
+            UpstreamError, UpstreamTimeout: the registry does not answer, and nothing is stored.
+            TooLarge, UnreadableInput: as the registry's files are.
         """
         here = list(self._find_installed(language, name))
         stored = self._find_stored(language, here[0].source.name if here else name)
@@ -65,11 +108,78 @@ class Packages:
             chosen = next(e for e in here if not version.strip() or e.source.version == best)
             snapshot = stored.get(chosen.source.version)
             if snapshot is None or not self._packages.is_current(chosen, snapshot):
-                return self.ingest(chosen)
-            return snapshot
-        if best := versions.choose(version, stored):
-            return stored[best]
-        raise self._missing(language, name, version, [*(h.source.version for h in here), *stored])
+                snapshot = self.ingest(chosen)
+            return FoundPackage(snapshot)
+        known = [*(each.source.version for each in here), *stored]
+        return self._find_upstream(language, name, version, stored, known)
+
+    def _find_upstream(
+        self,
+        language: Language,
+        name: str,
+        version: str,
+        stored: Mapping[str, Snapshot],
+        known: list[str],
+    ) -> FoundPackage:
+        """Return what answers for a package that is not installed, ingested now if need be."""
+        best = language.versions().choose(version, stored)
+        if best is not None and version.strip() == best and not is_outdated(stored[best]):
+            return FoundPackage(stored[best])
+        try:
+            registry = self._open_registry(language.kind)
+        except ConfigurationError as error:
+            if best is None:
+                missing = self._missing(language, name, version, known)
+                message = f"{missing.message} {error.message}"
+                raise PackageNotFound(message, suggestions=missing.suggestions) from error
+            return FoundPackage(stored[best])
+        # What is imported by another name is stored under its own.
+        name = next((each.revision.source.name for each in stored.values()), name)
+        if registry is None or self._open_requests is None:
+            if best is None:
+                raise self._missing(language, name, version, known)
+            return FoundPackage(stored[best])
+        try:
+            revision = registry.resolve(name, version)
+            notice = _describe_release(registry.listing(name), revision.version)
+            snapshot = stored.get(revision.version)
+            if snapshot is None or is_outdated(snapshot):
+                snapshot = self._open_requests().ingest(revision.source)
+        except (UpstreamError, UpstreamTimeout) as error:
+            if best is None:
+                raise
+            notice = f"{error.message.rstrip('.')}; the best stowed version answers"
+            return FoundPackage(stored[best], notice, substituted=True)
+        except PackageNotFound as error:
+            if best is None:
+                missing = self._missing(language, name, version, known)
+                suggestions = error.suggestions or missing.suggestions
+                raise PackageNotFound(error.message, suggestions=suggestions) from error
+            return FoundPackage(stored[best])
+        return FoundPackage(snapshot, notice)
+
+    def listing(self, language: Language, name: str) -> RegistryListing | None:
+        """Return what the registry has of a package; None where it is not asked or has nothing.
+
+        Raises:
+            UpstreamError, UpstreamTimeout: it does not answer.
+        """
+        try:
+            registry = self._open_registry(language.kind)
+            return registry.listing(name) if registry is not None else None
+        except (ConfigurationError, PackageNotFound, InvalidParameter):
+            return None
+
+    def registry(self, language: Language) -> PackageRegistry:
+        """Return the registry of a language's packages.
+
+        Raises:
+            PackageNotFound: there is none.
+        """
+        registry = self._open_registry(language.kind)
+        if registry is None:
+            raise PackageNotFound(f"No registry of {language.name} packages is set.")
+        return registry
 
     def versions(self, language: Language, name: str) -> tuple[str, dict[str, Availability]]:
         """Return a package's name, and the versions that are installed or stored, newest first.
@@ -200,3 +310,13 @@ class Packages:
             f"it where it is installed: docstow ingest project DIR --package {name}.",
             suggestions=[{"name": each, "score": round(at / 100, 3)} for each, at, _ in near],
         )
+
+
+def _describe_release(listing: RegistryListing, version: str) -> str:
+    """Return what its publisher says against a release; empty where nothing."""
+    release = listing.release(version)
+    if release is None or not (release.yanked or release.withdrawn):
+        return ""
+    what = "withdrawn" if release.yanked else "deprecated"
+    reason = f": {release.withdrawn}" if release.withdrawn else ""
+    return f"{listing.name} {version} is {what} by its publisher{reason}"

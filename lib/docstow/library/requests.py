@@ -39,8 +39,8 @@ _RETRY_AFTER_S = 5
 _RENEWAL_REST_S = 60.0
 
 
-class CrateRequests:
-    """Has crates ingested. Safe to share between threads.
+class StowRequests:
+    """Has crates and packages ingested. Safe to share between threads.
 
     Args:
         snapshots: the published snapshots.
@@ -66,7 +66,7 @@ class CrateRequests:
         self._pause = pause
 
     def ingest(self, source: Source) -> Snapshot:
-        """Have a crate ingested by a worker, and wait a while for that.
+        """Have a crate or package ingested by a worker, and wait a while for that.
 
         Raises:
             Ingesting: it takes longer than a caller should wait.

@@ -79,6 +79,7 @@ class Fetcher:
         chance: returns numbers in [0, 1) that spread the pauses between attempts.
         private: whether hosts on private addresses may be requested, or the names of those that
             may.
+        only: the hosts that may be requested, with their ports; None for any.
     """
 
     def __init__(
@@ -91,8 +92,10 @@ class Fetcher:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
         private: bool | Collection[str] = True,
+        only: Collection[str] | None = None,
     ) -> None:
         self._policy = policy
+        self._only = only
         self._sleep = sleep
         self._monotonic = monotonic
         self._now = now
@@ -208,6 +211,13 @@ class Fetcher:
         return self._monotonic() + self._policy.total_s
 
     def _with_retries(self, url: str, call: _Call) -> Answer:
+        if self._only is not None and (host := host_name(url)) not in self._only:
+            raise UpstreamError(
+                f"{host} is not asked, because the setting offline is on: only what is stowed"
+                " answers.",
+                host=host,
+                offline=True,
+            )
         attempt = 0
         while True:
             try:

@@ -124,6 +124,13 @@ def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser
     std = kinds.add_parser("std", parents=[common], **_help("std, core and alloc of a toolchain"))
     std.add_argument("--toolchain", default="", metavar="NAME", help="default: yours, or nightly")
     std.set_defaults(command="ingest_std")
+    package = kinds.add_parser(
+        "package", parents=[common], **_help("packages of registries, installed or not")
+    )
+    package.add_argument(
+        "packages", nargs="+", metavar="PACKAGE", help="python:NAME[@VERSION] or npm:NAME[@VERSION]"
+    )
+    package.set_defaults(command="ingest_packages")
     project = kinds.add_parser(
         "project", parents=[common], **_help("the Python and Node packages a project has installed")
     )

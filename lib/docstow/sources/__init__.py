@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
     from docstow.sources.crates.origin import CrateOrigin
+    from docstow.sources.packages import PackageRegistry
     from docstow.store.objects import ObjectStore
 
 
@@ -265,6 +266,8 @@ _BUNDLED = (
     "crates:LOCAL_KIND",
 )
 _added: dict[str, SourceKind] = {}
+#: By kind what opens the registry of its packages, for the upstreams of a process.
+_REGISTRIES = {"python": "docstow.sources.packages.python_index:open_index"}
 
 
 def register(kind: SourceKind) -> None:
@@ -334,6 +337,7 @@ class Upstreams:
         self._lock = threading.RLock()
         self._closing = contextlib.ExitStack()
         self._guarded: dict[str, Fetcher] = {}
+        self._registries: dict[str, PackageRegistry | None] = {}
 
     def close(self) -> None:
         """Drop connections."""
@@ -363,7 +367,10 @@ class Upstreams:
             total_s=total_s or settings.total_timeout_s,
             retries=settings.retries,
         )
-        made = Fetcher(settings.contact_url, policy=policy, private=private)
+        # A model's API is no source; whoever is offline has it near.
+        near = (urlsplit(settings.embeddings_url).netloc.rpartition("@")[2],)
+        only = near if settings.offline else None
+        made = Fetcher(settings.contact_url, policy=policy, private=private, only=only)
         with self._lock:
             return self._closing.enter_context(contextlib.closing(made))
 
@@ -380,6 +387,15 @@ class Upstreams:
             limits=self.limits,
             interval_s=settings.upstream_interval_s,
         )
+
+    def package_registry(self, kind: str) -> PackageRegistry | None:
+        """Return the registry of a kind of packages, opened once; None where there is none."""
+        with self._lock:
+            if kind not in self._registries:
+                opener = _REGISTRIES.get(kind)
+                opened = pkgutil.resolve_name(opener)(self) if opener else None
+                self._registries[kind] = opened
+            return self._registries[kind]
 
     def check(self, kind: str, uri: str) -> None:
         """Refuse a source that cannot be synced, as far as that shows without network.

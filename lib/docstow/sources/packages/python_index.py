@@ -39,6 +39,7 @@ from docstow.sources.packages import (
     Registry,
     Release,
     Unpacked,
+    configuration,
     simple_api,
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
@@ -57,6 +58,7 @@ from docstow.sources.tarball import Caps
 if TYPE_CHECKING:
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
+    from docstow.sources import Upstreams
 
 KIND = "python"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
@@ -374,6 +376,17 @@ class PythonIndex:
         return path
 
 
+def open_index(upstreams: Upstreams) -> PythonIndex:
+    """Return the index that the settings name, or the ones that pip and uv use.
+
+    Raises:
+        ConfigurationError: there is none, or their configuration cannot be read.
+    """
+    setting = upstreams.settings.python_index_url
+    registries = configuration.python_indexes(setting, configuration.Surroundings())
+    return PythonIndex(upstreams.fetcher(), registries, limits=upstreams.limits)
+
+
 def _preferred(release: Release, most: int) -> list[Distribution]:
     """Return the files of a release, the one that is read first.
 
@@ -388,11 +401,14 @@ def _preferred(release: Release, most: int) -> list[Distribution]:
             return too_large, 3, 0, int(not file.filename.endswith(".gz")), file.filename
         tags = parse_wheel_filename(file.filename)[3]
         if any(each.platform == "any" and each.abi == "none" for each in tags):
-            newest = max(each.interpreter for each in tags)
-            return too_large, 0, -int("3" in newest), file.size or 0, file.filename
+            modern = any("3" in each.interpreter for each in tags)
+            return too_large, 0, -int(modern), file.size or 0, file.filename
         if (place := _place(tags)) is not None:
             return too_large, 1, place, 0, file.filename
-        return too_large, 2, file.size or 0, 0, file.filename
+        # Sources of Python 2 are others.
+        newest = max(int(re.sub(r"\D", "", each.interpreter) or 0) for each in tags)
+        third = any(each.interpreter.startswith(("cp3", "py3")) for each in tags)
+        return too_large, 2, -newest if third else 0, file.size or 0, file.filename
 
     return sorted(files, key=rank)
 

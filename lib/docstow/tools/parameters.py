@@ -174,10 +174,14 @@ def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> d
     problems = [(name, _unknown(name, list(known))) for name in arguments if name not in names]
     values: dict[str, Any] = {}
     for name, parameter in known.items():
+        given = [
+            each for each in (name, *parameter.aliases) if arguments.get(each) is not None
+        ] or [name]
         try:
-            values[name] = _accept(parameter, _given(parameter, arguments))
+            _check_single(given)
+            values[name] = _accept(parameter, arguments.get(given[0]))
         except _Refused as refused:
-            problems.append((name, str(refused)))
+            problems.append((given[0], str(refused)))
     if problems:
         error = InvalidParameter(*problems[0])
         if len(problems) > 1:
@@ -192,14 +196,10 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"unknown parameter; {hint}known are {', '.join(known) or 'none'}"
 
 
-def _given(parameter: Parameter, arguments: Mapping[str, Any]) -> Any:
-    """Return what a caller sent for a parameter under any of its names; None where nothing."""
-    names = [
-        name for name in (parameter.name, *parameter.aliases) if arguments.get(name) is not None
-    ]
-    if len(names) > 1:
-        raise _Refused(f"give one of {', '.join(names)}, which mean the same")
-    return arguments[names[0]] if names else None
+def _check_single(given: Sequence[str]) -> None:
+    """Refuse a parameter that came under two of its names."""
+    if len(given) > 1:
+        raise _Refused(f"give one of {', '.join(given)}, which mean the same")
 
 
 def _accept(parameter: Parameter, value: Any) -> Any:

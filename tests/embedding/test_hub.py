@@ -198,6 +198,6 @@ def test_the_command_makes_a_folder_that_is_a_model(
     model = f"--model={tmp_path / 'baked'}"
     question = json.dumps({"crate": "stowage", "query": "lock a task"})
     assert main(["call", "search_items", question, *settings, model]) == 0
-    assert len(json.loads(capsys.readouterr().out)["results"]) == 5
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 4
     assert main(["model", "fetch", "bundled", *settings]) == 1
     assert "bundled is no model of the hub" in capsys.readouterr().err

@@ -92,7 +92,7 @@ def test_words_answer_until_the_vectors_are_made_anew(
     assert found["snapshot"] == old.id
     assert "the embedding model has changed: words alone are searched" in found["notice"]
     assert "local/stowage/0.1.0 is embedded anew, which has begun" in found["notice"]
-    assert len(found["results"]) == 5
+    assert len(found["results"]) == 4
     for tool, filters in (
         ("search_items", {"type_filter": ["union"]}),
         ("search_examples", {"language": ["cobol"]}),
@@ -178,7 +178,7 @@ def test_a_failure_is_told_and_not_repeated_at_once(opened: Open, tmp_path: Path
     found = search(runtime)
     assert "which failed and is tried again in a minute" in found["notice"]
     assert "cannot be run as an ONNX model" in found["notice"]
-    assert len(found["results"]) == 5
+    assert len(found["results"]) == 4
 
 
 def test_a_model_that_cannot_be_is_refused_at_start(opened: Open, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_crate_is_stowed_on_demand_and_spawn_is_found(runtime: Runtime) -> Non
     assert (answer["asked"], answer["answered"]) == ("latest", "1.53.2")
     assert answer["substituted"] is False
     assert "tokio::spawn" in [result["item_path"] for result in answer["results"]]
-    assert len(answer["results"]) == 5
+    assert len(answer["results"]) == 4
     for result in answer["results"]:
         assert set(result) >= {"score", "item_path", "item_type", "header", "snippet"}
 

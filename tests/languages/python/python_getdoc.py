@@ -20,8 +20,16 @@ def _documented(path: str) -> str | None:
             for name in parts[end:]:
                 found = getattr(found, name)
             text = inspect.getdoc(found)
-            return text if isinstance(text, str) else ""
+            return text if isinstance(text, str) and not _is_of_python(found) else ""
     return None
+
+
+def _is_of_python(found: object) -> bool:
+    """Return whether what is said of a class is said of one of Python's own that it inherits."""
+    if not isinstance(found, type):
+        return False
+    said = next((each for each in found.__mro__ if each.__dict__.get("__doc__") is not None), found)
+    return said is not found and said.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
 warnings.simplefilter("ignore")

@@ -23,12 +23,18 @@ from docstow.languages.shared.boundary import Boundary
 
 #: Copies and bases that are followed one from another.
 _DEEPEST = 12
+#: Modules of a package that are looked through for those of docstrings.
+_MOST_MODULES = 20_000
 #: What is written as a base class and is none.
 _FORMS = frozenset({"Generic", "Protocol", "NamedTuple", "TypedDict"})
 
 
 class Docstrings:
     """Finder of docstrings for the names of one surface."""
+
+    def __init__(self) -> None:
+        #: By the first name of a package, a name's path in its module, and the module.
+        self._given_texts: dict[str, dict[str, dict[str, str]]] = {}
 
     def find(self, views: Sequence[NameView], trail: frozenset[str] = frozenset()) -> str:
         """Return the docstring of a name; empty for none.
@@ -52,13 +58,34 @@ class Docstrings:
             behind = _behind_stub(found[0])
             if text := self._own(behind, trail | {here}):
                 return text
+        if given := next((text for each in found if (text := self._given(each))), ""):
+            return given
         for each in found:
             copied = each.definition.copies or each.definition.value
             if copied and each.path not in trail and len(trail) < _DEEPEST:
-                outside = each.names.in_scope(each, copied)
+                outside = each.names.in_scope(each, copied) or each.names.resolve(copied)
                 if text := self.find(outside, trail | {each.path}):
                     return text
         return "" if found else next((self._standard(e.path) for e in views if _is_standard(e)), "")
+
+    def _given(self, view: DefinitionView) -> str:
+        """Return the docstring that another module of the package gives to a compiled name."""
+        if (
+            view.layer.role == "source"
+            and view.definition.line
+            and view.definition.kind != "attribute"
+        ):
+            return ""
+        root = view.module.partition(".")[0]
+        if root not in self._given_texts:
+            self._given_texts[root] = _read_given(view.names, root)
+        name = view.path.removeprefix(f"{view.module}.")
+        given = self._given_texts[root]
+        texts = given.get(name, {})
+        if not texts and name.startswith("_") and view.owner is not None:
+            # A stub may have members of several classes in a private one of its own.
+            texts = given.get(f"*.{view.definition.name}", {})
+        return texts.get(view.module) or next(iter(texts.values()), "")
 
     def _inherited(self, view: DefinitionView, trail: frozenset[str]) -> str:
         """Return the docstring of a class's nearest base, or of what a member overrides there."""
@@ -76,10 +103,13 @@ class Docstrings:
                 views = base.names.own_member(base, name)
             if text := self._own(views, trail | {view.path}):
                 return text
+        if not name:
+            # What Python says of its own classes is not about one that is derived from them.
+            return ""
         for kind in lineage.standard:
-            if kind is not object and (text := _text(getattr(kind, name, None) if name else kind)):
+            if kind is not object and (text := _text(getattr(kind, name, None))):
                 return text
-        paths = (f"{each}.{name}" if name else each for each in lineage.unread)
+        paths = (f"{each}.{name}" for each in lineage.unread)
         return next((text for each in paths if (text := self._standard(each))), "")
 
     def _standard(self, path: str) -> str:
@@ -92,7 +122,8 @@ class Docstrings:
             found: object = builtins if first == "builtins" else import_module(first)
             for name in rest.split("."):
                 found = getattr(found, name, None)
-            return _text(found)
+            # What is said of ``str`` is not about a name that is bound to it.
+            return "" if isinstance(found, type) else _text(found)
         views = self._sources.resolve(path)
         return self.find([e for e in views if not isinstance(e, External) or e.path != path])
 
@@ -136,6 +167,30 @@ def _behind_stub(view: DefinitionView) -> list[NameView]:
             if layer.role == "source" and is_it:
                 return view.names.resolve(f"{way.target}.{way.imported}")
     return []
+
+
+def _read_given(names: Names, root: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings that modules of docstrings give to others, by name and module.
+
+    They are named for it: ``_add_newdocs``, ``_torch_docs``.
+    """
+    found: dict[str, dict[str, str]] = {}
+    waiting = [root]
+    for name in waiting:
+        waiting += [f"{name}.{each}" for each in names.files.children(name)]
+        module = names.files.module(name) if "doc" in name.rpartition(".")[2] else None
+        for _, facts in names.files.readable(module) if module is not None else ():
+            for key, text in facts.given_texts.items():
+                place, _, path = key.partition(":")
+                while names.files.module(inner := f"{place}.{path.partition('.')[0]}"):
+                    place, path = inner, path.partition(".")[2]
+                found.setdefault(path, {}).setdefault(place, text)
+                if "." in path:
+                    member = f"*.{path.rpartition('.')[2]}"
+                    found.setdefault(member, {}).setdefault(place, text)
+        if len(waiting) > _MOST_MODULES:
+            break
+    return found
 
 
 def _is_standard(view: NameView) -> bool:

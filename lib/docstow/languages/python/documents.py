@@ -285,7 +285,7 @@ def _owns(package: Package, path: str) -> bool:
 
 
 READING = Reading(
-    reader="python/4",
+    reader="python/5",
     surfaces=_open_surfaces,
     documents=documents,
     graph=ModuleGraph(

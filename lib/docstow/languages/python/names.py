@@ -11,6 +11,7 @@ import builtins
 import enum
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from docstow.languages.python.builtin_names import (
@@ -94,8 +95,29 @@ class External:
 
 
 NameView = ModuleView | DefinitionView | External
-#: The names that are being resolved, each as its resolver, module and name.
-Trail = tuple[tuple[int, str, str], ...]
+#: A resolver, a module and a name.
+_NameKey = tuple[int, str, str]
+#: The depth of what does not depend on the names that are being resolved.
+_NOWHERE = 1_000_000
+
+
+class _Trail:
+    """The names that are being resolved, and whether what is found depends on them.
+
+    Attributes:
+        keys: the names, each with its depth.
+        lowest: the depth of the outermost name that was met again since it was last set.
+    """
+
+    __slots__ = ("keys", "lowest")
+
+    def __init__(self) -> None:
+        self.keys: dict[_NameKey, int] = {}
+        self.lowest = _NOWHERE
+
+    def depend(self, depth: int) -> None:
+        """Note that what is being found would be otherwise without the name at a depth."""
+        self.lowest = min(self.lowest, depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +146,9 @@ class Lineage:
 class Names:
     """The names of one folder of import names.
 
+    Attributes:
+        reading: modules whose stars or ``__getattr__`` are being read.
+
     Args:
         files: its modules.
         others: the names of another package, by its first import name.
@@ -135,8 +160,14 @@ class Names:
         self._answered: dict[str, frozenset[str] | None] = {}
         self._stars: dict[str, Sequence[NameView]] = {}
         self._lineages: dict[tuple[Layer, str], Lineage] = {}
+        self._found: dict[tuple[str, str], list[NameView]] = {}
+        self._exports: dict[str, frozenset[str] | None] = {}
+        self._bound_names: dict[str, tuple[str, ...]] = {}
+        self._offered: dict[str, frozenset[str] | None] = {}
+        self._star_homes: dict[str, tuple[dict[str, list[int]], list[int]]] = {}
+        self.reading: set[str] = set()
 
-    def resolve(self, path: str, trail: Trail = ()) -> list[NameView]:
+    def resolve(self, path: str, trail: _Trail | None = None) -> list[NameView]:
         """Return what a path means in each file that defines it; nothing where none does."""
         first, *rest = path.split(".")
         home = self._home(first)
@@ -155,7 +186,7 @@ class Names:
         """Return the names of the package with a first import name."""
         return self if self.files.module(name) else self._others(name)
 
-    def in_shadowed_module(self, parts: list[str], trail: Trail) -> list[NameView]:
+    def in_shadowed_module(self, parts: list[str], trail: _Trail | None) -> list[NameView]:
         """Return what a path means below a module whose package uses its name otherwise."""
         for end in range(len(parts) - 1, 1, -1):
             module = self.files.module(".".join(parts[:end]))
@@ -163,7 +194,9 @@ class Names:
                 return _unique_views(_members([ModuleView(self, module)], parts[end:], trail))
         return []
 
-    def in_scope(self, view: DefinitionView, dotted: str, trail: Trail = ()) -> list[NameView]:
+    def in_scope(
+        self, view: DefinitionView, dotted: str, trail: _Trail | None = None
+    ) -> list[NameView]:
         """Return what a dotted name means where a definition is written."""
         first, *rest = dotted.split(".")
         module = self.files.module(view.module)
@@ -180,16 +213,38 @@ class Names:
 
     # -- modules -------------------------------------------------------------------------------
 
-    def in_module(self, module: ModuleFiles, name: str, trail: Trail = ()) -> list[NameView]:
+    def in_module(
+        self, module: ModuleFiles, name: str, trail: _Trail | None = None
+    ) -> list[NameView]:
         """Return what a name of a module means."""
+        known = self._found.get((module.name, name))
+        if known is not None:
+            return known
+        trail = trail or _Trail()
         key = (id(self), module.name, name)
-        if key in trail:
+        if key in trail.keys:
+            trail.depend(trail.keys[key])
             # A name that is needed while it is being bound is the module of that name.
             own = self.files.module(f"{module.name}.{name}") if module.folder is not None else None
             return [ModuleView(self, own)] if own else []
-        if len(trail) > _DEEPEST:
+        if len(trail.keys) > _DEEPEST:
+            trail.depend(-1)
             return []
-        trail = (*trail, key)
+        depth, before = len(trail.keys), trail.lowest
+        trail.keys[key], trail.lowest = depth, _NOWHERE
+        views = self._look(module, name, trail)
+        del trail.keys[key]
+        if trail.lowest >= depth:
+            # Names that are met again are all inside of this one.
+            trail.lowest = before
+            self._found[module.name, name] = views
+        trail.depend(before)
+        return views
+
+    def _look(self, module: ModuleFiles, name: str, trail: _Trail) -> list[NameView]:
+        """Look for a name of a module in its files, its folder and what it imports all names of."""
+        if module.name in self.reading:
+            trail.depend(-1)
         views: list[NameView] = []
         # The source comes first: a stub may have another definition of the same name.
         for layer, facts in reversed([*self.files.readable(module)]):
@@ -201,8 +256,8 @@ class Names:
             inner = self.files.module(f"{module.name}.{name}")
             views = [ModuleView(self, inner), *views] if inner else views
         if not views:
-            for star in self.stars(module):
-                if isinstance(star, ModuleView) and star.names.exported(star.module, name):
+            for star in self._stars_with(module, name):
+                if star.names.exported(star.module, name):
                     views += star.names.in_module(star.module, name, trail)
         if not views and module.layers and self._is_implicit(module, name, trail):
             definition = Definition(name, "attribute", 0, 0, signature=name)
@@ -210,7 +265,7 @@ class Names:
             views = [DefinitionView(self, module.name, module.layers[-1], path, definition)]
         return _unique_views(views)
 
-    def _is_implicit(self, module: ModuleFiles, name: str, trail: Trail) -> bool:
+    def _is_implicit(self, module: ModuleFiles, name: str, trail: _Trail | None) -> bool:
         """Return whether a module has a name that no statement of it binds."""
         if name in MODULE_NAMES:
             return True
@@ -218,7 +273,7 @@ class Names:
         return name in answered or f"{module.name}:{name}" in answered
 
     def _bound(
-        self, module: ModuleFiles, layer: Layer, facts: ModuleFacts, name: str, trail: Trail
+        self, module: ModuleFiles, layer: Layer, facts: ModuleFacts, name: str, trail: _Trail | None
     ) -> list[NameView]:
         """Return what one file binds to a name, followed to where it is defined."""
         ways = facts.names.get(name, ())
@@ -234,7 +289,8 @@ class Names:
                 aliased = [
                     e for e in aliased if not isinstance(e, DefinitionView) or e.path != path
                 ]
-                found = found if _are_external(aliased) else aliased
+                bound = [] if aliased else self._bound_method(here, trail)
+                found = bound or (found if _are_external(aliased) else aliased)
             if is_ambiguous:
                 found = [
                     replace(each, is_ambiguous=True) if isinstance(each, DefinitionView) else each
@@ -249,7 +305,22 @@ class Names:
             return [External(target or path)]
         return views
 
-    def _imported(self, way: Definition, trail: Trail) -> list[NameView]:
+    def _bound_method(self, view: DefinitionView, trail: _Trail | None) -> list[NameView]:
+        """Return the function that an alias is of a method of an object of the module.
+
+        That is ``create = api.create`` where ``api = Api()``.
+        """
+        of, _, name = view.definition.value.rpartition(".")
+        holder = next(iter(self.in_scope(view, of, trail) if of else ()), None)
+        if not isinstance(holder, DefinitionView) or not holder.definition.maker:
+            return []
+        made = holder.names.in_scope(holder, holder.definition.maker, trail)
+        for method in _members(made, [name], trail):
+            if isinstance(method, DefinitionView) and method.definition.kind == "function":
+                return [replace(view, definition=_as_function(view.definition, method))]
+        return []
+
+    def _imported(self, way: Definition, trail: _Trail | None) -> list[NameView]:
         views = self.resolve(way.target, trail)
         if not way.imported:
             return views
@@ -259,14 +330,19 @@ class Names:
         home = self._home(parts[0])
         return found or (home.in_shadowed_module(parts, trail) if home else [])
 
-    def getattr_names(self, module: ModuleFiles, trail: Trail = ()) -> frozenset[str] | None:
+    def getattr_names(
+        self, module: ModuleFiles, trail: _Trail | None = None
+    ) -> frozenset[str] | None:
         """Return the names that a module's ``__getattr__`` answers for; None where unknown."""
         if module.name not in self._answered:
             self._answered[module.name] = None
-            self._answered[module.name] = self._read_getattr_names(module, trail)
+            with self._while_reading(module):
+                self._answered[module.name] = self._read_getattr_names(module, trail)
         return self._answered[module.name]
 
-    def _read_getattr_names(self, module: ModuleFiles, trail: Trail) -> frozenset[str] | None:
+    def _read_getattr_names(
+        self, module: ModuleFiles, trail: _Trail | None
+    ) -> frozenset[str] | None:
         names: set[str] = set()
         for _, facts in self.files.readable(module):
             names |= facts.getattr_names
@@ -287,14 +363,71 @@ class Names:
         if module.name not in self._stars:
             # A module that is not there may be a name from the very same imports.
             self._stars[module.name] = []
-            self._stars[module.name] = [*self._read_stars(module)]
+            with self._while_reading(module):
+                self._stars[module.name] = [*self._read_stars(module)]
         return self._stars[module.name]
+
+    @contextmanager
+    def _while_reading(self, module: ModuleFiles) -> Iterator[None]:
+        """Keep names of a module from being remembered while they are not all known."""
+        within = module.name in self.reading
+        self.reading.add(module.name)
+        yield
+        if not within:
+            self.reading.discard(module.name)
 
     def _read_stars(self, module: ModuleFiles) -> Iterator[NameView]:
         for _, facts in self.files.readable(module):
             for star in facts.stars:
                 if star != module.name:
                     yield from self.resolve(star) or [External(star)]
+
+    def _stars_with(self, module: ModuleFiles, name: str) -> list[ModuleView]:
+        """Return the modules that may give a name to one that imports all names of them."""
+        stars = self.stars(module)
+        if module.name in self.reading:
+            return [each for each in stars if isinstance(each, ModuleView)]
+        if module.name not in self._star_homes:
+            homes: dict[str, list[int]] = {}
+            unknown: list[int] = []
+            for position, star in enumerate(stars):
+                if isinstance(star, ModuleView):
+                    offered = star.names.offered(star.module)
+                    unknown += [position] if offered is None else []
+                    for each in offered or ():
+                        homes.setdefault(each, []).append(position)
+            self._star_homes[module.name] = homes, unknown
+        homes, unknown = self._star_homes[module.name]
+        found = (stars[each] for each in sorted({*homes.get(name, ()), *unknown}))
+        return [each for each in found if isinstance(each, ModuleView)]
+
+    def offered(self, module: ModuleFiles) -> frozenset[str] | None:
+        """Return the names that ``import *`` of a module may bind; None for a cycle of them."""
+        if module.name not in self._offered:
+            self._offered[module.name] = None
+            self._offered[module.name] = self._read_offered(module)
+        return self._offered[module.name]
+
+    def _read_offered(self, module: ModuleFiles) -> frozenset[str] | None:
+        if (exports := self.exports(module)) is not None:
+            return exports
+        found = {*self.bound_names(module), *self.files.children(module.name)}
+        found |= {each.rpartition(":")[2] for each in self.getattr_names(module) or ()}
+        for star in self.stars(module):
+            if isinstance(star, ModuleView):
+                inner = star.names.offered(star.module)
+                if inner is None or star.module.name in star.names.reading:
+                    return None
+                found |= inner
+        return frozenset(each for each in found if each[:1] != "_")
+
+    def bound_names(self, module: ModuleFiles) -> tuple[str, ...]:
+        """Return the names that the files of a module bind themselves."""
+        if module.name not in self._bound_names:
+            facts = [each for _, each in self.files.readable(module)]
+            names = dict.fromkeys(name for each in facts for name in each.names)
+            self._bound_names[module.name] = tuple(names)
+        return self._bound_names[module.name]
 
     def exported(self, module: ModuleFiles, name: str) -> bool:
         """Return whether ``import *`` of a module binds a name, if the module has it."""
@@ -303,13 +436,13 @@ class Names:
 
     def exports(self, module: ModuleFiles) -> frozenset[str] | None:
         """Return ``__all__`` of all files of a module; None where one has none that can be read."""
-        names: set[str] = set()
-        for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            if facts is None or facts.exports is None:
-                return None
-            names.update(facts.exports)
-        return frozenset(names) if module.layers else None
+        if module.name not in self._exports:
+            facts = [self.files.facts(module.name, each) for each in module.layers]
+            found = [each.exports if each is not None else None for each in facts]
+            names = {name for each in found for name in each or ()}
+            is_known = bool(found) and None not in found
+            self._exports[module.name] = frozenset(names) if is_known else None
+        return self._exports[module.name]
 
     def why_uncertain(self, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> str:
         """Return why a module may have names that are not seen; empty where it has none."""
@@ -347,15 +480,21 @@ class Names:
 
     # -- classes -------------------------------------------------------------------------------
 
-    def in_class(self, view: DefinitionView, name: str, trail: Trail = ()) -> list[NameView]:
+    def in_class(
+        self, view: DefinitionView, name: str, trail: _Trail | None = None
+    ) -> list[NameView]:
         """Return what a name of a class means, its own or a base's."""
         lineage = self.lineage(view)
+        if trail is not None and lineage.open_reason == _IS_OWN_BASE:
+            trail.depend(-1)
         for owner in lineage.classes:
             if found := owner.names.own_member(owner, name, trail):
                 return found
         return _in_no_body(lineage, name)
 
-    def own_member(self, owner: DefinitionView, name: str, trail: Trail = ()) -> list[NameView]:
+    def own_member(
+        self, owner: DefinitionView, name: str, trail: _Trail | None = None
+    ) -> list[NameView]:
         """Return what the body of a class binds to a name, an alias followed; nothing for none."""
         if not (ways := _body_names(owner).get(name)):
             return []
@@ -375,7 +514,7 @@ class Names:
         return self._lineages[key]
 
 
-def member(view: NameView, name: str, trail: Trail = ()) -> list[NameView]:
+def member(view: NameView, name: str, trail: _Trail | None = None) -> list[NameView]:
     """Return what a name means inside of something."""
     if isinstance(view, ModuleView):
         return view.names.in_module(view.module, name, trail)
@@ -384,11 +523,31 @@ def member(view: NameView, name: str, trail: Trail = ()) -> list[NameView]:
     return view.names.in_class(view, name, trail) if view.definition.kind == "class" else []
 
 
+def _as_function(alias: Definition, method: DefinitionView) -> Definition:
+    """Return the function that a method is for one object, bound to another name."""
+    given, (first, *rest) = method.definition, method.definition.parameters or (None,)
+    taken = None if first is None or first.kind.startswith("var_") else tuple(rest)
+    receiver = first.name if first is not None and taken is not None else ""
+    signature = re.sub(rf"\(\s*{receiver}\b(?:\s*,\s*(?:/\s*,\s*)?)?", "(", given.signature)
+    return replace(
+        given,
+        name=alias.name,
+        line=alias.line,
+        end_line=alias.end_line,
+        signature=re.sub(rf"\bdef {given.name}\(", f"def {alias.name}(", signature),
+        # Where it is written, the class may have another name than here.
+        copies="" if given.docstring else method.path,
+        value="",
+        parameters=taken,
+        forward=None,
+    )
+
+
 def _are_external(views: list[NameView]) -> bool:
     return all(isinstance(each, External) for each in views)
 
 
-def _members(views: list[NameView], path: Iterable[str], trail: Trail) -> list[NameView]:
+def _members(views: list[NameView], path: Iterable[str], trail: _Trail | None) -> list[NameView]:
     """Return what a path means inside of something."""
     for name in path:
         views = [each for view in views for each in member(view, name, trail)]

@@ -448,8 +448,7 @@ def _all_module_names(
         return _AllNames((), (), is_open=False)
     found: dict[str, None] = dict.fromkeys(names.files.children(module.name))
     through: dict[str, None] = {}
-    for _, facts in names.files.readable(module):
-        found |= dict.fromkeys(facts.names)
+    found |= dict.fromkeys(names.bound_names(module))
     answered = names.getattr_names(module)
     is_open = "__getattr__" in found and answered is None
     for each in answered or ():

@@ -20,6 +20,8 @@ from docstow.languages.python.source.doc_texts import (
     called_text,
     decorated_text,
     doc_text,
+    filled_text,
+    given_texts,
     known_text,
 )
 from docstow.languages.python.source.dynamic import Dynamics, find_dynamics
@@ -34,9 +36,9 @@ from docstow.languages.python.source.functions import (
     parameters,
 )
 from docstow.languages.python.source.getattr_names import (
-    attached_names,
     class_getattr_result,
     getattr_factories,
+    lazy_names,
     module_getattr,
 )
 from docstow.languages.python.source.syntax import (
@@ -100,11 +102,13 @@ def read_module(
     if open_reason == _DEFINES_GETATTR and (answers := module_getattr(tree)) is not None:
         open_reason = dynamics.open_reason
         answered, factories = answers.names, answers.factories
-    if lazy := attached_names(tree, name):
+    if lazy := lazy_names(tree, name, package=package):
         open_reason = "" if open_reason == _DEFINES_GETATTR else open_reason
         for each, (module, imported) in lazy.items():
             definition = Definition(each, "import", 1, 1, target=module, imported=imported)
             scope.names.setdefault(each, [definition])
+        if scope.exports is not None:
+            scope.exports += lazy
     return ModuleFacts(
         name=name,
         docstring=docstring(tree) or scope.doc.text,
@@ -116,6 +120,7 @@ def read_module(
         getattr_names=answered,
         getattr_factories=factories,
         defined_factories=getattr_factories(tree) if "AttributeError" in text else {},
+        given_texts=scope.given,
     )
 
 
@@ -171,6 +176,7 @@ class _BodyReader:
         self.exports: list[str] | None = None
         self.strings: dict[str, str] = dict(strings or {})
         self.doc = DocText()
+        self.given: dict[str, str] = {}
         self.open_reason = ""
         self._wraps = "wraps" in source.text
         self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
@@ -235,7 +241,7 @@ class _BodyReader:
         given = DocText(docstring(node))
         if not given.text:
             given = decorated_text(node.decorator_list, self.strings)
-        text = given.text
+        text = filled_text(given.text, node.decorator_list, self.strings)
         overloads = self._overloads.setdefault(node.name, [])
         overloaded = "overload" in last
         if overloaded:
@@ -277,6 +283,7 @@ class _BodyReader:
         given, line = DocText(docstring(node)), _first_line(node)
         for other in (inner.doc, decorated_text(node.decorator_list, self.strings)):
             given = given if given.text or given.copies else other
+        given = replace(given, text=filled_text(given.text, node.decorator_list, self.strings))
         methods = "\n".join(source.lines[node.lineno : node.end_lineno])
         attributes = _instance_attributes(node, source)
         for each in sorted(
@@ -397,7 +404,8 @@ class _BodyReader:
 
     def _attribute(self, name: str, node: ast.stmt, *, conditional: bool) -> Definition:
         value = getattr(node, "value", None)
-        annotation = self.source.quote(getattr(node, "annotation", None))
+        annotated = getattr(node, "annotation", None)
+        annotation = self.source.quote(annotated)
         signature = f"{name}: {annotation}" if annotation else name
         if value is not None and isinstance(value, ast.expr):
             signature += f" = {self.source.quote(value, _LONGEST_VALUE)}"
@@ -412,6 +420,7 @@ class _BodyReader:
             docstring=given.text,
             copies=given.copies,
             value=dotted(value) if is_alias else "",
+            maker=dotted(annotated) or (dotted(value.func) if isinstance(value, ast.Call) else ""),
             conditional=conditional,
         )
 
@@ -445,6 +454,8 @@ class _BodyReader:
             if name.endswith("append") and call.args:
                 names = [string_value(call.args[0])] if string_value(call.args[0]) else None
             self.exports = None if names is None else self.exports + names
+        if not self.owner:
+            self.given |= given_texts(call, self.package, self.strings)
 
 
 def _first_line(node: Function | ast.ClassDef) -> int:

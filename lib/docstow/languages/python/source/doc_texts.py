@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from docstow.languages.python.source.syntax import decorator_name, dotted, string_value
+from docstow.languages.python.source.syntax import callee, decorator_name, dotted, string_value
 
 #: Last names of functions that give a docstring to what they are called with: the standard
 #: library's ``wraps``, ``copy_docstring``, ``inherit_doc``, pandas' ``doc`` and ``Appender``.
@@ -20,6 +20,13 @@ _DEDENTS = frozenset({"dedent", "cleandoc", "strip", "lstrip", "rstrip"})
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w*)\}")
 _PERCENTS = re.compile(r"%%|%\((\w+)\)s|%s")
 _LONGEST = 200_000
+#: Last names of decorators that fill the docstring of what they decorate.
+_FILLS = re.compile(r"subst|interpd|doc|appender|format|fill", re.IGNORECASE)
+#: Fields that are told from plain text: ``%(name)s`` and ``${NAME}``.
+_NAMED = r"%\(\w[^()\n]*\)s|\$\{\w+\}"
+#: Functions that give docstrings to what is written elsewhere: numpy's ``add_newdoc``, torch's
+#: ``add_docstr``.
+_ADDS = re.compile(r"(?:^|\.|_)add_(?:new)?_?doc(?:s|str|string)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,10 @@ def called_text(value: ast.expr | None, strings: Mapping[str, str]) -> DocText:
         text = next((known for each in given if (known := known_text(each, strings))), "")
         first = next((dotted(e.value) for e in value.keywords if e.arg == "fget"), first)
         return DocText(inspect.cleandoc(text), first)
+    # Descriptors, traits and options of other makers are told the same way.
+    for word in value.keywords:
+        if word.arg in {"doc", "help"} and (text := known_text(word.value, strings) or ""):
+            return DocText(inspect.cleandoc(text))
     if isinstance(value.func, ast.Call) and _GIVES_TEXT.search(decorator_name(value.func)):
         return decorated_text([value.func], strings)
     return DocText(copies=first if name in _KEEPS_TEXT else "")
@@ -87,7 +98,96 @@ def doc_text(value: ast.expr | None, strings: Mapping[str, str], target: str = "
             owner = dotted(each.value)
             if owner and owner != target:
                 return DocText(copies=owner)
-    return DocText()
+    return DocText(_template(value, strings))
+
+
+def _template(value: ast.expr, strings: Mapping[str, str]) -> str:
+    """Return the text of ``template.format(…)`` or ``template % …`` without unknown fields."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=inner, attr="format")):
+            text, form = known_text(inner, strings), r"(?<!\{)\{\w*[\w.\[\]]*\}(?!\})"
+        case ast.BinOp(left=inner, op=ast.Mod()):
+            text, form = known_text(inner, strings), r"%\([^()\n]*\)s|%s"
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _DEDENTS:
+            return _template(inner, strings)
+        case ast.Call(args=[inner]) if decorator_name(value) in _DEDENTS:
+            return _template(inner, strings)
+        case _:
+            return ""
+    return inspect.cleandoc(_without_fields(text or "", form))
+
+
+def _without_fields(text: str, form: str) -> str:
+    """Return a text without its fields; a line of nothing else goes with them."""
+    text = re.sub(rf"^[ \t]*(?:{form})[ \t]*(?:\n|\Z)", "", text, flags=re.MULTILINE)
+    return re.sub(form, "", text)
+
+
+def filled_text(text: str, decorators: Sequence[ast.expr], strings: Mapping[str, str]) -> str:
+    """Return a docstring whose fields a decorator fills, such as ``@Substitution(name="…")``.
+
+    Fields whose values are not literal are dropped, with the line where nothing else is on it.
+
+    Args:
+        text: as it is written.
+        decorators: of the definition.
+        strings: texts of the dotted names that are bound to one.
+    """
+    if "%(" not in text and "{" not in text:
+        return text
+    if not (fill := [e for e in decorators if _FILLS.search(dotted(callee(e)))]):
+        return text
+    is_percent = "%(" in text
+    values = {
+        word.arg: known
+        for each in fill
+        if isinstance(each, ast.Call)
+        for word in each.keywords
+        if word.arg and (known := known_text(word.value, strings)) is not None
+    }
+    for name, known in values.items():
+        for field in (f"%({name})s", f"{{{name}}}", f"${{{name}}}"):
+            if len(text) + text.count(field) * len(known) <= _LONGEST:
+                text = text.replace(field, inspect.cleandoc(known))
+    # Braces that are left may be plain text: nothing shows that the docstring is a template.
+    cut = _without_fields(text, _NAMED)
+    return cut.replace("%%", "%") if is_percent else cut
+
+
+def given_texts(call: ast.Call, package: str, strings: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the docstrings that a call gives to names of other modules, by ``package:name``.
+
+    That is ``add_newdoc("package", "Class", ("name", "text"))``, ``add_newdoc("name", "text")`` and
+    ``add_docstr(package.name, "text")``; nothing for other calls.
+
+    Args:
+        call: a statement of a module.
+        package: the module's.
+        strings: texts of the names that are bound to one.
+    """
+    if not _ADDS.search(dotted(call.func)) or len(call.args) < 2:
+        return {}
+    *place, given = call.args[:3]
+    names = [string_value(each) or dotted(each) for each in place]
+    if len(place) == 1:
+        names = (
+            [package, *names]
+            if string_value(place[0])
+            else [names[0].partition(".")[0], names[0].partition(".")[2]]
+        )
+    if not all(names):
+        return {}
+    found: dict[str, str] = {}
+    parts = given.elts if isinstance(given, ast.List) else [given]
+    for each in parts:
+        match each:
+            case ast.Tuple(elts=[member, text]):
+                path = f"{names[1]}.{string_value(member)}"
+            case text:
+                path = names[1]
+        if known := doc_text(text, strings).text:
+            found[f"{names[0]}:{path}"] = known
+    return found
 
 
 def known_text(node: ast.expr | None, strings: Mapping[str, str]) -> str | None:

@@ -86,6 +86,7 @@ class Definition:
         conditional: bound in one branch among others.
         forward: the call that receives a function's further keywords, if that is certain.
         keeps: whether a function is a decorator that keeps the arguments of what it decorates.
+        maker: of an attribute what is called to make it, or else its annotation, dotted.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Definition:
     conditional: bool = False
     forward: Forward | None = None
     keeps: Keeps = ""
+    maker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ class ModuleFacts:
         getattr_factories: functions whose result answers for further names, as they are named here.
         defined_factories: its own functions of that kind, each with the names (or ``module:name``)
             that their results answer for.
+        given_texts: docstrings that it gives to names of other modules, by ``package:name``.
     """
 
     name: str
@@ -163,3 +166,4 @@ class ModuleFacts:
     getattr_names: frozenset[str] = frozenset()
     getattr_factories: tuple[str, ...] = ()
     defined_factories: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    given_texts: Mapping[str, str] = field(default_factory=dict)

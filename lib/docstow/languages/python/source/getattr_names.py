@@ -1,7 +1,7 @@
 """Names that ``__getattr__`` answers for, of modules and of classes.
 
-It reads ``lazy_loader.attach`` and functions that compare the name with literals; any other loader
-is taken to answer for everything.
+It reads ``lazy_loader.attach``, tables of lazy imports and functions that compare the name with
+literals; any other loader is taken to answer for everything.
 """
 
 from __future__ import annotations
@@ -17,21 +17,90 @@ from docstow.languages.python.source.facts import (
 from docstow.languages.python.source.syntax import assignments, dotted, is_of_super, string_value
 
 _ATTACH = frozenset({"lazy.attach", "lazy_loader.attach"})
+#: Calls that replace a module by one that imports a table of names when they are asked for.
+_REPLACES = re.compile(r"(?:^|\.)_?(?:recreate_module|[Ll]azy_?[Mm]odule)$")
 #: What ``__getattr__`` may return, the narrowest first.
 _WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "any")
 
 
-def attached_names(tree: ast.Module, name: str) -> Mapping[str, tuple[str, str]]:
-    """Return the names that ``lazy_loader.attach`` loads, each with its module and name in it.
+def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tuple[str, str]]:
+    """Return the names that a module imports when they are asked for, each with its module.
 
-    The second is empty where the name is a module. There are none without such a call, or where a
-    part of it is not a literal.
+    They are those of ``lazy_loader.attach``, of a call that replaces the module by a lazy one, and
+    of a table that ``__getattr__`` looks them up in: ``{"name": "module"}`` or
+    ``{"module": ["name"]}``. The second of each pair is the name in the module; empty where the
+    name is a module. What is not literal is left out.
+
+    Args:
+        tree: of the module.
+        name: of the module, dotted.
+        package: whether it is an ``__init__``.
     """
-    for node in tree.body:
-        call = node.value if isinstance(node, ast.Assign) else None
-        if isinstance(call, ast.Call) and dotted(call.func) in _ATTACH:
+    within = name if package else name.rpartition(".")[0]
+    found: dict[str, tuple[str, str]] = {}
+    tables: dict[str, ast.expr] = {}
+    has_getattr = False
+    for node in _statements(tree.body):
+        has_getattr = has_getattr or getattr(node, "name", "") == "__getattr__"
+        values = _assigned_values(node)
+        tables |= {n: v for n, v in values.items() if isinstance(v, ast.Dict | ast.DictComp)}
+        call = getattr(node, "value", None)
+        if not isinstance(call, ast.Call):
+            continue
+        called = dotted(call.func)
+        if called in _ATTACH:
             return _literal_arguments(call, name)
-    return {}
+        if _REPLACES.search(called):
+            given = [*call.args, *(e.value for e in call.keywords if e.arg in _TABLES)]
+            for table in (tables.get(dotted(each), each) for each in given):
+                found |= _table_names(table, within)
+            # Its own names that the new module has, too.
+            own = (each.arg for each in call.keywords if each.arg == dotted(each.value) != "")
+            found |= {each: (name, each) for each in own if each and each[:1] != "_"}
+    if has_getattr:
+        for table in tables.values():
+            found |= _table_names(table, within)
+    return found
+
+
+#: Keywords with tables of names by module.
+_TABLES = frozenset({"by_module", "import_structure"})
+
+
+def _table_names(table: ast.expr, package: str) -> dict[str, tuple[str, str]]:
+    """Return what a literal table of lazy imports has; nothing for a table of anything else."""
+    if not isinstance(table, ast.Dict):
+        return {}
+    found: dict[str, tuple[str, str]] = {}
+    for key, value in zip(table.keys, table.values, strict=True):
+        name = string_value(key)
+        match value:
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                texts = [string_value(each) for each in parts]
+            case _:
+                texts = [string_value(value)]
+        if name.isidentifier() and len(texts) <= 2 and _is_module(texts[0], package):
+            inner = texts[1] if len(texts) == 2 else name
+            found[name] = (_absolute(texts[0], package), inner)
+        elif _is_module(name, package) and not isinstance(value, ast.Constant):
+            module = _absolute(name, package)
+            found |= {each: (module, each) for each in texts if each.isidentifier()}
+        else:
+            return {}
+    return found
+
+
+def _is_module(text: str, package: str) -> bool:
+    """Return whether a text names a module of a package: ``.inner`` or ``package.inner``."""
+    first = package.partition(".")[0]
+    is_named = text.startswith(".") or text.partition(".")[0] == first
+    return is_named and all(each.isidentifier() for each in text.lstrip(".").split("."))
+
+
+def _absolute(text: str, package: str) -> str:
+    level = len(text) - len(text.lstrip("."))
+    parts = package.split(".")
+    return ".".join([*parts[: len(parts) - level + 1], text[level:]]) if level else text
 
 
 def _literal_arguments(call: ast.Call, name: str) -> Mapping[str, tuple[str, str]]:

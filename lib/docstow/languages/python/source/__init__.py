@@ -420,7 +420,7 @@ class _BodyReader:
             docstring=given.text,
             copies=given.copies,
             value=dotted(value) if is_alias else "",
-            maker=dotted(annotated) or (dotted(value.func) if isinstance(value, ast.Call) else ""),
+            maker=_maker(annotated, value),
             conditional=conditional,
         )
 
@@ -456,6 +456,14 @@ class _BodyReader:
             self.exports = None if names is None else self.exports + names
         if not self.owner:
             self.given |= given_texts(call, self.package, self.strings)
+
+
+def _maker(annotation: ast.expr | None, value: object) -> str:
+    """Return what makes a value: the class that annotates it, or else what is called for it."""
+    name = dotted(annotation)
+    if name.rpartition(".")[2] in {"", "Any", "ClassVar", "Final", "TypeAlias"}:
+        return dotted(value.func) if isinstance(value, ast.Call) else ""
+    return name
 
 
 def _first_line(node: Function | ast.ClassDef) -> int:

@@ -24,6 +24,8 @@ _LONGEST = 200_000
 _FILLS = re.compile(r"subst|interpd|doc|appender|format|fill", re.IGNORECASE)
 #: Fields that are told from plain text: ``%(name)s`` and ``${NAME}``.
 _NAMED = r"%\(\w[^()\n]*\)s|\$\{\w+\}"
+#: A signature for ``__text_signature__`` above a text, which is no part of it (Argument Clinic).
+_CLINIC = re.compile(r"\A\w+\([^)]*(?:\)(?!\n--\n)[^)]*)*\)\n--\n\n")
 #: Functions that give docstrings to what is written elsewhere: numpy's ``add_newdoc``, torch's
 #: ``add_docstr``.
 _ADDS = re.compile(r"(?:^|\.|_)add_(?:new)?_?doc(?:s|str|string)?$")
@@ -186,7 +188,7 @@ def given_texts(call: ast.Call, package: str, strings: Mapping[str, str]) -> Map
             case text:
                 path = names[1]
         if known := doc_text(text, strings).text:
-            found[f"{names[0]}:{path}"] = known
+            found[f"{names[0]}:{path}"] = _CLINIC.sub("", known)
     return found
 
 

@@ -82,10 +82,12 @@ def test_the_version_that_npm_takes(asked: str, tagged: str | None, untagged: st
 
 
 def test_deprecated_versions_come_behind() -> None:
-    assert choose("^2", RELEASES, TAGS, avoided={"2.1.0"}) == "2.2.0"
-    assert choose("^2", RELEASES, TAGS, avoided={"2.1.0", "2.2.0"}) == "2.0.0"
-    assert choose("2.2.0", RELEASES, TAGS, avoided={"2.2.0"}) == "2.2.0"
-    assert choose("~2.2", RELEASES, TAGS, avoided={"2.2.0"}) == "2.2.0"
+    assert choose("^2", RELEASES, TAGS, avoided={"2.1.0": 1}) == "2.2.0"
+    assert choose("^2", RELEASES, TAGS, avoided={"2.1.0": 1, "2.2.0": 2}) == "2.0.0"
+    everything = {"2.0.0": 3, "2.1.0": 1, "2.2.0": 2}
+    assert choose("^2", RELEASES, TAGS, avoided=everything) == "2.1.0"
+    assert choose("2.2.0", RELEASES, TAGS, avoided={"2.2.0": 3}) == "2.2.0"
+    assert choose("~2.2", RELEASES, TAGS, avoided={"2.2.0": 3}) == "2.2.0"
 
 
 def test_what_is_installed_with_another_spelling_can_be_asked_for() -> None:

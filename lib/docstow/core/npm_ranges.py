@@ -8,7 +8,7 @@ that is no comparator is passed over where another one is left.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -42,6 +42,7 @@ _LONGEST_VERSION = 256
 _LONGEST = 4096
 _MOST_SETS = 256
 _NO_TAGS: Mapping[str, str] = MappingProxyType({})
+_NONE_AVOIDED: Mapping[str, int] = MappingProxyType({})
 _ELSEWHERE = re.compile(r"[a-z][a-z+]*:|[^@\s]+@[^:\s]+:|.*/", re.IGNORECASE)
 _NAME = re.compile(r"(?:@[^/@\s:]+/)?[^/@\s:]+")
 
@@ -154,19 +155,20 @@ def choose(
     asked: str,
     versions: Iterable[str],
     tags: Mapping[str, str] = _NO_TAGS,
-    avoided: Collection[str] = frozenset(),
+    avoided: Mapping[str, int] = _NONE_AVOIDED,
 ) -> str | None:
     """Return the version that npm takes for what is asked; None where there is none.
 
     The rules are those of npm's ``npm-pick-manifest``: an exact version or a tag is itself; of a
     range the version tagged ``latest`` is taken where it is within and not avoided, else the
-    highest of those that are not avoided, else the highest.
+    highest of those that are avoided least.
 
     Args:
         asked: a version, a range or a tag; empty for the newest.
         versions: candidates in any order; what is no version can be asked for as it is spelled.
         tags: the registry's versions by tag.
-        avoided: versions that are deprecated, or that the present Node does not run.
+        avoided: versions that are taken only where no other matches: 1 for deprecated ones, 2 for
+            those that the present Node does not run, 3 for both.
 
     Raises:
         InvalidParameter: it comes from elsewhere than a registry.
@@ -190,7 +192,7 @@ def choose(
     if not matching and not asked:
         # Something answers where there are prereleases alone.
         matching = list(parsed)
-    best = max(matching, key=lambda text: (text not in avoided, parsed[text]), default=None)
+    best = max(matching, key=lambda text: (-avoided.get(text, 0), parsed[text]), default=None)
     return best if best is not None or asked else next(iter(known), None)
 
 

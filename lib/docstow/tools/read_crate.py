@@ -81,6 +81,7 @@ def get_crate_summary(library: Library) -> Tool:
             module,
             summary=TEXT,
             scarcity=TEXT,
+            left_out={"type": "array", "items": TEXT},
             description=TEXT,
             rust_version=TEXT,
             features={"type": "object"},
@@ -114,7 +115,15 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     counts = stowed.snapshot.counts.items()
     if _is_told(facts.get("description", ""), facts.get("summary", "")):
         facts.pop("description", None)
-    names = ["scarcity", "description", "rust_version", "published", "format_version", "target"]
+    names = [
+        "scarcity",
+        "left_out",
+        "description",
+        "rust_version",
+        "published",
+        "format_version",
+        "target",
+    ]
     names += ["import_names", "readme", "links", "example", "contents", "further", "features"]
     install = _install_line(stowed.snapshot, language_of(arguments))
     return Answer(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, PackageNotFound
+from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound
 from docstow.core.model import STANDARD
 from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import Lock, parse
@@ -22,6 +22,11 @@ from docstow.tools import (
     provenance,
     result_schema,
     shortened,
+)
+from docstow.tools.package_releases import (
+    describe_node,
+    list_package_dependencies,
+    list_package_versions,
 )
 from docstow.tools.parameters import (
     CRATE,
@@ -42,7 +47,7 @@ if TYPE_CHECKING:
     from docstow.languages.rust.diff import Bump, Change, Difference, Side
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
-    from docstow.sources.crates.dependencies import Node, ResolvedDependency
+    from docstow.sources.crates.dependencies import ResolvedDependency
 
 #: Kinds of dependencies: those that are listed, and those that the tree follows.
 _KINDS = ("normal", "build", "dev")
@@ -63,6 +68,8 @@ def list_versions(library: Library) -> Tool:
         latest=flag,
         matches=flag,
         installed=flag,
+        requires=TEXT,
+        deprecated=TEXT,
     )
     return Tool(
         name="list_versions",
@@ -70,7 +77,7 @@ def list_versions(library: Library) -> Tool:
         title="Crate versions",
         description=(
             "A crate's versions, newest first, with date, MSRV, yanked; what a requirement "
-            "resolves to. Of a package: those at hand. Not for changes (diff_versions). "
+            "resolves to. Packages by language. Not for changes (diff_versions). "
             'Example: {"crate": "serde", "requirement": "^1"}.'
         ),
         parameters=(
@@ -91,7 +98,7 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         if lockfile:
             raise InvalidParameter("lockfile", "is for crates; give the requirement")
         cursor = arguments["cursor"]
-        return _list_package_versions(library, language, arguments["crate"], requirement, cursor)
+        return list_package_versions(library, language, arguments["crate"], requirement, cursor)
     if requirement and lockfile:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
     locked = find_locked(lockfile, arguments["crate"])
@@ -120,39 +127,6 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer | paged(rows, arguments["cursor"], listing.name))
 
 
-def _list_package_versions(
-    library: Library, language: Language, name: str, requirement: str, cursor: str
-) -> Answer:
-    """List the versions of a package that are at hand.
-
-    Raises:
-        PackageNotFound: neither a project here nor the store has the package, or none of its
-            versions is asked for.
-    """
-    found, known = library.installed.versions(language, name)
-    here = [version for version, where in known.items() if where.installed]
-    choose_package = language.versions().choose
-    best = choose_package(requirement, here) or choose_package(requirement, known)
-    if best is None:
-        there = ", ".join(known)
-        raise PackageNotFound(f"{found} {requirement} is not at hand; these are: {there}.")
-    rows = [
-        {"version": version, "yanked": False, "stowed": where.stowed}
-        | ({"installed": True} if where.installed else {})
-        | ({"matches": choose_package(requirement, [version]) is not None} if requirement else {})
-        for version, where in known.items()
-    ]
-    answer = {
-        "crate": found,
-        "asked": requirement or "installed or newest stowed",
-        "answered": best,
-        "substituted": False,
-        "notice": "only versions that are installed in a project here or stowed are known",
-        "total": len(rows),
-    }
-    return Answer(answer | paged(rows, cursor, found))
-
-
 def get_dependencies(library: Library) -> Tool:
     """Make the tool, bound to a library."""
     need = result_schema(
@@ -171,6 +145,7 @@ def get_dependencies(library: Library) -> Tool:
         ),
         parameters=(
             CRATE,
+            LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
             Parameter("depth", "integer", default=1, minimum=1, maximum=6),
@@ -188,6 +163,10 @@ def get_dependencies(library: Library) -> Tool:
 def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.sources.crates.dependencies import MOST_NODES, Tree, mermaid
 
+    if (language := language_of(arguments)).packaged:
+        if arguments["lockfile"]:
+            raise InvalidParameter("lockfile", "is for crates; give the version")
+        return list_package_dependencies(library, language, arguments)
     name, version, asked, lock, notices = _resolve_release(library, arguments)
     kinds = arguments["kinds"] or ()
     tree = Tree(
@@ -215,7 +194,7 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
         answer["notice"] = "; ".join(notices)
     return Answer(
         answer
-        | {"tree": [_describe_node(each) for each in tree.nodes.values()]}
+        | {"tree": [describe_node(each) for each in tree.nodes.values()]}
         | ({"mermaid": mermaid(tree.nodes)} if arguments["graph"] else {})
         | paged(
             [_describe_dependency(each) for each in needs], arguments["cursor"], f"{name} {version}"
@@ -264,15 +243,6 @@ def _describe_dependency(need: ResolvedDependency) -> dict[str, Any]:
         "enabled_by": list(need.enabled_by[:10]),
     }
     return row | {name: value for name, value in details.items() if value}
-
-
-def _describe_node(node: Node) -> dict[str, Any]:
-    shown: dict[str, Any] = {"release": node.key, "depth": node.depth}
-    if node.children:
-        shown["needs"] = list(node.children)
-    if node.cut:
-        shown["cut"] = True
-    return shown
 
 
 def diff_versions(library: Library) -> Tool:

@@ -189,8 +189,13 @@ def read_metadata(metadata: bytes) -> list[str]:
 
 
 def unread_modules(layout: Layout, name: str) -> list[str]:
-    """Return the public modules of a package that are compiled and have neither source nor stub."""
+    """Return the public modules of a package that are compiled and have neither source nor stub.
+
+    There are none where the package says that it has its types, by PEP 561.
+    """
     files = layout.files(name)
+    if any(each.endswith("/py.typed") for each in files):
+        return []
     read = {each.rpartition(".")[0] for each in files if each.endswith((".py", ".pyi"))}
     found = []
     for each in files:
@@ -277,6 +282,13 @@ def _metadata_of_sdist(texts: Mapping[str, bytes], name: str, version: str) -> b
         lines.append(f"Summary: {' '.join(summary.split())}")
     if kind := raw.get("description_content_type"):
         lines.append(f"Description-Content-Type: {kind}")
+    if home := raw.get("home_page"):
+        lines.append(f"Home-page: {' '.join(home.split())}")
+    lines += [
+        f"Project-URL: {label}, {' '.join(url.split())}"
+        for label, url in raw.get("project_urls", {}).items()
+        if "\n" not in label
+    ]
     listed = next((body for path, body in texts.items() if path.endswith("requires.txt")), b"")
     needs = raw.get("requires_dist") or list(_old_requirements(listed.decode("utf-8", "replace")))
     lines += [f"Requires-Dist: {each}" for each in needs if "\n" not in each]

@@ -1,7 +1,8 @@
-"""A folder of small crates served as docs.rs would, and an origin that asks there."""
+"""A folder of small crates served as docs.rs would, an origin that asks there, and a runtime."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from docstow.core.settings import load
 from docstow.net import Fetcher
+from docstow.runtime import Runtime
 from docstow.sources.crates.origin import CrateOrigin
 from servers.clock import Clock
 from servers.docs_rs import DocsRs
@@ -63,3 +66,11 @@ def origin(server: DocsRs, fetcher: Fetcher, clock: Clock) -> CrateOrigin:
     return CrateOrigin(
         fetcher, server.url, server.index_url, interval_s=0, monotonic=clock.monotonic
     )
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    """A process with a store of its own, which tries each request once."""
+    flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache"), "retries": 0}
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        yield runtime

@@ -60,11 +60,19 @@ def bucket() -> Iterator[s3.Bucket]:
 @pytest.fixture(autouse=True)
 def _no_registries_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep tests that name no registry from asking those that this machine's installers use."""
-    python_indexes = configuration.python_indexes
+    python_indexes, npm_registries = configuration.python_indexes, configuration.npm_registries
 
     def named(setting: str, surroundings: configuration.Surroundings) -> tuple[Registry, ...]:
         if not setting:
             raise ConfigurationError("The test names no registry.")
         return python_indexes(setting, surroundings)
 
+    def named_npm(
+        setting: str, surroundings: configuration.Surroundings
+    ) -> configuration.NpmRegistries:
+        if not setting:
+            raise ConfigurationError("The test names no registry.")
+        return npm_registries(setting, surroundings)
+
     monkeypatch.setattr(configuration, "python_indexes", named)
+    monkeypatch.setattr(configuration, "npm_registries", named_npm)

@@ -128,7 +128,7 @@ class Runtime:
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
         )
-        self.upstreams = Upstreams(settings, self.store)
+        self.upstreams = Upstreams(settings, self.store, folder)
         self._closing.callback(self.upstreams.close)
         if may_ignore_conditions(self.location, settings.s3_endpoint):
             with tolerate_read_only("the store is only read"):

@@ -24,6 +24,8 @@ from docstow.core.threads import lazy
 from docstow.languages import LANGUAGES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
     from docstow.sources.crates.origin import CrateOrigin
@@ -270,7 +272,10 @@ _BUNDLED = (
 )
 _added: dict[str, SourceKind] = {}
 #: By kind what opens the registry of its packages, for the upstreams of a process.
-_REGISTRIES = {"python": "docstow.sources.packages.python_index:open_index"}
+_REGISTRIES = {
+    "python": "docstow.sources.packages.python_index:open_index",
+    "node": "docstow.sources.packages.npm_registry:open_registry",
+}
 
 
 def register(kind: SourceKind) -> None:
@@ -332,10 +337,13 @@ class Upstreams:
     Args:
         settings: addresses, limits and timeouts.
         store: where pushed texts are.
+        root: the project's folder where a command runs in one; its files say, too, where packages
+            come from.
     """
 
-    def __init__(self, settings: Settings, store: ObjectStore) -> None:
+    def __init__(self, settings: Settings, store: ObjectStore, root: Path | None = None) -> None:
         self.settings = settings
+        self.root = root
         self.store = store
         self._lock = threading.RLock()
         self._closing = contextlib.ExitStack()

@@ -284,6 +284,21 @@ def test_credentials_are_those_of_the_nearest_address(machine: Machine) -> None:
     assert "t0ken" not in repr(registry)
 
 
+def test_a_project_may_not_send_every_variable(machine: Machine) -> None:
+    machine.environment |= {"NPM_TOKEN": "meant", "AWS_SECRET_ACCESS_KEY": "hidden"}
+    machine.write(
+        machine.root / ".npmrc",
+        """
+        registry=https://a.example/
+        //a.example/:_authToken=${NPM_TOKEN}
+        //b.example/:_authToken=${AWS_SECRET_ACCESS_KEY}
+        """,
+    )
+    registry = machine.npm()
+    assert dict(registry.secret("https://a.example/x")) == {"Authorization": "Bearer meant"}
+    assert dict(registry.secret("https://b.example/x")) == {}
+
+
 def test_a_credential_of_an_index_is_for_its_host(machine: Machine) -> None:
     index = python_indexes("https://me:hidden@a.example/simple", machine.surroundings())[0]
     assert dict(index.secret("https://a.example/files/x.whl")) == basic("me", "hidden")

@@ -34,6 +34,8 @@ _LARGEST = 1024 * 1024
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _DEFAULT = re.compile(r"\((?:by )?default:? <?(https?://[^\s<>)]+)>?\)")
 _VARIABLE = re.compile(r"(?<!\\)\$\{([^${}?]+)(\??)\}")
+#: Variables that the ``.npmrc`` of a project may use: they are for registries by their names.
+_FOR_PROJECTS = re.compile(r"NPM|NODE|REGISTRY|PACKAGES", re.IGNORECASE)
 _AUTH = re.compile(r"(//.+?/?):(_authToken|_auth|username|_password)")
 _SCOPE = re.compile(r"(@[^/:\s]+):registry")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -414,22 +416,26 @@ class _Npm:
                 key = name[len("npm_config_") :]
                 key = key if key.startswith(("//", "@")) else key.lower().replace("_", "-")
                 found.setdefault(key, value.strip())
-        for path in self._files(found):
-            for key, value in _read_npmrc(_text(path) or "", own.environment):
+        for path, variables in self._files(found):
+            for key, value in _read_npmrc(_text(path) or "", variables):
                 found.setdefault(key, value)
         return found
 
-    def _files(self, variables: Mapping[str, str]) -> Iterable[Path]:
+    def _files(self, given: Mapping[str, str]) -> Iterable[tuple[Path, Mapping[str, str]]]:
+        """Yield the files, each with the variables that it may use."""
         own = self._surroundings
+        everything = own.environment
         if own.root is not None and own.root != own.home:
-            yield own.root / ".npmrc"
-        yield Path(variables.get("userconfig") or own.home / ".npmrc")
-        if named := variables.get("globalconfig"):
-            yield Path(named)
-        elif prefix := variables.get("prefix") or own.variable("PREFIX"):
-            yield Path(prefix, "etc", "npmrc")
+            # Whoever wrote a project may not have every variable sent to an address of theirs.
+            meant = {n: each for n, each in everything.items() if _FOR_PROJECTS.search(n)}
+            yield own.root / ".npmrc", meant
+        yield Path(given.get("userconfig") or own.home / ".npmrc"), everything
+        if named := given.get("globalconfig"):
+            yield Path(named), everything
+        elif prefix := given.get("prefix") or own.variable("PREFIX"):
+            yield Path(prefix, "etc", "npmrc"), everything
         elif found := shutil.which("node", path=own.environment.get("PATH")):
-            yield Path(found).resolve().parent.parent / "etc" / "npmrc"
+            yield Path(found).resolve().parent.parent / "etc" / "npmrc", everything
 
     def registry(self, url: str) -> Registry:
         """Return a registry with the credential of its address, or of the nearest above it."""

@@ -383,7 +383,9 @@ def open_index(upstreams: Upstreams) -> PythonIndex:
         ConfigurationError: there is none, or their configuration cannot be read.
     """
     setting = upstreams.settings.python_index_url
-    registries = configuration.python_indexes(setting, configuration.Surroundings())
+    registries = configuration.python_indexes(
+        setting, configuration.Surroundings(root=upstreams.root)
+    )
     return PythonIndex(upstreams.fetcher(), registries, limits=upstreams.limits)
 
 

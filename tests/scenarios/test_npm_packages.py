@@ -1,0 +1,101 @@
+"""Packages of an npm registry, asked for by tools: installed nowhere, fetched once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow.core.errors import InvalidParameter, PackageNotFound
+from docstow.core.settings import load
+from docstow.runtime import Runtime
+from servers.npm import NpmServer
+
+OLD = """
+/** Hoist a sail.
+ * @param name of the sail */
+export declare function hoist(name: string): void;
+/** Lower every sail. */
+export declare function lower(): void;
+"""
+NEW = """
+import { Rope } from "ropes";
+/** Hoist a sail by a rope. */
+export declare function hoist(name: string, rope: Rope): void;
+export { Rope };
+"""
+
+
+@pytest.fixture
+def npm() -> Iterator[NpmServer]:
+    with NpmServer() as server:
+        server.publish("sails", "1.0.0", {"index.d.ts": OLD}, description="Sails for boats")
+        server.publish("sails", "1.1.0", {"index.d.ts": OLD}, tag="old")
+        server.publish("sails", "2.0.0", {"index.d.ts": NEW}, dependencies={"ropes": "^1"})
+        server.packuments["sails"]["versions"]["1.1.0"]["deprecated"] = "use 2"
+        rope = "export declare class Rope { /** Pull it tight. */ tighten(): void; }"
+        server.publish("ropes", "1.2.0", {"index.d.ts": rope})
+        yield server
+
+
+@pytest.fixture
+def call(npm: NpmServer, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    nowhere = "http://127.0.0.1:1"
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "docs_rs_url": nowhere,
+        "crates_index_url": nowhere,
+        "npm_registry_url": npm.url,
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+
+        def ask(tool: str, **arguments: Any) -> Any:
+            answer = runtime.toolbox.call(tool, {"language": "typescript", **arguments})
+            return answer.structured if answer.structured is not None else answer.text
+
+        yield ask
+
+
+def test_a_package_is_fetched_once_and_answers(npm: NpmServer, call: Callable[..., Any]) -> None:
+    for _ in range(2):
+        answer = call("search_items", crate="sails", query="hoist a sail")
+        assert answer["answered"] == "2.0.0"
+        assert answer["results"][0]["item_path"] == "sails.hoist"
+    assert len(npm.paths(".tgz")) == 2
+    assert "tighten" in str(call("search_items", crate="sails", query="pull a rope tight"))
+
+
+@pytest.mark.parametrize(
+    ("version", "answered"),
+    [
+        ("^1", "1.0.0"),
+        ("1.1", "1.1.0"),
+        ("old", "1.1.0"),
+        ("1 || 2", "2.0.0"),
+        (">=1.0.0 <2", "1.0.0"),
+        ("latest", "2.0.0"),
+    ],
+)
+def test_versions_are_npms(call: Callable[..., Any], version: str, answered: str) -> None:
+    answer = call("get_crate_summary", crate="sails", version=version)
+    assert answer["answered"] == answered
+    assert ("deprecated" in answer.get("notice", "")) == (answered == "1.1.0")
+
+
+def test_two_versions_are_compared(call: Callable[..., Any]) -> None:
+    answer = call("diff_versions", crate="sails", from_version="^1", to_version="^2")
+    rules = {each["path"]: each["rule"] for each in answer["results"]}
+    assert rules["sails.lower"] == "item-removed"
+
+
+def test_what_is_missing_is_said(npm: NpmServer, call: Callable[..., Any]) -> None:
+    with pytest.raises(PackageNotFound, match="no npm package named sales"):
+        call("get_crate_summary", crate="sales")
+    with pytest.raises(PackageNotFound, match="no version matches"):
+        call("get_crate_summary", crate="sails", version="^3")
+    with pytest.raises(InvalidParameter, match="registry"):
+        call("get_crate_summary", crate="sails", version="file:../sails")

@@ -461,6 +461,36 @@ def test_failures_of_pkg_local(
     assert answer["suggestion"]
 
 
+def test_pkg_local_of_a_node_project(tmp_path: Path) -> None:
+    manifest = '{"name": "knots", "version": "3.0.1", "main": "index.js", "types": "index.d.ts"}'
+    files = {
+        "package.json": '{"name": "boat", "dependencies": {"knots": "^3"}}',
+        "package-lock.json": "{}",
+        "node_modules/knots/package.json": manifest,
+        "node_modules/knots/index.js": "exports.tie = () => {};\n",
+        "node_modules/knots/index.d.ts": "export function tie(): void;\n",
+    }
+    write(tmp_path / "boat", files)
+    with harbour(tmp_path, compat="pkg-local", root=str(tmp_path / "boat")) as served:
+        answer = _call(served, "pkg-local", "scan-packages")
+        assert answer.pop("scan_time")
+        assert answer == {
+            "success": True,
+            "packages": {"knots": {"version": "3.0.1", "location": "node_modules/knots"}},
+            "environment": {
+                "type": "node_modules",
+                "path": "node_modules",
+            },
+        }
+        read = _call(served, "pkg-local", "read-package", package_name="knots")
+        assert read["init_content"] == manifest
+        assert sorted(read["file_tree"]) == ["index.d.ts", "index.js", "package.json"]
+        one = _call(
+            served, "pkg-local", "read-package", package_name="knots", file_path="index.d.ts"
+        )
+        assert one["content"] == "export function tie(): void;\n"
+
+
 def test_pkg_local_without_an_environment(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with harbour(tmp_path, compat="pkg-local", root=str(tmp_path / "empty")) as served:

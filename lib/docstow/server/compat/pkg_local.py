@@ -6,6 +6,7 @@ names of its later releases (``packageName``) are understood too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.project import Package
 
+#: What is imported, and folders of stubs; nothing that leads elsewhere.
+_IMPORTED = re.compile(r"\w+(?:[.-]\w+)*")
 #: Paths in the file tree of one package.
 _MOST_FILES = 2000
 _SUGGESTIONS = {
@@ -79,7 +82,7 @@ def _location(package: Package) -> str:
     for name in package.import_names:
         path = name.replace(".", "/")
         for own in (path, f"{path}.py", f"{path}.pyi"):
-            if name.replace(".", "").isidentifier() and (package.files_root / own).exists():
+            if _IMPORTED.fullmatch(name) and (package.files_root / own).exists():
                 return f"{package.location}/{own}"
     return package.location
 

@@ -209,7 +209,7 @@ def test_redirects_without_end_are_told(plain: PythonIndexServer) -> None:
 
 
 def test_a_package_lies_as_it_is_installed(server: PythonIndexServer, tmp_path: Path) -> None:
-    own = {
+    own: dict[str, str | bytes] = {
         **CODE,
         "boats/_fast.cpython-311-x86_64-linux-gnu.so": b"\x7fELF",
         "boats/data.bin": b"\0",
@@ -314,7 +314,7 @@ def test_a_source_distribution_without_python_is_told(
 
 
 def test_stubs_are_brought_for_what_is_compiled(plain: PythonIndexServer, tmp_path: Path) -> None:
-    native = {"boats/__init__.py": "", "boats/fast.abi3.so": b"\x7fELF"}
+    native: dict[str, str | bytes] = {"boats/__init__.py": "", "boats/fast.abi3.so": b"\x7fELF"}
     plain.add_wheel("boats", "1.2.3", native)
     plain.add_wheel("types-boats", "1.2.0.7", {"boats-stubs/fast.pyi": "def row() -> None: ...\n"})
     plain.add_wheel("types-boats", "2.0.0.1", {"boats-stubs/fast.pyi": ""})

@@ -1,0 +1,225 @@
+"""Packages that nobody has installed answer every tool, from an index on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow import cli
+from docstow.core.errors import DocstowError, Ingesting, PackageNotFound, UpstreamError
+from docstow.core.settings import load
+from docstow.languages import PYTHON
+from docstow.runtime import Runtime
+from servers.python_index import PythonIndexServer
+
+NOWHERE = "http://127.0.0.1:1"
+OLD = {
+    "boats/__init__.py": (
+        '"""Boats to row."""\n\nclass Boat:\n    """A boat."""\n\n'
+        '    def row(self, strokes: int) -> None:\n        """Row so many strokes.\n\n'
+        '        >>> Boat().row(3)\n        """\n\n'
+        '    def sink(self) -> None:\n        """Sink."""\n'
+    ),
+}
+NEW = {
+    "boats/__init__.py": (
+        '"""Boats to row."""\n\nfrom hulls import Hull\n\nclass Boat(Hull):\n    """A boat."""\n\n'
+        "    def row(self, strokes: int, *, quietly: bool = False) -> None:\n"
+        '        """Row so many strokes."""\n'
+    ),
+}
+HULL = {"hulls.py": 'class Hull:\n    def float(self) -> None:\n        """Stay on the water."""\n'}
+
+
+@pytest.fixture
+def index() -> Iterator[PythonIndexServer]:
+    with PythonIndexServer() as server:
+        server.add_wheel("boats", "1.0", OLD)
+        server.add_wheel("boats", "1.1", OLD, yanked="it leaks")
+        server.add_wheel("boats", "2.0", NEW, ["hulls>=1,<2", 'oars; extra == "row"'])
+        server.add_wheel("boats", "3.0b1", NEW)
+        server.add_wheel("hulls", "1.5", HULL, ["planks"])
+        server.add_wheel("planks", "7", {"planks.py": ""})
+        server.add_wheel("oars", "4", {"oars.py": ""})
+        yield server
+
+
+@contextlib.contextmanager
+def runtime_of(folder: Path, index: PythonIndexServer, **flags: Any) -> Iterator[Runtime]:
+    given = {
+        "store": str(folder / "store"),
+        "cache": str(folder / "cache"),
+        "docs_rs_url": NOWHERE,
+        "crates_index_url": NOWHERE,
+        "python_index_url": index.url,
+        "retries": 0,
+        "wait_s": 60,
+    }
+    with contextlib.closing(Runtime(load(given | flags, {}))) as runtime:
+        yield runtime
+
+
+def ask(runtime: Runtime, tool: str, **arguments: Any) -> dict[str, Any]:
+    answer = runtime.toolbox.call(tool, {"language": "python", **arguments})
+    return dict(answer.structured or {"text": answer.render()})
+
+
+def test_every_tool_answers_for_a_package_that_nobody_has_installed(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        found = ask(runtime, "search_items", crate="boats", query="row strokes")
+        assert found["answered"] == "2.0"
+        assert found["results"][0]["item_path"] == "boats.Boat.row"
+        page = ask(runtime, "get_item_doc", item_path="boats.Boat", crate="boats")["text"]
+        assert "Hull" in page
+        inherited = ask(runtime, "get_item_doc", item_path="boats.Boat.float", crate="boats")
+        assert "Stay on the water" in inherited["text"]
+        old = ask(runtime, "search_examples", crate="boats", version="1.0", query="row")
+        assert old["answered"] == "1.0"
+        assert "Boat().row(3)" in old["results"][0]["code"]
+        tree = ask(runtime, "get_module_tree", crate="boats")
+        assert tree["results"][0]["path"] == "boats"
+        summary = ask(runtime, "get_crate_summary", crate="boats", version="<2")
+        assert summary["answered"] == "1.0"
+        assert "install" in summary
+    assert len(index.asked("boats-2.0-py3-none-any.whl")) == 1
+
+
+def test_versions_are_those_of_the_index(tmp_path: Path, index: PythonIndexServer) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        runtime.library.package(PYTHON, "boats", "1.0")
+        found = ask(runtime, "list_versions", crate="Boats", requirement="<3")
+        assert found["answered"] == "2.0"
+        assert "notice" not in found
+        rows = {each.pop("version"): each for each in found["results"]}
+        assert list(rows) == ["3.0b1", "2.0", "1.1", "1.0"]
+        published = "2026-01-02T03:04:05.000000Z"
+        assert rows["1.0"] == {
+            "yanked": False, "stowed": True, "published": published, "matches": True,
+        }  # fmt: skip
+        assert rows["1.1"]["yanked_because"] == "it leaks"
+        assert rows["2.0"]["latest"]
+        assert not rows["2.0"]["stowed"]
+
+
+def test_two_versions_are_compared(tmp_path: Path, index: PythonIndexServer) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        found = ask(runtime, "diff_versions", crate="boats", from_version="1.0", to_version="2.0")
+        changes = {(each["path"], each["rule"]) for each in found["results"]}
+        assert ("boats.Boat.sink", "removed") in {
+            (path, rule.split("-")[-1]) for path, rule in changes
+        }
+        assert any(path == "boats.Boat.row" for path, _ in changes)
+
+
+def test_dependencies_are_told_with_what_they_resolve_to(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        found = ask(runtime, "get_dependencies", crate="boats", depth=3, graph=True)
+        assert found["answered"] == "2.0"
+        assert found["results"] == [
+            {
+                "crate": "hulls", "resolved": "1.5", "active": True, "kind": "normal",
+                "requirement": "<2,>=1",
+            },
+            {
+                "crate": "oars", "resolved": "4", "active": False, "kind": "optional",
+                "requirement": "", "extra": "row", "marker": 'extra == "row"',
+            },
+        ]  # fmt: skip
+        assert [each["release"] for each in found["tree"]] == ["boats 2.0", "hulls 1.5", "planks 7"]
+        assert "hulls 1.5" in found["mermaid"]
+        cut = ask(runtime, "get_dependencies", crate="boats")["tree"]
+        assert cut[1] == {"release": "hulls 1.5", "depth": 1, "cut": True}
+
+
+def test_a_withdrawn_version_answers_by_its_number_and_says_so(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        found = ask(runtime, "get_crate_summary", crate="boats", version="==1.1")
+        assert found["answered"] == "1.1"
+        assert "withdrawn by its publisher: it leaks" in found["notice"]
+
+
+def test_what_is_stowed_answers_while_the_index_does_not(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        runtime.library.package(PYTHON, "boats", "1.0")
+    index.index.always("/simple", lambda handler: handler.reply(500))
+    with runtime_of(tmp_path, index) as runtime:
+        found = runtime.library.package(PYTHON, "boats")
+        assert (found.version, found.substituted) == ("1.0", True)
+        assert "the best stowed version answers" in found.notice
+        assert runtime.library.package(PYTHON, "boats", "1.0").notice == ""
+        with pytest.raises(UpstreamError):
+            runtime.library.package(PYTHON, "boats", ">=2")
+
+
+def test_nothing_is_asked_offline(tmp_path: Path, index: PythonIndexServer) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        runtime.library.package(PYTHON, "boats", "1.0")
+    requests = len(index.index.requests) + len(index.files.requests)
+    with runtime_of(tmp_path, index, offline=True) as runtime:
+        found = runtime.library.package(PYTHON, "boats")
+        assert (found.version, found.substituted) == ("1.0", True)
+        assert "offline" in found.notice
+        with pytest.raises(UpstreamError, match="offline"):
+            runtime.library.package(PYTHON, "hulls")
+        with pytest.raises(UpstreamError, match="offline"):
+            runtime.library.crate("serde")
+    assert len(index.index.requests) + len(index.files.requests) == requests
+
+
+def test_whoever_does_not_wait_is_told_of_the_job(tmp_path: Path, index: PythonIndexServer) -> None:
+    with runtime_of(tmp_path, index, wait_s=0) as runtime:
+        with pytest.raises(Ingesting) as caught:
+            runtime.library.package(PYTHON, "boats")
+        job = runtime.sync.wait(str(caught.value.details["job_id"]), 60)
+        assert (job.state, job.version) == ("success", "2.0")
+        assert runtime.library.package(PYTHON, "boats").version == "2.0"
+
+
+def test_what_is_wrong_with_a_file_is_told_to_the_caller(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    index.add_wheel("leaky", "1.0", OLD, stated={"hashes": {"sha256": "0" * 64}})
+    with runtime_of(tmp_path, index) as runtime:
+        with pytest.raises(DocstowError, match="not the file that the registry lists"):
+            runtime.library.package(PYTHON, "leaky")
+        with pytest.raises(PackageNotFound, match="no Python package named bot"):
+            runtime.library.package(PYTHON, "bot")
+
+
+def test_what_could_not_be_had_is_in_the_summary(tmp_path: Path, index: PythonIndexServer) -> None:
+    index.add_wheel("rafts", "1.0", OLD, ["gone"])
+    with runtime_of(tmp_path, index) as runtime:
+        summary = ask(runtime, "get_crate_summary", crate="rafts")
+        assert "What it has of gone is missing" in summary["left_out"][0]
+
+
+def test_packages_are_stowed_by_command(
+    tmp_path: Path,
+    index: PythonIndexServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in (
+        ("STORE", f"{tmp_path}/store"), ("CACHE", f"{tmp_path}/cache"),
+        ("PYTHON_INDEX_URL", index.url), ("RETRIES", "0"),
+    ):  # fmt: skip
+        monkeypatch.setenv(f"DOCSTOW_{name}", value)
+    assert cli.main(["ingest", "package", "python:boats@1.0", "python:hulls"]) == 0
+    printed = capsys.readouterr().out
+    assert "python/boats/1.0: " in printed
+    assert "python/hulls/1.5: " in printed
+    for word in ("boats", "perl:boats", "python:", "python:@1"):
+        assert cli.main(["ingest", "package", word]) == 1
+        assert "invalid_parameter" in capsys.readouterr().err

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import InvalidParameter
-from docstow.languages.rust.cargo_lock import Locked, parse
+from docstow.languages.rust.cargo_lock import parse
+from docstow.languages.shared.project import LockedVersion
 
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
@@ -79,7 +80,7 @@ source = "git+https://example.org/forked?rev=abc#abc"
 
 def test_the_version_that_the_project_depends_on_directly_answers() -> None:
     chosen = parse(WORKSPACE).locked("rand")
-    assert chosen == Locked("0.8.5", ("0.9.1", "0.7.3"), ("app", "lib-of-app"))
+    assert chosen == LockedVersion("0.8.5", ("0.9.1", "0.7.3"), ("app", "lib-of-app"))
     assert chosen.notice("rand") == (
         "the lock file has rand 0.9.1, 0.7.3 too; 0.8.5 is what app, lib-of-app depends on"
     )
@@ -88,12 +89,12 @@ def test_the_version_that_the_project_depends_on_directly_answers() -> None:
 def test_without_a_direct_user_the_highest_answers() -> None:
     text = WORKSPACE.replace('"rand 0.8.5"', '"log"')
     chosen = parse(text).locked("rand")
-    assert chosen == Locked("0.9.1", ("0.8.5", "0.7.3"))
+    assert chosen == LockedVersion("0.9.1", ("0.8.5", "0.7.3"))
     assert chosen.notice("rand").endswith("0.9.1 is the highest")
 
 
 def test_the_oldest_form_has_its_root_apart() -> None:
-    assert parse(V1).locked("rand") == Locked("0.3.1", ("0.4.0",), ("old",))
+    assert parse(V1).locked("rand") == LockedVersion("0.3.1", ("0.4.0",), ("old",))
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])

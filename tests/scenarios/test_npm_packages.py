@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -99,3 +100,66 @@ def test_what_is_missing_is_said(npm: NpmServer, call: Callable[..., Any]) -> No
         call("get_crate_summary", crate="sails", version="^3")
     with pytest.raises(InvalidParameter, match="registry"):
         call("get_crate_summary", crate="sails", version="file:../sails")
+
+
+LOCK = json.dumps(
+    {
+        "name": "boat",
+        "lockfileVersion": 3,
+        "packages": {
+            "": {"dependencies": {"sails": "^1", "rigging": "npm:ropes@^1"}},
+            "node_modules/sails": {"version": "1.0.0"},
+            "node_modules/other/node_modules/sails": {"version": "2.0.0"},
+            "node_modules/rigging": {"name": "ropes", "version": "1.2.0"},
+            "node_modules/local": {"resolved": "packages/local", "link": True},
+        },
+    }
+)
+
+
+def test_a_lock_file_chooses_the_version(call: Callable[..., Any]) -> None:
+    answer = call("get_crate_summary", crate="sails", lockfile=LOCK)
+    assert (answer["asked"], answer["answered"]) == ("lockfile: 1.0.0", "1.0.0")
+    assert "sails 2.0.0 too; 1.0.0 is what the project depends on" in answer["notice"]
+    for tool, more in {
+        "search_items": {"query": "hoist"},
+        "get_item_doc": {"item_path": "sails.lower"},
+        "get_module_tree": {},
+    }.items():
+        answer = call(tool, crate="sails", lockfile=LOCK, **more)
+        assert "1.0.0" in str(answer)
+    several = call("search_items", crates=["sails", "ropes"], query="hoist", lockfile=LOCK)
+    assert {each["crate"]: each["version"] for each in several["results"]} == {
+        "sails": "1.0.0",
+        "ropes": "1.2.0",
+    }
+
+
+def test_a_lock_file_tells_versions_and_dependencies(call: Callable[..., Any]) -> None:
+    answer = call("list_versions", crate="sails", lockfile=LOCK)
+    assert answer["answered"] == "1.0.0"
+    locked = [each["version"] for each in answer["results"] if each.get("locked")]
+    assert locked == ["2.0.0", "1.0.0"]
+    asked = LOCK.replace('"version": "1.0.0"', '"version": "2.0.0"')
+    answer = call("get_dependencies", crate="sails", lockfile=asked)
+    assert (answer["asked"], answer["results"][0]["resolved"]) == ("lockfile: 2.0.0", "1.2.0")
+
+
+def test_a_difference_begins_at_the_lock_file(call: Callable[..., Any]) -> None:
+    answer = call("diff_versions", crate="sails", lockfile=LOCK, to_version="2")
+    assert (answer["from"]["answered"], answer["answered"]) == ("1.0.0", "2.0.0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"crate": "sails", "version": "1", "lockfile": LOCK}, "either version or lockfile"),
+        ({"crate": "sales", "lockfile": LOCK}, r"no package sales \(it has sails"),
+        ({"crate": "sails", "lockfile": "what is this"}, "package-lock.json"),
+    ],
+)
+def test_what_a_lock_file_does_not_say(
+    call: Callable[..., Any], arguments: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(InvalidParameter, match=reason):
+        call("get_crate_summary", **arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import (
@@ -13,8 +13,10 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.threads import in_parallel
+from docstow.languages.projects.lock_text import parse_lock
 from docstow.sources.crates.dependencies import MOST_NODES, Node, mermaid
 from docstow.tools import Answer, paged
+from docstow.tools.parameters import find_locked
 
 if TYPE_CHECKING:
     from docstow.core.model import Revision
@@ -27,20 +29,23 @@ _LOCAL = "only versions that are installed in a project here or stowed are known
 
 
 def list_package_versions(
-    library: Library, language: Language, name: str, requirement: str, cursor: str
+    library: Library, language: Language, arguments: Mapping[str, Any]
 ) -> Answer:
     """List the versions of a package: those of its registry, and those that are at hand.
 
     Raises:
         PackageNotFound: neither the registry, nor a project here, nor the store has the package,
             or none of its versions is asked for.
-        InvalidParameter: the requirement is none in the language's terms.
+        InvalidParameter: the requirement is none in the language's terms, or the lock file has no
+            such package.
     """
-    listing, notice = None, ""
+    name, requirement = arguments["crate"], arguments["requirement"].strip()
+    locked = find_locked(arguments["lockfile"], name, language)
+    listing, notice, failed = None, "", False
     try:
         listing = library.installed.listing(language, name)
     except (UpstreamError, UpstreamTimeout) as error:
-        notice = f"{error.message.rstrip('.')}; "
+        notice, failed = f"{error.message.rstrip('.')}; ", True
     known: dict[str, Availability] = {}
     found = listing.name if listing is not None else name
     try:
@@ -52,16 +57,26 @@ def list_package_versions(
     if listing is None:
         notice += _LOCAL
     rows = _version_rows(language, listing, known, requirement)
-    answered = _answered(library, language, name, requirement, known, listing)
+    answered = (
+        locked.version
+        if locked is not None
+        else _answered(library, language, name, requirement, known, listing)
+    )
+    if locked is not None:
+        rows = [
+            row | ({"locked": True} if row["version"] in (answered, *locked.others) else {})
+            for row in rows
+        ]
+        notice = "; ".join(filter(None, (notice, locked.notice(found))))
     answer: dict[str, Any] = {
         "crate": found,
-        "asked": requirement or "installed or newest",
+        "asked": f"lockfile: {answered}" if locked else requirement or "installed or newest",
         "answered": answered,
-        "substituted": listing is None and notice != _LOCAL,
+        "substituted": failed,
         "total": len(rows),
         **({"notice": notice} if notice else {}),
     }
-    return Answer(answer | paged(rows, cursor, found))
+    return Answer(answer | paged(rows, arguments["cursor"], found))
 
 
 def _answered(
@@ -141,19 +156,24 @@ def list_package_dependencies(
     """
     registry = library.installed.registry(language)
     name, requirement = arguments["crate"], arguments["version"].strip()
-    revision = registry.resolve(name, requirement)
+    if requirement and arguments["lockfile"]:
+        raise InvalidParameter("lockfile", "give either version or lockfile, not both")
+    locked = find_locked(arguments["lockfile"], name, language)
+    revision = registry.resolve(name, locked.version if locked else requirement)
+    chosen = _locked_versions(arguments["lockfile"], language)
     found, version = revision.source.name, revision.version
     kinds = set(arguments["kinds"] or ()) & {"normal"}
     if arguments["kinds"] and not kinds:
         raise InvalidParameter("kinds", "is for crates; of packages those of kind normal are known")
     needs = registry.dependencies(revision)
-    resolved = _resolve_all(registry, needs)
+    resolved = _resolve_all(registry, needs, chosen)
     rows = [_dependency_row(each, known) for each, known in zip(needs, resolved, strict=True)]
-    nodes = _tree(registry, revision, arguments["depth"])
-    notices = [f"the tree is cut at {MOST_NODES} releases"] if len(nodes) >= MOST_NODES else []
+    nodes = _tree(registry, revision, arguments["depth"], chosen)
+    notices = [locked.notice(found)] if locked and locked.others else []
+    notices += [f"the tree is cut at {MOST_NODES} releases"] if len(nodes) >= MOST_NODES else []
     answer: dict[str, Any] = {
         "crate": found,
-        "asked": requirement or "newest",
+        "asked": f"lockfile: {version}" if locked else requirement or "newest",
         "answered": version,
         "substituted": False,
         "url": "",
@@ -164,12 +184,19 @@ def list_package_dependencies(
     return Answer(answer | paged(rows, arguments["cursor"], f"{found} {version}"))
 
 
+def _locked_versions(lockfile: str, language: Language) -> Callable[[Dependency], str]:
+    """Return what tells the version of a dependency: the locked one where there is one."""
+    key = language.spelling.package_key
+    locked = parse_lock(lockfile, language).versions() if lockfile else {}
+    return lambda need: locked.get(key(need.name), "") or need.requirement
+
+
 def _resolve_all(
-    registry: PackageRegistry, needs: Sequence[Dependency]
+    registry: PackageRegistry, needs: Sequence[Dependency], chosen: Callable[[Dependency], str]
 ) -> list[Revision | DocstowError]:
     def resolve(need: Dependency) -> Revision | DocstowError:
         try:
-            return registry.resolve(need.name, need.requirement)
+            return registry.resolve(need.name, chosen(need))
         except DocstowError as error:
             return error
 
@@ -194,7 +221,9 @@ def _dependency_row(need: Dependency, found: Revision | DocstowError) -> dict[st
     return row | {name: value for name, value in details.items() if value}
 
 
-def _tree(registry: PackageRegistry, root: Revision, depth: int) -> dict[str, Node]:
+def _tree(
+    registry: PackageRegistry, root: Revision, depth: int, chosen: Callable[[Dependency], str]
+) -> dict[str, Node]:
     """Return the releases below one, by ``name version``, as deep as is asked for."""
     first = Node(root.source.name, root.version, 0)
     nodes = {first.key: first}
@@ -204,7 +233,7 @@ def _tree(registry: PackageRegistry, root: Revision, depth: int) -> dict[str, No
         wanted = [
             (node, need) for (node, _), some in zip(level, asked, strict=True) for need in some
         ]
-        found = _resolve_all(registry, [need for _, need in wanted])
+        found = _resolve_all(registry, [need for _, need in wanted], chosen)
         level = []
         for (node, need), revision in zip(wanted, found, strict=True):
             if isinstance(revision, DocstowError):

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import STANDARD
-from docstow.languages.rust.cargo_lock import Locked, parse
+from docstow.languages.projects.lock_text import parse_lock
+from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.shared.language import Language
+from docstow.languages.shared.project import LockedVersion
 
 if TYPE_CHECKING:
     from docstow.library import Library, ResolvedVersion
@@ -339,16 +341,16 @@ def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Re
     """
     version, lockfile = arguments["version"].strip(), arguments["lockfile"]
     target = arguments.get("target", "").strip()
+    if version and lockfile:
+        raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     if (language := language_of(arguments)).packaged:
-        if lockfile:
-            raise InvalidParameter("lockfile", "is for crates; give the version")
         if target:
             raise InvalidParameter("target", "is for crates")
-        return library.package(language, name, version)
+        lock = find_locked(lockfile, name, language)
+        found = library.package(language, name, lock.version if lock else version)
+        return with_lock_notice(found, lock)
     if not lockfile:
         return library.crate(name, version, target)
-    if version:
-        raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     lock = find_locked(lockfile, name)
     return with_lock_notice(library.crate(name, lock.version if lock else "", target), lock)
 
@@ -367,20 +369,25 @@ def language_of(arguments: Mapping[str, Any]) -> Language:
     return language
 
 
-def find_locked(lockfile: str, name: str) -> Locked | None:
-    """Return what a lock file says of a crate; None without one, and for the standard library.
+def find_locked(
+    lockfile: str, name: str, language: Language = languages.RUST
+) -> LockedVersion | None:
+    """Return what a lock file says of a crate or package; None without one.
 
-    No lock file names that, and a caller may give the same one with every call.
+    None as well for the standard library: no lock file names that, and a caller may give the same
+    one with every call.
 
     Raises:
         InvalidParameter: the text is no lock file, or has no such package.
     """
+    if lockfile and language.packaged:
+        return parse_lock(lockfile, language).locked(name)
     if not lockfile or name.replace("-", "_") in STANDARD:
         return None
     return parse(lockfile).locked(name)
 
 
-def with_lock_notice(found: ResolvedVersion, locked: Locked | None) -> ResolvedVersion:
+def with_lock_notice(found: ResolvedVersion, locked: LockedVersion | None) -> ResolvedVersion:
     """Return the same, saying that a lock file decided."""
     if locked is None:
         return found

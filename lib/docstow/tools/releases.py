@@ -94,13 +94,10 @@ def list_versions(library: Library) -> Tool:
 
 def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     requirement, lockfile = arguments["requirement"].strip(), arguments["lockfile"]
-    if (language := language_of(arguments)).packaged:
-        if lockfile:
-            raise InvalidParameter("lockfile", "is for crates; give the requirement")
-        cursor = arguments["cursor"]
-        return list_package_versions(library, language, arguments["crate"], requirement, cursor)
     if requirement and lockfile:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
+    if (language := language_of(arguments)).packaged:
+        return list_package_versions(library, language, arguments)
     locked = find_locked(lockfile, arguments["crate"])
     listing = library.versions(arguments["crate"], requirement)
     rows = [dict(row) for row in listing.versions]
@@ -164,8 +161,6 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
     from docstow.sources.crates.dependencies import MOST_NODES, Tree, mermaid
 
     if (language := language_of(arguments)).packaged:
-        if arguments["lockfile"]:
-            raise InvalidParameter("lockfile", "is for crates; give the version")
         return list_package_dependencies(library, language, arguments)
     name, version, asked, lock, notices = _resolve_release(library, arguments)
     kinds = arguments["kinds"] or ()

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from docstow.library import Library, ResolvedVersion
 
 #: Kinds as Rust's keywords and paths of rustdoc's pages name them.
+_NAME_THEM = "name the crates that are wanted of it in crates"
 _KEYWORDS = MappingProxyType({"fn": "function", "mod": "module"})
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400
@@ -350,7 +351,9 @@ def _choose_crates(
     if (language := language_of(arguments)).packaged:
         if arguments["target"]:
             raise InvalidParameter("target", "is for crates")
-        return _choose_packages(library, language, arguments["crates"] or (), query)
+        return _choose_packages(
+            library, language, arguments["crates"] or (), query, arguments["lockfile"]
+        )
     names, lockfile = arguments["crates"] or (), arguments["lockfile"]
     if arguments["target"] and not names:
         raise InvalidParameter("target", "belongs to named crates; name one in crate")
@@ -364,16 +367,19 @@ def _choose_crates(
             for (stowed, score), lock in zip(found, locks.values(), strict=True)
         ]
     if lockfile:
-        raise InvalidParameter("lockfile", "name the crates that are wanted of it in crates")
+        raise InvalidParameter("lockfile", _NAME_THEM)
     return library.across(query, filters)
 
 
 def _choose_packages(
-    library: Library, language: Language, names: Sequence[str], query: str
+    library: Library, language: Language, names: Sequence[str], query: str, lockfile: str
 ) -> list[tuple[ResolvedVersion, float]]:
     """Return packages that are named, or those that are stowed; their hits are weighed alike."""
     if names:
-        return [(library.package(language, name), 0.0) for name in dict.fromkeys(names)]
+        asked = {"version": "", "lockfile": lockfile, "language": language.name}
+        return [(find_stowed(library, name, asked), 0.0) for name in dict.fromkeys(names)]
+    if lockfile:
+        raise InvalidParameter("lockfile", _NAME_THEM)
     found = library.packages(language, query)
     if not found:
         raise InvalidParameter("crate", f"no {language.name} package is stowed yet; name one")

@@ -14,7 +14,7 @@ from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version, choose
 from docstow.languages.projects import mentions
-from docstow.languages.projects.scan import read_lock_text
+from docstow.languages.projects.lock_text import parse_lock
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
@@ -375,7 +375,7 @@ class StowedPackages:
         assert reading is not None
         self._reading = reading()
         self._complete = bool(lockfile)
-        self._wanted = self._locked(lockfile) if lockfile else {}
+        self._wanted = dict(parse_lock(lockfile, language).versions()) if lockfile else {}
         self._wanted |= {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
         self._standard = checking().standard(self._wanted.get(language.name, ""))
         self._found: dict[str, Installed | None] = {}
@@ -403,18 +403,6 @@ class StowedPackages:
     def explain(self, verdict: Verdict) -> Verdict:
         """Say of names that are not there which other stowed version has them."""
         return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
-
-    def _locked(self, text: str) -> dict[str, str]:
-        """Return one version of each package; none where several are locked and none is first."""
-        found: dict[str, dict[str, bool]] = {}
-        for each in read_lock_text(text, self._language):
-            versions = found.setdefault(self._key(each.name), {})
-            versions[each.version] = versions.get(each.version, False) or bool(each.direct)
-        chosen: dict[str, str] = {}
-        for name, versions in found.items():
-            direct = [each for each, asked in versions.items() if asked] or list(versions)
-            chosen[name] = direct[0] if len(direct) == 1 else ""
-        return chosen
 
     def _package_of(self, imported: str) -> str:
         """Return the wanted package that is imported so."""

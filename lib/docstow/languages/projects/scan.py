@@ -9,10 +9,10 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from docstow.core.errors import DocstowError, EnvironmentNotFound, InvalidParameter
+from docstow.core.errors import DocstowError, EnvironmentNotFound
 from docstow.core.spelling import folded, of_ecosystem
 from docstow.languages.shared.boundary import Boundary, shown
-from docstow.languages.shared.language import LANGUAGES, Language
+from docstow.languages.shared.language import LANGUAGES
 from docstow.languages.shared.project import Environment, Locked, Package, Problem, Scan, ordered
 from docstow.languages.shared.scanning import (
     Finder,
@@ -31,11 +31,6 @@ _DEEPEST = 3
 _MOST_FOLDERS = 1500
 #: How often it is looked again at what changes while it is looked at.
 _AGAIN = 3
-_UNKNOWN_TEXT = (
-    "is no lock file that is known; send the whole text of uv.lock, poetry.lock, pdm.lock, "
-    "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
-    "bun.lock"
-)
 
 
 def scan(
@@ -96,26 +91,6 @@ class Scans:
         if all(languages[each.ecosystem].kept is None for each in found.environments):
             self._last, self._active = found, active
         return found
-
-
-def read_lock_text(text: str, language: Language) -> list[Locked]:
-    """Read the packages of a lock file whose name nobody says.
-
-    Args:
-        text: the whole file.
-        language: whose packages it locks.
-
-    Raises:
-        InvalidParameter: it is none of that language's.
-    """
-    for reader in language.scanning().lock_text(text):
-        try:
-            found = reader(text)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue
-        if found:
-            return found
-    raise InvalidParameter("lockfile", _UNKNOWN_TEXT)
 
 
 def _languages() -> dict[str, Scanning]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.versions import Version
+from docstow.languages.shared.project import LockedVersion
 
 _LONGEST = 8 * 1024 * 1024
 _HINTS = 3
@@ -39,28 +40,6 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """The versions of a package that a lock file has.
-
-    Attributes:
-        version: the one that answers.
-        others: further versions that are locked, highest first.
-        direct: the project's own packages that depend on the answering version directly.
-    """
-
-    version: str
-    others: tuple[str, ...] = ()
-    direct: tuple[str, ...] = ()
-
-    def notice(self, name: str) -> str:
-        """Return the reason for the version; empty where there was no choice."""
-        if not self.others:
-            return ""
-        by = f"what {', '.join(self.direct)} depends on" if self.direct else "the highest"
-        return f"the lock file has {name} {', '.join(self.others)} too; {self.version} is {by}"
-
-
-@dataclass(frozen=True, slots=True)
 class Lock:
     """A parsed lock file: its packages by folded name, the highest version first."""
 
@@ -80,7 +59,7 @@ class Lock:
         found = (self._needed(word) for word in package.needs)
         return [each for each in found if each is not None]
 
-    def locked(self, name: str) -> Locked:
+    def locked(self, name: str) -> LockedVersion:
         """Return the version of a package that a project uses.
 
         Where several are locked it is the one that a package of the project itself depends on,
@@ -101,7 +80,7 @@ class Lock:
         versions = dict.fromkeys(each.version for each in found)
         others = tuple(each for each in versions if each != chosen.version)
         by = sorted(set(users.get(f"{chosen.name} {chosen.version}", ())))
-        return Locked(chosen.version, others, tuple(by[:_HINTS]))
+        return LockedVersion(chosen.version, others, tuple(by[:_HINTS]))
 
     def _needed(self, word: str) -> Package | None:
         name, version, source = (*word.split(" ", 2), "", "")[:3]

@@ -186,3 +186,25 @@ class Locked:
     direct: bool | None = None
     summary: str = ""
     imported: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LockedVersion:
+    """The versions of a package that a lock file has.
+
+    Attributes:
+        version: the one that answers.
+        others: further versions that are locked, highest first.
+        direct: the project's own packages that depend on the answering version directly.
+    """
+
+    version: str
+    others: tuple[str, ...] = ()
+    direct: tuple[str, ...] = ()
+
+    def notice(self, name: str) -> str:
+        """Return the reason for the version; empty where there was no choice."""
+        if not self.others:
+            return ""
+        by = f"what {', '.join(self.direct)} depends on" if self.direct else "the highest"
+        return f"the lock file has {name} {', '.join(self.others)} too; {self.version} is {by}"

@@ -1,0 +1,78 @@
+"""Real packages that are fetched from the index say what they say where pip has installed them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from docstow.core.model import Document
+from docstow.languages import PYTHON
+from docstow.languages.projects.packages import ProjectPackages, collect_documents
+from docstow.languages.projects.scan import scan
+from docstow.languages.shared.scanning import ScanCache
+from docstow.net import Fetcher
+from docstow.net.decompress import Limits
+from docstow.sources.packages import Registry
+from docstow.sources.packages.configuration import Surroundings, python_indexes
+from docstow.sources.packages.python_index import PythonIndex
+from python_environment import WANTED
+
+MIB = 1024 * 1024
+#: Those of the environment that ask for no others, of Python alone and compiled.
+PACKAGES = [
+    "asgiref", "attrs", "blinker", "charset-normalizer", "click", "h11", "iniconfig",
+    "itsdangerous", "markupsafe", "packaging", "pillow", "pluggy", "six", "sqlparse",
+    "typing-extensions", "urllib3", "zope-interface",
+]  # fmt: skip
+
+
+@cache
+def registries() -> tuple[Registry, ...]:
+    """Where this machine's installers find packages."""
+    return python_indexes("", Surroundings())
+
+
+def pinned() -> dict[str, tuple[str, set[str]]]:
+    """Version and digests of each package of the environment."""
+    text = WANTED.read_text("utf-8")
+    found = re.findall(r"^([\w.-]+)==(\S+) \\\n((?: +--hash=\S+(?: \\)?\n?)+)", text, re.MULTILINE)
+    return {
+        name: (version, set(re.findall("sha256:([0-9a-f]+)", hashes)))
+        for name, version, hashes in found
+    }
+
+
+def read(root: Path, name: str, memory: Path) -> Mapping[tuple[str, str], Document]:
+    """The documents of a package of an environment."""
+    project = ProjectPackages(scan(root, ScanCache.load(memory, root), {}, memory))
+    assert PYTHON.reading is not None
+    made = PYTHON.reading().documents(project.surface(project.package(name)))
+    return {(each.path, each.kind): each for each in collect_documents(made, name)}
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[PythonIndex]:
+    fetcher = Fetcher("tests")
+    yield PythonIndex(fetcher, registries(), limits=Limits(30 * MIB, 100 * MIB))
+    fetcher.close()
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_fetched_package_is_the_installed_one(
+    python_project: Path, index: PythonIndex, tmp_path: Path, name: str
+) -> None:
+    version, digests = pinned()[name]
+    revision = index.resolve(name, f"=={version}")
+    assert revision.validator in digests
+    unpacked = index.unpack(revision, tmp_path / "fetched")
+    assert unpacked.left_out == ()
+    installed = read(python_project, name, tmp_path)
+    fetched = read(tmp_path / "fetched", name, tmp_path)
+    assert fetched.keys() == installed.keys()
+    for key, document in installed.items():
+        assert fetched[key] == document, key

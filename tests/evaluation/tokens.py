@@ -81,7 +81,11 @@ class Reader:
             if search == "search_docs":
                 yield self._call("get_chunk", chunk_id=hit["chunk_id"])
             elif hit.get("text", _CUT).endswith(_CUT):
-                where = {key: arguments[key] for key in ("crate", "language") if key in arguments}
+                where = {
+                    key: arguments[key]
+                    for key in ("package", "crate", "language")
+                    if key in arguments
+                }
                 yield self._call(
                     "get_item_doc", item_path=hit["item_path"], max_tokens=2000, **where
                 )

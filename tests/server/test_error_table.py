@@ -87,7 +87,7 @@ ROWS = {
         tool="search_docs",
         members={"field": "filters"},
     ),
-    "missing parameter": Row("invalid_parameter", 400, {}, members={"field": "crate"}),
+    "missing parameter": Row("invalid_parameter", 400, {}, members={"field": "package"}),
     "unknown parameter": Row(
         "invalid_parameter", 400, {"crate": "stowage", "verison": "1"}, members={"field": "verison"}
     ),

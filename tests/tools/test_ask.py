@@ -106,7 +106,7 @@ def test_what_is_not_stowed_is_named_with_the_call_that_stows_it(runtime: Runtim
             "version": "2.0.0",
             "get": {
                 "tool": "get_crate_summary",
-                "arguments": {"crate": "ballast", "version": "2.0.0"},
+                "arguments": {"package": "ballast", "version": "2.0.0"},
             },
         }
     ]
@@ -146,7 +146,7 @@ def test_a_source_that_the_question_names_comes_first(runtime: Runtime) -> None:
 
 
 def test_the_best_items_come_with_their_docs_within_the_budget(runtime: Runtime) -> None:
-    asked = {"crate": "stowage", "query": "put a piece into the hold"}
+    asked = {"package": "stowage", "query": "put a piece into the hold"}
     short = runtime.toolbox.call("search_items", {**asked, "max_tokens": 0}).structured or {}
     assert not any("text" in each for each in short["results"])
     for budget in (600, 1000, 4000):

@@ -15,7 +15,7 @@ from docstow.server.mcp import DEFAULT
 from mcp import Client
 from prose_server import PAGES, Harbour, harbour
 
-ITEM = "get_item_doc?crate=stowage&item_path=stowage%3A%3AHold&version=0.1.0"
+ITEM = "get_item_doc?package=stowage&item_path=stowage%3A%3AHold&version=0.1.0"
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_a_page_is_fetched_by_its_address_too(served: Harbour) -> None:
         ("search", {"query": "x", "k": 3}, "invalid_parameter"),
         ("fetch", {"id": "get_doc?doc="}, "invalid_parameter"),
         ("fetch", {"id": "delete_source?source_id=Harbour"}, "document_not_found"),
-        ("fetch", {"id": "get_item_doc?crate=stowage&item_path=stowage::No"}, "item_not_found"),
+        ("fetch", {"id": "get_item_doc?package=stowage&item_path=stowage::No"}, "item_not_found"),
         ("fetch", {"id": "get_item_doc?item_path=a&nothing=1"}, "invalid_parameter"),
     ],
 )

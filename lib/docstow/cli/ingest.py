@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.ingest import preload
 from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
-from docstow.languages import of_name
+from docstow.languages import parse_package
 from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from docstow.runtime import Runtime
 
 _T = TypeVar("_T")
-
-#: Languages by the names of registries that people say instead.
-_REGISTRIES = {"npm": "typescript", "node": "typescript", "crate": "rust"}
 
 #: How often a sync says how far it is, in seconds.
 PROGRESS_S = 1.0
@@ -83,18 +80,12 @@ def _package(word: str) -> tuple[Language, str, str]:
     Raises:
         InvalidParameter: it is not so written, or there is no such language.
     """
-    prefix, colon, rest = word.partition(":")
-    language = of_name(_REGISTRIES.get(prefix, prefix))
-    if not colon or language is None or not language.documented:
+    found = parse_package(word, "PACKAGE")
+    if found.language is None:
         raise InvalidParameter(
             "PACKAGE", f"must be python:NAME[@VERSION], npm:NAME[@VERSION] or rust:…, not {word!r}"
         )
-    # A scope begins with the mark that separates the version.
-    at = rest.find("@", 1)
-    name, requirement = (rest[:at], rest[at + 1 :]) if at > 0 else (rest, "")
-    if not name:
-        raise InvalidParameter("PACKAGE", f"{word!r} names no package")
-    return language, name, requirement
+    return found.language, found.name, found.requirement
 
 
 def ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:

@@ -11,11 +11,13 @@ from docstow.languages.rust import RUST
 from docstow.languages.shared.language import (
     LANGUAGES,
     Language,
+    PackageName,
     documented,
     names,
     of_ecosystem,
     of_kind,
     of_name,
+    parse_package,
     register,
     unregister,
 )
@@ -28,11 +30,13 @@ __all__ = [
     "RUST",
     "TYPESCRIPT",
     "Language",
+    "PackageName",
     "documented",
     "names",
     "of_ecosystem",
     "of_kind",
     "of_name",
+    "parse_package",
     "register",
     "unregister",
 ]

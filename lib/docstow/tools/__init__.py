@@ -30,7 +30,7 @@ from docstow.core.errors import (
 from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
 from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
-from docstow.tools.parameters import Parameter, schema, validate
+from docstow.tools.parameters import Parameter, schema, validate, with_package
 
 if TYPE_CHECKING:
     from docstow.library import ResolvedVersion
@@ -235,7 +235,7 @@ class Toolbox:
 def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     """Run a tool; every one of them takes ``consistent`` beside its own arguments."""
     rest = {name: value for name, value in arguments.items() if name != _CONSISTENT.name}
-    checked = validate(tool.parameters, rest)
+    checked = with_package(validate(tool.parameters, rest))
     wish = {_CONSISTENT.name: arguments[_CONSISTENT.name]} if len(rest) < len(arguments) else {}
     if not validate((_CONSISTENT,), wish)[_CONSISTENT.name]:
         try:
@@ -315,6 +315,7 @@ def list_schema(result: Mapping[str, Any], **members: Mapping[str, Any]) -> dict
         "type": "object",
         "properties": {
             "crate": TEXT,
+            "package": TEXT,
             "asked": TEXT,
             "answered": TEXT,
             "substituted": {"type": "boolean"},
@@ -355,6 +356,7 @@ def provenance(stowed: ResolvedVersion) -> dict[str, Any]:
     """Return which version was asked for, which one answers, and where it comes from."""
     members = {
         "crate": stowed.name,
+        "package": stowed.name,
         "asked": stowed.asked,
         "answered": stowed.version,
         "substituted": stowed.substituted,

@@ -246,7 +246,7 @@ def _add_crate(library: Library, scope: _Scope, name: str, version: str) -> None
     if found is not None:
         scope.add(found)
         return
-    call = {"tool": "get_crate_summary", "arguments": {"crate": name, "version": version}}
+    call = {"tool": "get_crate_summary", "arguments": {"package": name, "version": version}}
     scope.missing.append({"name": name, "version": version, "get": call})
 
 
@@ -267,7 +267,7 @@ def _add_installed(
     if snapshot is not None:
         scope.add(ResolvedVersion(source.version, snapshot))
         return
-    arguments = {"crate": source.name, "language": language.name, "version": source.version}
+    arguments = {"package": source.name, "language": language.name, "version": source.version}
     call = {"tool": "get_crate_summary", "arguments": arguments}
     scope.missing.append({"name": source.name, "version": source.version, "get": call})
 
@@ -333,7 +333,7 @@ def _language(stowed: ResolvedVersion) -> languages.Language:
 
 def _describe(stowed: ResolvedVersion, path: str, kind: str, url: str) -> dict[str, Any]:
     language = _language(stowed)
-    arguments = {"crate": stowed.name, "item_path": path, "version": stowed.version}
+    arguments = {"package": stowed.name, "item_path": path, "version": stowed.version}
     if language.packaged:
         arguments["language"] = language.name
     return {

@@ -14,8 +14,9 @@ from docstow.sources import kind_of
 from docstow.tools import Answer, Tool, docs, provenance, provenance_line
 from docstow.tools.docs import SNAPSHOT, SOURCE, describe_snapshot
 from docstow.tools.parameters import (
-    CRATE,
+    ANY_PACKAGE,
     CURSOR,
+    LANGUAGE_BRIEF,
     LOCKFILE,
     TARGET,
     VERSION,
@@ -45,14 +46,15 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
             "Open WebUI's knowledge. The first line of a page says what it is from and gives the "
             "cursor of the next; the rest, joined, is the export. Not for a question "
             "(search_items, search_docs). "
-            'Example: {"crate": "tokio", "version": "1.40", "format": "llms"}.'
+            'Example: {"package": "tokio", "version": "1.40", "format": "llms"}.'
         ),
         parameters=(
-            replace(CRATE, required=False, default=""),
+            ANY_PACKAGE,
+            LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
             TARGET,
-            replace(SOURCE, description="Instead of crate: id, URI or title"),
+            replace(SOURCE, description="Instead of package: id, URI or title"),
             SNAPSHOT,
             Parameter("format", "string", "What it is written as", default="jsonl", choices=_FORMS),
             CURSOR,
@@ -71,11 +73,11 @@ def _export(
     from docstow.text.paging import CHARACTERS_PER_TOKEN
 
     form = arguments["format"]
-    if bool(arguments["crate"]) == bool(arguments["source_id"].strip()):
-        raise InvalidParameter("crate", "give exactly one of crate and source_id")
+    if bool(arguments["package"]) == bool(arguments["source_id"].strip()):
+        raise InvalidParameter("package", "give exactly one of package and source_id")
     of = (
         _find_crate(library, arguments)
-        if arguments["crate"]
+        if arguments["package"]
         else _find_source(prose, registry, arguments)
     )
     scope = f"{of.snapshot} {form}"
@@ -113,7 +115,7 @@ def _find_crate(library: Library, arguments: Mapping[str, Any]) -> _Whole:
         raise InvalidParameter("format", f"of a crate must be one of {', '.join(_CRATE_FORMS)}")
     if arguments["snapshot_id"]:
         raise InvalidParameter("snapshot_id", "belongs to source_id; a crate has its version")
-    found = find_stowed(library, arguments["crate"], arguments)
+    found = find_stowed(library, arguments["package"], arguments)
     return _Whole(
         found.snapshot.id,
         provenance(found),
@@ -127,10 +129,10 @@ def _find_source(prose: Prose, registry: Registry, arguments: Mapping[str, Any])
 
     for name in ("version", "lockfile", "target"):
         if arguments[name]:
-            raise InvalidParameter(name, "belongs to crate; a source has snapshot_id")
+            raise InvalidParameter(name, "belongs to package; a source has snapshot_id")
     registration = registry.get(arguments["source_id"].strip())
     if not kind_of(registration.kind).has_pages:
-        raise InvalidParameter("source_id", f"{registration.title} is a crate; give it as crate")
+        raise InvalidParameter("source_id", f"{registration.title} is a crate; give it as package")
     wanted = arguments["snapshot_id"]
     kept = prose.snapshots(registration.id) if wanted else [prose.newest(registration)]
     snapshot = next((each for each in kept if each and wanted in ("", each.id)), None)

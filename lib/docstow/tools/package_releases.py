@@ -39,7 +39,7 @@ def list_package_versions(
         InvalidParameter: the requirement is none in the language's terms, or the lock file has no
             such package.
     """
-    name, requirement = arguments["crate"], arguments["requirement"].strip()
+    name, requirement = arguments["package"], arguments["requirement"].strip()
     locked = find_locked(arguments["lockfile"], name, language)
     listing, notice, failed = None, "", False
     try:
@@ -70,6 +70,7 @@ def list_package_versions(
         notice = "; ".join(filter(None, (notice, locked.notice(found))))
     answer: dict[str, Any] = {
         "crate": found,
+        "package": found,
         "asked": f"lockfile: {answered}" if locked else requirement or "installed or newest",
         "answered": answered,
         "substituted": failed,
@@ -155,7 +156,7 @@ def list_package_dependencies(
         UpstreamError, UpstreamTimeout: the registry does not answer.
     """
     registry = library.installed.registry(language)
-    name, requirement = arguments["crate"], arguments["version"].strip()
+    name, requirement = arguments["package"], arguments["version"].strip()
     if requirement and arguments["lockfile"]:
         raise InvalidParameter("lockfile", "give either version or lockfile, not both")
     locked = find_locked(arguments["lockfile"], name, language)
@@ -173,6 +174,7 @@ def list_package_dependencies(
     notices += [f"the tree is cut at {MOST_NODES} releases"] if len(nodes) >= MOST_NODES else []
     answer: dict[str, Any] = {
         "crate": found,
+        "package": found,
         "asked": f"lockfile: {version}" if locked else requirement or "newest",
         "answered": version,
         "substituted": False,

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Type = Literal["string", "integer", "number", "boolean", "array", "object"]
 
+#: Where a version that is written with a package's name belongs: what the tool has of these.
+_VERSIONS = ("version", "requirement", "to_version")
+
 INTEGER = re.compile(r"-?[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 
@@ -53,6 +56,7 @@ class Parameter:
         items: type of an array's elements.
         aliases: further names that callers may write.
         synonyms: by what callers may write too, the choice that it stands for.
+        joined: whether a string may come as an array, whose elements are joined by commas.
         rare: whether few calls need it, so that a brief schema leaves it out.
     """
 
@@ -68,18 +72,24 @@ class Parameter:
     items: Type = "string"
     aliases: Sequence[str] = ()
     synonyms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    joined: bool = False
     rare: bool = False
 
 
 #: Where the next page of a list begins.
 CURSOR = Parameter("cursor", "string", default="", max_length=400)
-CRATE = Parameter("crate", "string", required=True, max_length=64)
+#: A crate or package; its language and version may stand with it: ``python:httpx@0.27``.
+PACKAGE = Parameter("package", "string", required=True, max_length=300, aliases=("crate",))
+#: The same where it may be left out.
+ANY_PACKAGE = replace(PACKAGE, required=False, default="")
+PACKAGES = Parameter("packages", "array", max_length=10, aliases=("crates",))
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
 VERSION = Parameter("version", "string", default="", max_length=100)
 LOCKFILE = Parameter("lockfile", "string", default="")
 TARGET = Parameter(
     "target", "string", "Compilation target of a crate", default="", max_length=100, rare=True
 )
+#: Whose package is meant, in all tools; Rust's where it is left out.
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
 #: The same where its values need no repetition.
 LANGUAGE_BRIEF = replace(LANGUAGE, description="")
@@ -180,7 +190,7 @@ def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> d
             each for each in (name, *parameter.aliases) if arguments.get(each) is not None
         ] or [name]
         try:
-            _check_single(given)
+            _check_single(given, arguments)
             values[name] = _accept(parameter, arguments.get(given[0]))
         except _Refused as refused:
             problems.append((given[0], str(refused)))
@@ -198,9 +208,9 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"unknown parameter; {hint}known are {', '.join(known) or 'none'}"
 
 
-def _check_single(given: Sequence[str]) -> None:
-    """Refuse a parameter that came under two of its names."""
-    if len(given) > 1:
+def _check_single(given: Sequence[str], arguments: Mapping[str, Any]) -> None:
+    """Refuse a parameter that came under two of its names with different values."""
+    if any(arguments[each] != arguments[given[0]] for each in given[1:]):
         raise _Refused(f"give one of {', '.join(given)}, which mean the same")
 
 
@@ -210,6 +220,8 @@ def _accept(parameter: Parameter, value: Any) -> Any:
             reason = parameter.description or f"give it as {_ARTICLES[parameter.type]}"
             raise _Refused(f"is required: {reason}")
         return parameter.default
+    if parameter.joined and isinstance(value, list):
+        value = ",".join(_convert("string", each) for each in value)
     converted = _convert(parameter.type, value)
     if parameter.type == "array":
         converted = [_convert(parameter.items, each) for each in converted]
@@ -335,7 +347,7 @@ def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Re
 
     Args:
         library: where crates are found.
-        name: the crate.
+        name: the crate or package.
         arguments: with ``version`` and ``lockfile``, ``language`` where it is not Rust, and
             ``target`` where the tool has one.
     """
@@ -353,6 +365,38 @@ def find_stowed(library: Library, name: str, arguments: Mapping[str, Any]) -> Re
         return library.crate(name, version, target)
     lock = find_locked(lockfile, name)
     return with_lock_notice(library.crate(name, lock.version if lock else "", target), lock)
+
+
+def with_package(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool's arguments with the name of its package alone.
+
+    A language or version that the caller wrote with the name, as in ``npm:react@^19``, is put
+    where the tool expects it. Without a package the arguments are returned as they are.
+
+    Args:
+        arguments: checked.
+
+    Raises:
+        InvalidParameter: it contradicts ``language`` or the version, or the tool has no use for it.
+    """
+    if not arguments.get(PACKAGE.name):
+        return arguments
+    found = languages.parse_package(arguments[PACKAGE.name], PACKAGE.name)
+    placed = {**arguments, PACKAGE.name: found.name}
+    if found.language is not None:
+        if "language" not in arguments and found.language.packaged:
+            raise InvalidParameter(PACKAGE.name, "must be a Rust crate: this tool reads no others")
+        if arguments.get("language") and language_of(arguments) is not found.language:
+            raise InvalidParameter("language", f"contradicts {arguments[PACKAGE.name]!r}")
+        placed["language"] = arguments.get("language") or found.language.name
+    if found.requirement:
+        slot = next((each for each in _VERSIONS if each in arguments), "")
+        if not slot:
+            raise InvalidParameter(PACKAGE.name, "must be a name without a version")
+        if arguments[slot].strip() not in ("", found.requirement):
+            raise InvalidParameter(slot, f"contradicts {arguments[PACKAGE.name]!r}")
+        placed[slot] = found.requirement
+    return placed
 
 
 def language_of(arguments: Mapping[str, Any]) -> Language:

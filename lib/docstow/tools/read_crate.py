@@ -25,11 +25,12 @@ from docstow.tools import (
     shortened,
 )
 from docstow.tools.parameters import (
-    CRATE,
+    ANY_PACKAGE,
     CURSOR,
     LANGUAGE,
     LANGUAGE_BRIEF,
     LOCKFILE,
+    PACKAGE,
     TARGET,
     VERSION,
     Parameter,
@@ -64,10 +65,10 @@ def get_crate_summary(library: Library) -> Tool:
             "What a crate or package is for, how to depend on it, what it has at its root, an "
             "example, features, modules. Start here with an unfamiliar one. Not for finding an "
             "item (search_items). "
-            'Example: {"crate": "tokio"}.'
+            'Example: {"package": "tokio"}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
@@ -98,7 +99,7 @@ def get_crate_summary(library: Library) -> Tool:
 
 
 def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    stowed = find_stowed(library, arguments["crate"], arguments)
+    stowed = find_stowed(library, arguments["package"], arguments)
     facts = dict(stowed.snapshot.facts)
     if language_of(arguments).packaged:
         index = library.index(stowed.snapshot)
@@ -202,10 +203,10 @@ def get_module_tree(library: Library) -> Tool:
         description=(
             "A crate's modules, each with its first sentence and item counts: where things "
             "are. Not for finding an item (search_items). "
-            'Example: {"crate": "tokio", "module": "tokio::sync"}.'
+            'Example: {"package": "tokio", "module": "tokio::sync"}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
@@ -222,7 +223,7 @@ def get_module_tree(library: Library) -> Tool:
 def _read_modules(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.lookup import module_tree
 
-    found = find_stowed(library, arguments["crate"], arguments)
+    found = find_stowed(library, arguments["package"], arguments)
     index = library.index(found.snapshot)
     nodes = module_tree(index, arguments["module"], arguments["depth"])
     page = paged(nodes, arguments["cursor"], found.snapshot.id)
@@ -242,7 +243,7 @@ def get_item_doc(library: Library) -> Tool:
         ),
         parameters=(
             Parameter("item_path", "string", required=True, max_length=500),
-            Parameter("crate", "string", default=""),
+            ANY_PACKAGE,
             LANGUAGE,
             VERSION,
             LOCKFILE,
@@ -274,7 +275,7 @@ def open_item(
     path = language.spelling.normalise(arguments["item_path"])
     if not path:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
-    stowed = find_stowed(library, arguments["crate"] or language.spelling.root(path), arguments)
+    stowed = find_stowed(library, arguments["package"] or language.spelling.root(path), arguments)
     index = library.index(stowed.snapshot)
     pages: dict[str, str] = {}
     for row in find_items(index, arguments["item_path"]):
@@ -314,10 +315,10 @@ def find_implementations(library: Library) -> Tool:
         description=(
             "All implementations of a trait in a crate, or all traits of a type; foreign ones "
             "too. Not for a trait's methods (get_item_doc). "
-            'Example: {"crate": "serde", "trait": "Deserialize"}.'
+            'Example: {"package": "serde", "trait": "Deserialize"}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             Parameter("trait", "string", default="", max_length=500),
             Parameter("type", "string", default="", max_length=500),
             VERSION,
@@ -337,7 +338,7 @@ def _find_implementations(library: Library, arguments: Mapping[str, Any]) -> Ans
     trait, named = arguments["trait"].strip(), arguments["type"].strip()
     if bool(trait) == bool(named):
         raise InvalidParameter("trait", "give exactly one of trait and type")
-    found = find_stowed(library, arguments["crate"], arguments)
+    found = find_stowed(library, arguments["package"], arguments)
     index = library.index(found.snapshot)
     by_trait = bool(trait)
     search = find_by_trait if by_trait else find_by_type

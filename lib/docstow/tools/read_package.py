@@ -64,7 +64,9 @@ def tool(projects: Projects) -> Tool:
             'Example: {"package_name": "fastapi", "symbol": "fastapi.APIRouter.get"}.'
         ),
         parameters=(
-            Parameter("package_name", "string", required=True, max_length=214),
+            Parameter(
+                "package_name", "string", required=True, max_length=214, aliases=("package",)
+            ),
             Parameter("file_path", "string", default="", max_length=1000),
             Parameter("symbol", "string", default="", max_length=500),
             Parameter("lines", "string", "10-80", default="", max_length=20),

@@ -29,10 +29,10 @@ from docstow.tools.package_releases import (
     list_package_versions,
 )
 from docstow.tools.parameters import (
-    CRATE,
     CURSOR,
     LANGUAGE_BRIEF,
     LOCKFILE,
+    PACKAGE,
     TARGET,
     VERSION,
     Parameter,
@@ -78,10 +78,10 @@ def list_versions(library: Library) -> Tool:
         description=(
             "A crate's versions, newest first, with date, MSRV, yanked; what a requirement "
             "resolves to. Packages by language. Not for changes (diff_versions). "
-            'Example: {"crate": "serde", "requirement": "^1"}.'
+            'Example: {"package": "serde", "requirement": "^1"}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             LANGUAGE_BRIEF,
             Parameter("requirement", "string", default=""),
             LOCKFILE,
@@ -98,8 +98,8 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("lockfile", "give either requirement or lockfile, not both")
     if (language := language_of(arguments)).packaged:
         return list_package_versions(library, language, arguments)
-    locked = find_locked(lockfile, arguments["crate"])
-    listing = library.versions(arguments["crate"], requirement)
+    locked = find_locked(lockfile, arguments["package"])
+    listing = library.versions(arguments["package"], requirement)
     rows = [dict(row) for row in listing.versions]
     latest = choose("", [row["version"] for row in rows if not row["yanked"]])
     versions = {locked.version, *locked.others} if locked else set()
@@ -114,6 +114,7 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
             row["matches"] = choose(requirement, [row["version"]]) is not None
     answer: dict[str, Any] = {
         "crate": listing.name,
+        "package": listing.name,
         "asked": f"lockfile: {locked.version}" if locked else requirement or "latest",
         "answered": locked.version if locked else listing.resolved,
         "substituted": False,
@@ -138,10 +139,10 @@ def get_dependencies(library: Library) -> Tool:
         description=(
             "What a crate depends on, with features and resolved versions, and the whole "
             "tree. Not for its own features (get_crate_summary). "
-            'Example: {"crate": "axum", "version": "0.8", "depth": 2}.'
+            'Example: {"package": "axum", "version": "0.8", "depth": 2}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
@@ -180,6 +181,7 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
         notices.append(f"the tree is cut at {MOST_NODES} releases")
     answer: dict[str, Any] = {
         "crate": name,
+        "package": name,
         "asked": asked,
         "answered": version,
         "substituted": False,
@@ -201,7 +203,7 @@ def _resolve_release(
     library: Library, arguments: Mapping[str, Any]
 ) -> tuple[str, str, str, Lock | None, list[str]]:
     """Return name, version, what was asked for, the lock file, and notices."""
-    name, requirement = arguments["crate"], arguments["version"].strip()
+    name, requirement = arguments["package"], arguments["version"].strip()
     if name.replace("-", "_") in STANDARD:
         raise CrateNotFound(
             f"{name} comes with Rust: the index has no entry of it, and it has no dependencies "
@@ -258,10 +260,10 @@ def diff_versions(library: Library) -> Tool:
         description=(
             "What changed between two versions of a crate, breaking first; paths: only what "
             "you use. Use it before an upgrade. Not for the versions (list_versions). "
-            'Example: {"crate": "http", "from_version": "0.2", "to_version": "1"}.'
+            'Example: {"package": "http", "from_version": "0.2", "to_version": "1"}.'
         ),
         parameters=(
-            CRATE,
+            PACKAGE,
             LANGUAGE_BRIEF,
             Parameter("from_version", "string", default="", max_length=100),
             Parameter("to_version", "string", default="", max_length=100),
@@ -283,9 +285,9 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     language = language_of(arguments)
     asked = {"version": arguments["from_version"], "lockfile": arguments["lockfile"]}
     asked |= {"language": language.name, "target": arguments["target"]}
-    old = find_stowed(library, arguments["crate"], asked)
+    old = find_stowed(library, arguments["package"], asked)
     asked |= {"version": arguments["to_version"].strip(), "lockfile": ""}
-    new = find_stowed(library, arguments["crate"], asked)
+    new = find_stowed(library, arguments["package"], asked)
     was, now = library.indexes([old.snapshot, new.snapshot])
     found = _find_changes(library, language, (old, was), (new, now))
     changes = found.changes

@@ -220,7 +220,7 @@ def _describe_mentions(
 def _next_call(project: Project, named: Mentions, name: str, package: Package) -> dict[str, Any]:
     """Return the call that shows what a package offers, or the name of it that is at fault."""
     if package.ecosystem == languages.RUST.spelling.ecosystem:
-        version = {"crate": package.name, "version": package.version}
+        version = {"package": package.name, "version": package.version}
         return {"tool": "get_crate_summary", "arguments": version}
     arguments: dict[str, Any] = {"package_name": package.name, "root": project.name}
     if named.names[name] and len(named.names[name]) > 1:

@@ -5,19 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
-from docstow.core.errors import (
-    CrateNotDocumented,
-    CrateNotFound,
-    InvalidParameter,
-    PackageNotFound,
-    UpstreamError,
-    UpstreamTimeout,
-)
+from docstow.core.errors import InvalidParameter
 from docstow.index.render import HEADINGS, item_docs
 from docstow.library import ALL
 from docstow.text.chunking import plain, sentences
@@ -36,10 +30,13 @@ from docstow.tools import (
     shortened,
 )
 from docstow.tools.parameters import (
-    CRATE,
+    ANY_PACKAGE,
     CURSOR,
     LANGUAGE,
+    LANGUAGE_BRIEF,
     LOCKFILE,
+    PACKAGE,
+    PACKAGES,
     TARGET,
     VERSION,
     Parameter,
@@ -55,11 +52,11 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.index.search import ItemFilters, SearchedCrate
     from docstow.index.search_pages import ExampleHit
-    from docstow.languages.shared.language import Language
+    from docstow.languages import Language, PackageName
     from docstow.library import Library, ResolvedVersion
 
 #: Kinds as Rust's keywords and paths of rustdoc's pages name them.
-_NAME_THEM = "name the crates that are wanted of it in crates"
+_NAME_THEM = "name the packages that are wanted of it in packages"
 _KEYWORDS = MappingProxyType({"fn": "function", "mod": "module"})
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400
@@ -106,9 +103,9 @@ def search_items(library: Library) -> Tool:
         title="Search crates",
         description=(
             "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
-            "signature; without crate, in all stowed ones. The best comes with its docs and an "
+            "signature; without package, in all stowed ones. The best comes with its docs and an "
             "example (max_tokens 0: without). Not for other docs (get_item_doc). "
-            'Example: {"crate": "tokio", "query": "run blocking code"}.'
+            'Example: {"package": "tokio", "query": "run blocking code"}.'
         ),
         parameters=(
             Parameter("query", "string", default="", max_length=500),
@@ -119,8 +116,8 @@ def search_items(library: Library) -> Tool:
                 default="",
                 max_length=500,
             ),
-            Parameter("crate", "string", default="", max_length=64),
-            Parameter("crates", "array", max_length=10),
+            ANY_PACKAGE,
+            PACKAGES,
             LANGUAGE,
             VERSION,
             LOCKFILE,
@@ -161,12 +158,12 @@ def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
     )
     if signature and language_of(arguments).packaged:
         raise InvalidParameter("signature", "is for Rust; say what it does in query")
-    if not arguments["crate"]:
+    if not arguments["package"]:
         show = partial(_describe_hit, explain=arguments["explain"])
         return _search_several(library, arguments, query, filters, show, signature=signature)
-    if arguments["crates"]:
-        raise InvalidParameter("crates", "give either crate or crates, not both")
-    stowed, embedder = library.current(find_stowed(library, arguments["crate"], arguments))
+    if arguments["packages"]:
+        raise InvalidParameter("packages", "give either package or packages, not both")
+    stowed, embedder = library.current(find_stowed(library, arguments["package"], arguments))
     index = library.index(stowed.snapshot)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
     unknown_names: Sequence[str] = ()
@@ -270,7 +267,7 @@ def _search_several(
         | result(indexes[found.crate], found.hit)
         for found in hits
     ]
-    named = stowed if arguments["crates"] else []
+    named = stowed if arguments["packages"] else []
     answer: dict[str, Any] = {
         "asked": ", ".join(f"{each.name} {each.asked}" for each in named) or ALL,
         "answered": [
@@ -347,43 +344,55 @@ def _choose_crates(
     library: Library, arguments: Mapping[str, Any], query: str, filters: ItemFilters
 ) -> list[tuple[ResolvedVersion, float]]:
     if arguments["version"]:
-        raise InvalidParameter("version", "belongs to one crate; name it in crate")
-    if (language := language_of(arguments)).packaged:
-        if arguments["target"]:
+        raise InvalidParameter("version", "belongs to one package; name it in package")
+    language, lockfile = language_of(arguments), arguments["lockfile"]
+    target = arguments["target"].strip()
+    named = [languages.parse_package(each, "packages") for each in arguments["packages"] or ()]
+    if named:
+        crates = [each for each in named if not (each.language or language).packaged]
+        if target and len(crates) < len(named):
             raise InvalidParameter("target", "is for crates")
-        return _choose_packages(
-            library, language, arguments["crates"] or (), query, arguments["lockfile"]
-        )
-    names, lockfile = arguments["crates"] or (), arguments["lockfile"]
-    if arguments["target"] and not names:
-        raise InvalidParameter("target", "belongs to named crates; name one in crate")
-    if names:
-        once = {name.replace("-", "_"): name for name in names}.values()
-        locks = {name: find_locked(lockfile, name) for name in once}
-        wanted = {name: lock.version if lock else "" for name, lock in locks.items()}
-        found = library.several(query, wanted, arguments["target"].strip())
-        return [
-            (with_lock_notice(stowed, lock), score)
-            for (stowed, score), lock in zip(found, locks.values(), strict=True)
+        if lockfile and len({each.language or language for each in named}) > 1:
+            raise InvalidParameter("lockfile", "is of one language; name packages of that alone")
+        found = _choose_named(library, crates, query, lockfile, target) if crates else []
+        if len(crates) == len(named):
+            return found
+        # Only crates are scored by their cards: beside packages their hits are weighed alike.
+        packages = (each for each in named if each not in crates)
+        return [(each, 0.0) for each, _ in found] + [
+            (find_stowed(library, each.name, _asked(each, language, lockfile)), 0.0)
+            for each in dict.fromkeys(packages)
         ]
+    if target:
+        raise InvalidParameter("target", "belongs to named crates; name one in package")
     if lockfile:
         raise InvalidParameter("lockfile", _NAME_THEM)
-    return library.across(query, filters)
+    if not language.packaged:
+        return library.across(query, filters)
+    stored = library.packages(language, query)
+    if not stored:
+        raise InvalidParameter("package", f"no {language.name} package is stowed yet; name one")
+    return [(each, 0.0) for each in stored]
 
 
-def _choose_packages(
-    library: Library, language: Language, names: Sequence[str], query: str, lockfile: str
+def _asked(named: PackageName, language: Language, lockfile: str) -> dict[str, Any]:
+    """Return what a tool would be given of a package of several."""
+    of = (named.language or language).name
+    locks = "" if named.requirement else lockfile
+    return {"version": named.requirement, "lockfile": locks, "language": of}
+
+
+def _choose_named(
+    library: Library, named: Sequence[PackageName], query: str, lockfile: str, target: str
 ) -> list[tuple[ResolvedVersion, float]]:
-    """Return packages that are named, or those that are stowed; their hits are weighed alike."""
-    if names:
-        asked = {"version": "", "lockfile": lockfile, "language": language.name}
-        return [(find_stowed(library, name, asked), 0.0) for name in dict.fromkeys(names)]
-    if lockfile:
-        raise InvalidParameter("lockfile", _NAME_THEM)
-    found = library.packages(language, query)
-    if not found:
-        raise InvalidParameter("crate", f"no {language.name} package is stowed yet; name one")
-    return [(each, 0.0) for each in found]
+    once = {each.name.replace("-", "_"): each for each in named}.values()
+    locks = {e.name: None if e.requirement else find_locked(lockfile, e.name) for e in once}
+    wanted = {e.name: lock.version if (lock := locks[e.name]) else e.requirement for e in once}
+    found = library.several(query, wanted, target)
+    return [
+        (with_lock_notice(stowed, lock), score)
+        for (stowed, score), lock in zip(found, locks.values(), strict=True)
+    ]
 
 
 def _scope(stowed: Sequence[ResolvedVersion]) -> str:
@@ -421,16 +430,17 @@ def search_examples(library: Library) -> Tool:
         description=(
             "Whole code examples from a crate's docs, found by what they do. Not for "
             "signatures (search_items). "
-            'Example: {"crate": "tokio", "query": "read lines from a socket"}.'
+            'Example: {"package": "tokio", "query": "read lines from a socket"}.'
         ),
         parameters=(
             Parameter("query", "string", required=True, max_length=500),
-            CRATE,
+            PACKAGE,
+            replace(LANGUAGE_BRIEF, max_length=200, joined=True),
             VERSION,
             LOCKFILE,
             TARGET,
             Parameter("k", "integer", default=3, minimum=1, maximum=20, aliases=("limit",)),
-            Parameter("language", "array"),
+            Parameter("code_language", "array", "Such as toml"),
             CURSOR,
         ),
         run=partial(_search_examples, library),
@@ -444,8 +454,8 @@ def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what the code should do")
-    wanted = [language.lower() for language in arguments["language"] or ()]
-    found, embedder = library.current(_find_documented(library, arguments, wanted))
+    arguments, wanted = _code_languages(arguments)
+    found, embedder = library.current(find_stowed(library, arguments["package"], arguments))
     index = library.index(found.snapshot)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     spellings = [each for language in wanted for each in _code_marks(language)]
@@ -467,20 +477,22 @@ def _code_marks(language: str) -> tuple[str, ...]:
     return (known.examples if known is not None else ()) or (language,)
 
 
-def _find_documented(
-    library: Library, arguments: Mapping[str, Any], wanted: Sequence[str]
-) -> ResolvedVersion:
-    """Find the package of the wanted language; a crate's docs have other languages too."""
-    crate = {**arguments, "language": ""}
-    if not (known := [each for each in wanted if each in languages.names()]):
-        return find_stowed(library, arguments["crate"], crate)
-    try:
-        return find_stowed(library, arguments["crate"], {**arguments, "language": known[0]})
-    except PackageNotFound as miss:
-        try:
-            return find_stowed(library, arguments["crate"], crate)
-        except (CrateNotFound, CrateNotDocumented, UpstreamError, UpstreamTimeout):
-            raise miss from None
+def _code_languages(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+    """Return the arguments with the package's language alone, and the code blocks' languages.
+
+    What names no language of packages is one of code blocks: the parameter meant these before
+    there was ``code_language``.
+
+    Raises:
+        InvalidParameter: it names packages of several languages.
+    """
+    words = [each.strip().lower() for each in arguments["language"].split(",") if each.strip()]
+    named = list(dict.fromkeys(each for each in words if each in languages.names()))
+    if len(named) > 1:
+        raise InvalidParameter("language", "is the package's; name those of code in code_language")
+    wanted = [each for each in words if each not in named]
+    wanted += [each.lower() for each in arguments["code_language"] or ()]
+    return {**arguments, "language": "".join(named)}, wanted
 
 
 def _describe_example(index: Index, example: ExampleHit) -> dict[str, Any]:

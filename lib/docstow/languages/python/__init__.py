@@ -17,5 +17,6 @@ PYTHON = Language(
     comparing=deferred("docstow.languages.python.diff:COMPARING"),
     examples=("python", "py", "python3", "pycon"),
     versions=deferred("docstow.languages.python.versions:VERSIONS"),
+    registries=("pypi",),
     install=("uv add {name}=={version}", "pip install {name}=={version}"),
 )

@@ -11,4 +11,5 @@ RUST = Language(
     scanning=deferred("docstow.languages.rust.scanning:SCANNING"),
     versions=deferred("docstow.languages.rust.scanning:VERSIONS"),
     texts=deferred("docstow.languages.rust.scanning:TEXTS"),
+    registries=("crate", "cargo", "crates.io"),
 )

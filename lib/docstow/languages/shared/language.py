@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
+from docstow.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -172,6 +173,7 @@ class Language:
         examples: what code blocks of the language, or of an alias, are marked with.
         versions: how versions of its packages are chosen.
         install: commands that add a package to a project, with ``{name}`` and ``{version}``.
+        registries: what people call its registries, who say these instead of the language.
         documented: whether its packages are stowed.
     """
 
@@ -185,6 +187,7 @@ class Language:
     examples: tuple[str, ...] = ()
     versions: Callable[[], Versions] = Versions
     install: tuple[str, ...] = ()
+    registries: tuple[str, ...] = ()
     documented: bool = True
 
     @property
@@ -255,6 +258,57 @@ def documented() -> tuple[Language, ...]:
 def names() -> tuple[str, ...]:
     """Return the names by which callers say a language whose packages are stowed."""
     return tuple(name for each in documented() for name in each.names)
+
+
+_PREFIX = re.compile(r"([A-Za-z.]+):(?!:)")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageName:
+    """A package as callers may write it in one word.
+
+    Attributes:
+        name: as its registry spells it, or as it is imported.
+        language: whose package; None where the word does not say.
+        requirement: the version that is wanted; empty where the word does not say.
+    """
+
+    name: str
+    language: Language | None = None
+    requirement: str = ""
+
+
+def parse_package(word: str, about: str = "package") -> PackageName:
+    """Parse ``flask``, ``tokio@1``, ``python:flask@3.0`` or ``npm:@scope/name@^1``.
+
+    Args:
+        word: the package, maybe with its language or registry before a colon, and a version or
+            requirement behind an at sign.
+        about: the parameter or argument that an error names.
+
+    Raises:
+        InvalidParameter: there is no such language, or no name is left.
+    """
+    language, rest = None, word.strip()
+    if prefix := _PREFIX.match(rest):
+        said = prefix[1].lower()
+        language = of_name(said) or next(
+            (e for e in LANGUAGES.values() if said in e.registries), None
+        )
+        if language is None or not language.documented:
+            known = ", ".join(f"{each}:" for each in (*names(), *_registries()))
+            raise InvalidParameter(about, f"{word[:80]!r}: before the colon must be one of {known}")
+        rest = rest[prefix.end() :]
+    # A scope begins with the mark that separates the version.
+    at = rest.find("@", 1)
+    name, requirement = (rest[:at], rest[at + 1 :]) if at > 0 else (rest, "")
+    if not name.strip("@ ") and word.strip():
+        raise InvalidParameter(about, f"{word[:80]!r} names no package")
+    return PackageName(name.strip(), language, requirement.strip())
+
+
+def _registries() -> tuple[str, ...]:
+    return tuple(name for each in documented() for name in each.registries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,5 +31,6 @@ TYPESCRIPT = Language(
     checking=deferred("docstow.languages.typescript.resolver:CHECKING"),
     comparing=deferred("docstow.languages.typescript.diff:COMPARING"),
     examples=("typescript", "ts", "tsx", "javascript", "js", "jsx"),
+    registries=("npm", "node"),
     install=("npm install {name}@{version}",),
 )

@@ -49,7 +49,7 @@ INSTRUCTIONS = (
     "search_docs searches the websites, repositories and texts that were added; get_doc reads a "
     "page. In Python and Node projects scan_packages tells the installed versions, read_package "
     "reads one, and verify_code checks what you wrote against them. "
-    "For a Python or TypeScript package give its name as crate, with language. "
+    "For a Python or TypeScript package give language, or write both: python:httpx@0.27. "
     "Give the version that the project uses, exact or as a requirement, or the text of its "
     "Cargo.lock as lockfile; target is a compilation target of a crate. Results say which version "
     "answered. The text of documentation comes "

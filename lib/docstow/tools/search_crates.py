@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from docstow.languages import Language, PackageName
     from docstow.library import Library, ResolvedVersion
 
-#: Kinds as Rust's keywords and paths of rustdoc's pages name them.
 _NAME_THEM = "name the packages that are wanted of it in packages"
+#: Kinds as Rust's keywords and paths of rustdoc's pages name them.
 _KEYWORDS = MappingProxyType({"fn": "function", "mod": "module"})
 #: Longest header in a list, in characters; the page has the whole.
 _LONGEST_HEADER = 400

@@ -163,3 +163,44 @@ def test_what_a_lock_file_does_not_say(
 ) -> None:
     with pytest.raises(InvalidParameter, match=reason):
         call("get_crate_summary", **arguments)
+
+
+CODE = """import { hoist, lower, drop } from "sails";
+import { tighten } from "ropes";
+hoist("jib");
+"""
+
+
+def verdicts(answer: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["status"] for each in answer["results"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "packages", "unknown"),
+    [
+        ({"versions": {"sails": "1"}}, {"sails": "1.0.0"}, {"sails.drop"}),
+        ({"versions": {"sails": "latest"}}, {"sails": "2.0.0"}, {"sails.drop", "sails.lower"}),
+        (
+            {"versions": {"sails": "^2", "ropes": ""}},
+            {"sails": "2.0.0", "ropes": "1.2.0"},
+            {"sails.drop", "sails.lower", "ropes.tighten"},
+        ),
+        ({"lockfile": LOCK}, {"sails": "1.0.0", "ropes": "1.2.0"}, {"sails.drop", "ropes.tighten"}),
+    ],
+)
+def test_code_is_checked_against_versions_that_nobody_has_installed(
+    call: Callable[..., Any], given: dict[str, Any], packages: dict[str, str], unknown: set[str]
+) -> None:
+    answer = call("verify_code", code=CODE, **given)
+    assert answer["packages"] == packages
+    found = verdicts(answer)
+    assert {name for name, status in found.items() if status == "unknown"} == unknown
+
+
+def test_only_what_the_caller_names_is_asked_for(npm: NpmServer, call: Callable[..., Any]) -> None:
+    answer = call("verify_code", code=CODE, versions={"sails": "1"})
+    assert not npm.paths("ropes")
+    assert 'give versions {"ropes": "latest"}' in answer["notice"]
+    answer = call("verify_code", code=CODE, versions={"sails": "7"})
+    assert "no version matches 7" in answer["notice"]
+    assert verdicts(answer) == {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +13,18 @@ from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version, choose
 from docstow.languages.projects import mentions
-from docstow.languages.projects.lock_text import parse_lock
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
-from docstow.languages.shared.lookup import Installed, look_up_all
-from docstow.languages.shared.stored_surface import StoredSurface
+from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, Parameter
+from docstow.tools.verify_packages import StowedPackages
 
 if TYPE_CHECKING:
-    from docstow.core.model import Snapshot
     from docstow.languages.projects import Projects
     from docstow.languages.projects.mentions import Message
-    from docstow.languages.shared.language import Checking, Language
+    from docstow.languages.shared.language import Checking
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
@@ -38,8 +35,6 @@ _LONGEST = 200_000
 _MOST_NAMED = 8
 #: Further versions of a crate that are looked into.
 _MOST_OTHERS = 3
-#: Further versions of a package that are looked into.
-_MOST_OTHER_PACKAGES = 4
 
 
 def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> Tool:
@@ -200,7 +195,7 @@ def _advise_missing(names: Sequence[str], *, crates: bool, scanned: bool) -> lis
     else:
         call = (
             "give root, a project whose environment has them: docstow serve --root DIR; or "
-            f'versions {{"{names[0]}": "<version>"}} or lockfile text, for what is stowed'
+            f'versions {{"{names[0]}": "<version>"}} or lockfile text'
         )
     return [f"no local version of {shown}; {call}"]
 
@@ -345,138 +340,3 @@ class StowedCrates:
 
 def _fold(name: str) -> str:
     return name.replace("-", "_").lower()
-
-
-class StowedPackages:
-    """Packages by what code imports.
-
-    Args:
-        library: opens what is stowed.
-        snapshots: what is stowed.
-        language: of the packages.
-        versions: by package, as the caller gave them.
-        lockfile: the text of a lock file; may be empty.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        snapshots: Snapshots,
-        language: Language,
-        versions: Mapping[str, str],
-        lockfile: str,
-    ) -> None:
-        self._library = library
-        self._snapshots = snapshots
-        self._language = language
-        self._key = language.spelling.package_key
-        checking, reading = language.checking, language.reading
-        assert checking is not None
-        assert reading is not None
-        self._reading = reading()
-        self._complete = bool(lockfile)
-        self._wanted = dict(parse_lock(lockfile, language).versions()) if lockfile else {}
-        self._wanted |= {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
-        self._standard = checking().standard(self._wanted.get(language.name, ""))
-        self._found: dict[str, Installed | None] = {}
-        self._by_import: dict[str, str] | None = None
-        #: What is not stowed, and the next call.
-        self.notices: dict[str, str] = {}
-
-    def package_for(self, imported: str) -> Installed | None:
-        """Return the package of a dotted name or module specifier, if that version is stowed.
-
-        Python's own modules are those of the version that is given for ``python``; of any where
-        none is.
-        """
-        if self.is_standard(imported):
-            return self._standard.package_for(imported)
-        name = self._package_of(imported)
-        if name not in self._found:
-            self._found[name] = self._find(name)
-        return self._found[name]
-
-    def is_standard(self, imported: str) -> bool:
-        """Return whether it is a module of the language itself."""
-        return self._standard.is_standard(imported)
-
-    def explain(self, verdict: Verdict) -> Verdict:
-        """Say of names that are not there which other stowed version has them."""
-        return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
-
-    def _package_of(self, imported: str) -> str:
-        """Return the wanted package that is imported so."""
-        spelling = self._language.spelling
-        if spelling.scoped:
-            return "/".join(imported.split("/")[: 2 if imported.startswith("@") else 1])
-        joint = spelling.import_separator
-        parts = imported.split(joint)
-        for end in range(len(parts), 0, -1):
-            if (name := self._imports.get(joint.join(parts[:end]))) is not None:
-                return name
-        return self._key(parts[0])
-
-    @property
-    def _imports(self) -> Mapping[str, str]:
-        """The wanted packages that are stowed, by what is imported of them."""
-        if self._by_import is None:
-            self._by_import = {}
-            stowed = set(self._snapshots.names(self._language.kind))
-            for name in sorted(stowed & self._wanted.keys()):
-                for snapshot in list(self._versions(name).values())[:1]:
-                    for each in snapshot.facts.get("import_names", ()):
-                        self._by_import.setdefault(str(each), name)
-        return self._by_import
-
-    def _versions(self, name: str) -> dict[str, Snapshot]:
-        heads = self._snapshots.heads(self._language.kind, self._key(name))
-        loaded = {each.source.version: self._snapshots.load(each) for each in heads}
-        return {version: each for version, each in loaded.items() if each is not None}
-
-    def _find(self, name: str) -> Installed | None:
-        version, stowed = self._wanted.get(name, ""), self._versions(name)
-        if version in stowed:
-            return Installed(name, version, self._surface(stowed[version]))
-        advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
-        choose = self._language.versions().choose
-        nearest = choose(".".join(version.split(".")[:2]), stowed) or choose("", stowed)
-        near = f" (nearest stowed version: {nearest})" if nearest else ""
-        if version:
-            self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
-        elif stowed:
-            call = f'give versions {{"{name}": "{nearest}"}}'
-            self.notices[name] = f"no version of {name} is said; {call}"
-        else:
-            self.notices[name] = f"{name} is not stowed; {advice}, or read_package where it is"
-        return None
-
-    def _surface(self, snapshot: Snapshot) -> StoredSurface:
-        index = self._library.index(snapshot)
-        return StoredSurface(index, self._reading, self._agrees, self._is_complete)
-
-    def _agrees(self, other: str) -> bool:
-        """Return whether the caller has another package in that version."""
-        name, _, version = other.rpartition(" ")
-        return self._wanted.get(self._key(name)) == version
-
-    def _is_complete(self, beside: frozenset[str]) -> bool:
-        """Return whether the caller has no package but such as were looked at together with one."""
-        return self._complete and self._wanted.keys() <= beside
-
-    def _explain(self, finding: Finding) -> Finding:
-        if finding.status != "unknown" or not finding.package:
-            return finding
-        stowed = self._versions(finding.package)
-        others = [each for each in stowed if each != finding.version][:_MOST_OTHER_PACKAGES]
-        having = [each for each in others if self._has(stowed[each], finding)]
-        choose = self._language.versions().choose
-        best = choose("", having)
-        if best is None:
-            return finding
-        later = choose("", [best, finding.version]) == best
-        note = f"{finding.package} {best} has it"
-        note = note if later else f"removed in or before {finding.version}: {note}"
-        return replace(finding, message=f"{finding.message.rstrip('.')}; {note}.")
-
-    def _has(self, snapshot: Snapshot, finding: Finding) -> bool:
-        return self._surface(snapshot).symbol(finding.name) is not None

@@ -173,6 +173,16 @@ def test_each_call_may_name_its_target(tmp_path: Path, upstream: DocsRs) -> None
             assert other.id[:12] not in plain[name], name
         (found,) = (toolbox.call("search_items", several).structured or {})["answered"]
         assert found["snapshot"] == other.id
+        code = "use stowage::Hold;\nuse stowage::Hole;\n"
+        checked = {"code": code, "language": "rust", "target": target}
+        for versions in ({}, {"versions": {"stowage": "0.1.0"}}):
+            answer = toolbox.call("verify_code", {**checked, **versions}).structured or {}
+            assert [(each["name"], each["status"]) for each in answer["results"]] == [
+                ("stowage::Hole", "unknown")
+            ]
+        # What is stowed for one target alone answers no other.
+        nothing = toolbox.call("verify_code", {**checked, "target": "wasm32-wasip1"})
+        assert (nothing.structured or {})["counts"] == {"not_checked": 2}
         for name, given, reason in refused:
             with pytest.raises(InvalidParameter, match=reason) as caught:
                 toolbox.call(name, given)

@@ -142,10 +142,10 @@ class Library:
                 return ResolvedVersion(requirement or "latest", snapshot, notice, substituted=True)
         raise error
 
-    def stowed(self, name: str, version: str) -> ResolvedVersion | None:
+    def stowed(self, name: str, version: str, target: str = "") -> ResolvedVersion | None:
         """Return a version of a crate if it is stored; no upstream is asked, nothing ingested."""
         for kind, spelling in ((LOCAL, library_name(name)), (CRATE, name)):
-            if (snapshot := self._resolver.stored(kind, spelling, version)) is not None:
+            if (snapshot := self._resolver.stored(kind, spelling, version, target)) is not None:
                 return ResolvedVersion(version, snapshot)
         return None
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import DocstowError, InvalidParameter
-from docstow.core.model import CRATE, LOCAL
-from docstow.core.versions import Version, choose
+from docstow.core.versions import Version
 from docstow.languages.projects import mentions
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
-from docstow.tools.parameters import CURSOR, Parameter
+from docstow.tools.parameters import CURSOR, TARGET, Parameter
 from docstow.tools.verify_packages import StowedPackages
 
 if TYPE_CHECKING:
@@ -70,6 +69,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> T
             Parameter("root", "string", default="", max_length=1000),
             Parameter("lockfile", "string", default=""),
             Parameter("versions", "object"),
+            TARGET,
             Parameter("all", "boolean", "List what is right too", default=False),
             CURSOR,
         ),
@@ -114,13 +114,16 @@ def _verify(
     wants_root = arguments["root"] or (not versions and not arguments["lockfile"])
     scan, problem = _scan_project(projects, arguments["root"]) if wants_root else (None, "")
     if language is None or language.checking is None:
-        crates = StowedCrates(library, snapshots, versions, arguments["lockfile"], scan)
+        target = arguments["target"].strip()
+        crates = StowedCrates(library, snapshots, versions, arguments["lockfile"], scan, target)
         verdict = _verify_rust(code, crates, message)
         notices += crates.notices
         if crates.guessed:
             best = ", ".join(crates.guessed)
             notices.append(f"nobody said which versions are used; best stowed ones: {best}")
     else:
+        if arguments["target"]:
+            raise InvalidParameter("target", "is for crates")
         checking = language.checking()
         lockfile = "" if arguments["root"] else arguments["lockfile"]
         stowed = StowedPackages(library, snapshots, language, versions, lockfile)
@@ -251,6 +254,7 @@ class StowedCrates:
         versions: by crate, as the caller gave them.
         lockfile: the text of a ``Cargo.lock``; may be empty.
         scan: what a project has, if one is looked into.
+        target: compilation target of their docs; empty for the server's own.
     """
 
     def __init__(
@@ -260,8 +264,10 @@ class StowedCrates:
         versions: Mapping[str, str],
         lockfile: str,
         scan: Scan | None,
+        target: str = "",
     ) -> None:
         self._library = library
+        self._target = target
         self._snapshots = snapshots
         self._lock = parse(lockfile) if lockfile else None
         self._versions = {_fold(name): (name, version) for name, version in versions.items()}
@@ -284,8 +290,9 @@ class StowedCrates:
         here = self._crates.get(name)
         if here is None:
             return ()
-        kind, package = here.index.snapshot.revision.source.kind, here.package
-        heads = {each.source.version: each for each in self._snapshots.heads(kind, package)}
+        source = here.index.snapshot.revision.source
+        of_package = self._snapshots.heads(source.kind, here.package)
+        heads = {e.source.version: e for e in of_package if e.source.target == source.target}
         found: list[CrateNames] = []
         for version in sorted(heads, key=Version.parse, reverse=True):
             if version == here.version or not heads[version].snapshot_id:
@@ -301,7 +308,7 @@ class StowedCrates:
         if not version:
             return None if self._are_given else self._stowed(name)
         try:
-            stowed = self._library.crate(package, version)
+            stowed = self._library.crate(package, version, self._target)
         except DocstowError as error:
             self.notices.append(f"{package} {version}: {error}")
             return None
@@ -323,18 +330,11 @@ class StowedCrates:
 
     def _stowed(self, name: str) -> CrateNames | None:
         """Return the best stowed version; no upstream learns the name."""
-        for kind in (LOCAL, CRATE):
-            for spelling in dict.fromkeys((name, name.replace("_", "-"))):
-                heads = {
-                    each.source.version: each
-                    for each in self._snapshots.heads(kind, spelling)
-                    if each.snapshot_id
-                }
-                best = choose("", heads)
-                snapshot = self._snapshots.load(heads[best]) if best is not None else None
-                if snapshot is not None:
-                    self.guessed.append(f"{spelling} {best}")
-                    return CrateNames(self._library.index(snapshot))
+        for spelling in dict.fromkeys((name, name.replace("_", "-"))):
+            stowed = self._library.stowed(spelling, "", self._target)
+            if stowed is not None:
+                self.guessed.append(f"{stowed.name} {stowed.version}")
+                return CrateNames(self._library.index(stowed.snapshot))
         return None
 
 

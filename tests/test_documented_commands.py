@@ -36,6 +36,7 @@ NOT_RUN = {
     "docstow ingest std": "needs a Rust toolchain; sources/crates/test_toolchain.py has a fake",
     "docstow ingest crate --file crates.txt --queue-url": "needs that queue; see tests/ingest",
     "docstow jobs show ": "its id is an example; tests/cli/test_cli.py shows a job",
+    'docstow export "Our docs" --push ': "needs that server; tests/ops/test_open_webui.py has one",
     "docstow import-bundle ": "its digest is an example; tests/ops/test_bundle.py imports one",
     "docstow model fetch ": "needs the hub; tests/embedding/test_hub.py asks a local one",
     "DOCSTOW_MODEL=./model docstow serve": "needs a fetched model; see tests/embedding",

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from docstow.runtime import Runtime
     from docstow.server.mcp import Protocol
 
+#: How long one request of a push may take, in seconds; servers embed a file in one.
+_PUSH_S = 600.0
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -118,6 +121,10 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.ops import files as outfiles
 
     runtime.ingest_sample()
+    if options.push:
+        return _push(runtime, options)
+    if options.knowledge or options.dry_run:
+        raise InvalidParameter("--push", "is missing: --knowledge and --dry-run belong to it")
     export = _exported(runtime, options.source, options.format)
     forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
     if options.into == Path("-"):
@@ -134,6 +141,36 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
         outfiles.write_folder(into, parts, force=options.force)
     print(f"{export.title} as {options.format}: {into}")
     return 0
+
+
+def _push(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Push an export into Open WebUI; print what changed there, and to stderr what failed."""
+    from docstow.ops.export.open_webui import OpenWebUi
+
+    if options.into is not None:
+        raise InvalidParameter("--into", "is for files; --push writes none")
+    export = _exported(runtime, options.source, "markdown")
+    token = runtime.settings.open_webui_token
+    server = OpenWebUi(runtime.upstreams.fetcher(_PUSH_S), options.push, token)
+    done = server.push(
+        export.files(),
+        source=export.source,
+        title=export.title,
+        about=f"Documentation of {export.title}, kept up to date by docstow. Third-party text.",
+        knowledge=options.knowledge,
+        dry_run=options.dry_run,
+    )
+    counts = {"added": done.added, "replaced": done.replaced, "removed": done.removed}
+    if options.dry_run:
+        for what, paths in counts.items():
+            print("".join(f"would be {what}: {path}\n" for path in paths), end="")
+    told = ", ".join(f"{len(paths)} {what}" for what, paths in counts.items())
+    named = options.knowledge or export.title
+    into = f"{named} ({done.knowledge or 'not made yet'})"
+    print(f"{into}: {told}, {done.unchanged} unchanged{' (dry run)' * options.dry_run}")
+    for path, reason in done.failed.items():
+        print(f"docstow: {path}: {reason}", file=sys.stderr)
+    return 1 if done.failed else 0
 
 
 def _exported(runtime: Runtime, word: str, form: str) -> Export:

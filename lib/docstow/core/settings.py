@@ -52,6 +52,9 @@ class Settings:
         "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
     )
     github_token: str = _setting("", "sent to github_url alone", kind="secret")
+    open_webui_token: str = _setting(
+        "", "API key of Open WebUI, sent to the address of export --push alone", kind="secret"
+    )
     presets: str = _setting("", "a TOML file with further names of known sources")
     chromium: str = _setting("", "the browser for render_js; empty: found on PATH")
     target: str = _setting("", "compilation target of crate docs; empty: each crate's default")

@@ -58,7 +58,7 @@ class Answer:
         status: one of the statuses that the caller expected.
         url: the final address, after redirects.
         headers: by lower-case name.
-        body: decompressed; empty unless the status is 200, and of a download.
+        body: decompressed; of a GET empty unless the status is 200, and of a download.
     """
 
     status: int
@@ -161,10 +161,12 @@ class Fetcher:
         url: str,
         content: bytes,
         *,
+        expected: Collection[int] = (200,),
         headers: Mapping[str, str] = _NO_HEADERS,
         limits: Limits = _DEFAULT_LIMITS,
+        idempotent: bool = True,
     ) -> Answer:
-        """Send bytes and return the answer, with retries; so the request must be idempotent.
+        """Send bytes and return the answer, with retries.
 
         Redirects are not followed: the content, and any key among the headers, is meant for this
         host.
@@ -172,14 +174,35 @@ class Fetcher:
         Args:
             url: http or https.
             content: the request's body; its media type is among the headers.
+            expected: statuses that are returned; any other is an error.
             headers: further request headers.
             limits: caps on the answer's body.
+            idempotent: whether it may be sent twice; else only a 429, which says that nothing was
+                done, is answered by another attempt.
 
         Raises:
             UpstreamTimeout, UpstreamError, TooLarge, UnreadableInput: as :meth:`get`.
         """
-        call = _Call("POST", (httpx.codes.OK,), headers, self._deadline(), limits, content=content)
+        call = _Call(
+            "POST",
+            expected,
+            headers,
+            self._deadline(),
+            limits,
+            content=content,
+            idempotent=idempotent,
+        )
         return self._with_retries(url, call)
+
+    def delete(
+        self,
+        url: str,
+        *,
+        expected: Collection[int] = (200,),
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> Answer:
+        """Delete what is at an address, with retries but without redirects; as :meth:`post`."""
+        return self._with_retries(url, _Call("DELETE", expected, headers, self._deadline()))
 
     def download(
         self,
@@ -262,7 +285,7 @@ class Fetcher:
         host, status = host_of(response.url), response.status_code
         if status in call.expected:
             headers = {name.lower(): value for name, value in response.headers.items()}
-            taken = status in _WITH_BODY and call.wanted(headers)
+            taken = (status in _WITH_BODY or call.method == "POST") and call.wanted(headers)
             body = self._body(response, call) if taken else b""
             return Answer(status, str(response.url), headers, body)
         if response.next_request is not None:
@@ -318,6 +341,7 @@ class Fetcher:
         if (
             attempt >= self._policy.retries
             or failure.wait_s > self._policy.retry_after_s
+            or not (call.idempotent or _says_too_many(failure))
             or self._monotonic() + pause >= call.deadline
         ):
             raise failure.error from failure.__cause__
@@ -336,7 +360,12 @@ class _Call:
     interval_s: float = 0.0
     content: bytes = b""
     part: PartialFile | None = None
+    idempotent: bool = True
     wanted: Callable[[Mapping[str, str]], bool] = lambda _: True
+
+
+def _says_too_many(failure: RetryableError) -> bool:
+    return failure.error.details.get("status") == httpx.codes.TOO_MANY_REQUESTS
 
 
 def checked_redirect(here: httpx.URL, there: httpx.URL) -> httpx.URL:

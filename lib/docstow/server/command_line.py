@@ -223,6 +223,13 @@ def _add_export(command: argparse.ArgumentParser) -> None:
         help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
     )
     command.add_argument("--force", action="store_true", help="replace an earlier export")
+    command.add_argument(
+        "--push", default="", metavar="URL", help="into a knowledge base of this Open WebUI"
+    )
+    command.add_argument(
+        "--knowledge", default="", metavar="NAME|ID", help="default: what the source is called"
+    )
+    command.add_argument("--dry-run", action="store_true", help="say what a push would change")
     command.set_defaults(command="export")
 
 

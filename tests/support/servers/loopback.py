@@ -47,6 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         (fault or loopback.answer)(self)
 
     do_POST = do_GET  # noqa: N815 - the base's name
+    do_DELETE = do_GET  # noqa: N815 - the base's name
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Keep standard error for the tests."""

@@ -15,7 +15,7 @@ from docstow.core.model import Document, document_id
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS
 from docstow.ops.export.items import ITEM_FORMATS, ItemWriter
-from docstow.ops.export.pieces import Piece, json_line
+from docstow.ops.export.pieces import OneFile, Piece, json_line
 
 __all__ = ["ITEM_FORMATS", "PAGE_FORMATS", "Export"]
 
@@ -40,11 +40,17 @@ class Export:
         revision = index.snapshot.revision
         self.title = f"{revision.source.name} {revision.version}" if title is None else title
         writer = ItemWriter if index.profile is ITEMS else PageWriter
+        #: What it is an export of, whatever the version.
+        self.source = f"{revision.source.kind}/{revision.source.name}"
         self._writer: ItemWriter | PageWriter = writer(index, self.title)
 
     def pieces(self, form: str, begin: int = 0) -> Iterator[Piece]:
         """Yield the pieces of a format in order, without the first ``begin`` ones."""
         return self._writer.pieces(form, begin)
+
+    def files(self) -> Iterator[OneFile]:
+        """Yield the export as Markdown files that change only with what they show."""
+        yield from self._writer.files()
 
     def texts(self, form: str, begin: int = 0) -> Iterator[str]:
         """Yield the same as texts; before each file of a folder stands a comment with its name."""
@@ -73,6 +79,13 @@ class PageWriter:
     def pieces(self, form: str, begin: int) -> Iterator[Piece]:
         """Yield the pieces of a format in order, without the first ``begin`` ones."""
         return islice(self._pieces(form), begin, None)
+
+    def files(self) -> Iterator[OneFile]:
+        """Yield each page with its front matter, apart from the snapshot that it is of."""
+        names = _name_files([document.path for document in self._documents], flat=True)
+        for document, name in zip(self._documents, names, strict=True):
+            head = self._front_matter(document, apart_from="snapshot")
+            yield OneFile(document.path, name, f"{head}{_with_heading(document)}\n")
 
     def _pieces(self, form: str) -> Iterator[Piece]:
         match form:
@@ -154,9 +167,10 @@ class PageWriter:
         parts = [self._title, f"<{document.url}>" if document.url else document.path]
         return f"*{' · '.join([*parts, 'third-party text'])}*\n\n"
 
-    def _front_matter(self, document: Document) -> str:
+    def _front_matter(self, document: Document, apart_from: str = "") -> str:
         """Return YAML front matter; JSON strings are YAML strings."""
-        lines = [f"{name}: {json.dumps(v)}" for name, v in self._metadata(document).items() if v]
+        told = self._metadata(document).items()
+        lines = [f"{name}: {json.dumps(v)}" for name, v in told if v and name != apart_from]
         return "\n".join(["---", *lines, "---", "", ""])
 
 

@@ -12,12 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from docstow.core.model import Document, Relation
 from docstow.index.loaded import Index
-from docstow.ops.export.pieces import Piece, json_line, section
+from docstow.ops.export.pieces import OneFile, Piece, json_line, section
 
 ITEM_FORMATS = ("jsonl", "markdown", "llms", "llms-full")
 
@@ -69,6 +69,13 @@ class ItemWriter:
         yield from self._documents(form, order, begin)
         if form == "jsonl":
             yield from self._relations(max(begin - len(order), 0))
+
+    def files(self) -> Iterator[OneFile]:
+        """Yield the files of the tree, each once, with the name that its folders make."""
+        pieces = filter(lambda piece: piece.text, self.pieces("markdown", 0))
+        for path, parts in groupby(pieces, lambda piece: piece.file):
+            name = path.replace("/", "--")
+            yield OneFile(path, name, "".join(part.text for part in parts))
 
     def _documents(self, form: str, order: Sequence[int], begin: int) -> Iterator[Piece]:
         if form == "llms":

@@ -36,6 +36,21 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class OneFile:
+    """A file of an export.
+
+    Attributes:
+        path: what it is known by, whatever it is called: a page's path.
+        name: without folders.
+        text: the whole.
+    """
+
+    path: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A part of an export's text.
 

@@ -166,12 +166,15 @@ def list_package_dependencies(
     kinds = set(arguments["kinds"] or ()) & {"normal"}
     if arguments["kinds"] and not kinds:
         raise InvalidParameter("kinds", "is for crates; of packages those of kind normal are known")
-    needs = registry.dependencies(revision)
+    stated = registry.dependencies(revision)
+    needs = stated[:MOST_NODES]
     resolved = _resolve_all(registry, needs, chosen)
     rows = [_dependency_row(each, known) for each, known in zip(needs, resolved, strict=True)]
     nodes = _tree(registry, revision, arguments["depth"], chosen)
     notices = [locked.notice(found)] if locked and locked.others else []
     notices += [f"the tree is cut at {MOST_NODES} releases"] if len(nodes) >= MOST_NODES else []
+    if len(stated) > len(needs):
+        notices.append(f"the first {MOST_NODES} of {len(stated)} dependencies are listed")
     answer: dict[str, Any] = {
         "crate": found,
         "package": found,
@@ -235,6 +238,9 @@ def _tree(
         wanted = [
             (node, need) for (node, _), some in zip(level, asked, strict=True) for need in some
         ]
+        for node, _ in wanted[MOST_NODES:]:
+            node.cut = True
+        wanted = wanted[:MOST_NODES]
         found = _resolve_all(registry, [need for _, need in wanted], chosen)
         level = []
         for (node, need), revision in zip(wanted, found, strict=True):

@@ -205,6 +205,36 @@ def test_redirects_without_end_are_told(plain: PythonIndexServer) -> None:
         index_of(plain).resolve("boats")
 
 
+@pytest.mark.parametrize("stated", ["../../evil", "x" * 5000, "", "oars"])
+def test_a_list_that_names_another_package_names_none(
+    plain: PythonIndexServer, stated: str
+) -> None:
+    plain.add_wheel("boats", "1.0", CODE)
+    body = plain.listing("boats").replace(b'"name": "boats"', f'"name": "{stated}"'.encode())
+    media = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
+    plain.index.always("/simple", lambda handler: handler.reply(200, body, media))
+    assert index_of(plain).resolve("boats").source.key == "python/boats/1.0"
+
+
+def test_numbers_and_markers_without_sense_do_no_harm(
+    plain: PythonIndexServer, tmp_path: Path
+) -> None:
+    digits = "9" * 5000
+    plain.add_wheel("boats", digits, CODE)
+    plain.add_wheel("boats", "1.1", CODE, requires=f">={digits}")
+    needs = [
+        f"oars>={digits}", 'sails; python_version < "never"', 'hulls; nonsense == "1"', "???",
+        "planks" * 1000, 'ropes; python_version >= "3"',
+    ]  # fmt: skip
+    plain.add_wheel("boats", "1.0", CODE, needs)
+    index = index_of(plain)
+    found = index.dependencies(index.resolve("boats", "1.0"))
+    assert [each.name for each in found if each.kind == "normal"] == ["oars", "ropes"]
+    unpacked = index.unpack(index.resolve("boats", "1.0"), tmp_path / "made")
+    assert "What it has of oars is missing" in unpacked.left_out[0]
+    assert index.resolve("boats").version == "1.1"
+
+
 # Files
 
 

@@ -123,6 +123,10 @@ class PythonIndexServer:
         """The paths of requests for files that contain a text."""
         return [each.path for each in self.files.requests if part in each.path]
 
+    def listing(self, project: str) -> bytes:
+        """What the index answers of a project as JSON."""
+        return self._json(project, self.projects[project])
+
     def _answer(self, handler: Handler) -> None:
         if self.authorization and handler.headers.get("Authorization") != self.authorization:
             handler.reply(401)

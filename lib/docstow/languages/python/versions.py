@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from docstow.core.errors import InvalidParameter
 from docstow.languages.shared.language import Versions
@@ -21,8 +21,9 @@ _PINS = ("==", "===")
 def parse(text: str) -> Version | None:
     """Return a version after PEP 440; None where the text is none."""
     try:
-        return Version(text)
-    except InvalidVersion:
+        return Version(text) if len(text) <= _LONGEST else None
+    except ValueError:
+        # The library's own error is one, and so is that of a number with thousands of digits.
         return None
 
 

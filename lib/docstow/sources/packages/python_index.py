@@ -14,8 +14,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, sys_tags
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
 KIND = "python"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 _SUGGESTED = 3
+_LONGEST_REQUIREMENT = 2000
+#: Bytes of metadata, and files of all packages that are unpacked together.
+_LARGEST_METADATA, _MOST_FILES = 4 * 1024 * 1024, 50_000
 #: So many packages, and so many bytes of them as downloaded, are laid beside the one that is read.
 MOST_BESIDE, MOST_BYTES_BESIDE = 24, 64 * 1024 * 1024
 #: Where the types of a package are that has none itself, in the order of looking.
@@ -183,7 +187,7 @@ class PythonIndex:
                         f"{file.url}.metadata",
                         path,
                         file.metadata,
-                        most=self._limits.decompressed,
+                        most=_LARGEST_METADATA,
                     )
                     return _dependencies(read_metadata(path.read_bytes()))
         file = self._file(release)
@@ -210,7 +214,7 @@ class PythonIndex:
             tempfile.TemporaryDirectory(prefix="docstow-", dir=folder.parent) as scratch,
         ):
             layout = Layout(root, self._python)
-            caps = Caps(plain=self._limits.decompressed)
+            caps = Caps(plain=self._limits.decompressed, entries=_MOST_FILES)
             unpacker = Unpacker(layout.site, caps)
             file = self._file(release)
             archive = self._fetch(file, Path(scratch))
@@ -435,7 +439,7 @@ def _fits(requires: str, python: str) -> bool:
     """Return whether a file is for a version of Python; one that says nonsense is for any."""
     try:
         return not requires or SpecifierSet(requires).contains(python, prereleases=True)
-    except InvalidSpecifier:
+    except ValueError:
         return True
 
 
@@ -449,12 +453,14 @@ def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
     found = []
     for text in requirements:
         try:
-            each = Requirement(text)
-        except InvalidRequirement:
+            each = Requirement(text[:_LONGEST_REQUIREMENT])
+        except ValueError:
+            continue
+        if not _NAME.fullmatch(each.name):
             continue
         marker = each.marker
         extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", str(marker)) if marker else None
-        applies = marker is None or marker.evaluate({"extra": ""})
+        applies = marker is None or _applies(marker)
         found.append(
             Dependency(
                 name=each.name,
@@ -466,6 +472,13 @@ def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
             )
         )
     return tuple(found)
+
+
+def _applies(marker: Marker) -> bool:
+    try:
+        return marker.evaluate({"extra": ""})
+    except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
+        return False
 
 
 def _no_match(listing: Listing, asked: str) -> PackageNotFound:

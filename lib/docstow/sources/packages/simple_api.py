@@ -11,13 +11,8 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
-from packaging.utils import (
-    InvalidSdistFilename,
-    InvalidWheelFilename,
-    canonicalize_name,
-    parse_wheel_filename,
-)
-from packaging.version import InvalidVersion, Version
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
 from docstow.core.errors import UpstreamError
 from docstow.sources.packages import Distribution, Listing, Release
@@ -33,6 +28,9 @@ ACCEPT = (
 _NEWEST_API = 1
 _SDISTS = (".tar.gz", ".tgz", ".zip")
 _MOST_FILES = 100_000
+_LARGEST_PAGE = 32 * 1024 * 1024
+#: Of a name, and of what a file requires, in characters.
+_LONGEST = 255
 
 
 def read(answer: Answer, name: str) -> Listing | None:
@@ -58,7 +56,9 @@ def read(answer: Answer, name: str) -> Listing | None:
             url=answer.url,
         )
     releases = _group(entries, name)
-    return Listing(stated or name, releases) if releases else None
+    # What an index says becomes a key of the store only where it is that name.
+    spelled = stated if len(stated) <= _LONGEST and canonicalize_name(stated) == name else name
+    return Listing(spelled, releases) if releases else None
 
 
 def merge(listings: Iterable[Listing]) -> Listing | None:
@@ -100,7 +100,8 @@ def version_of(filename: str, name: str) -> Version | None:
         for at, each in enumerate(stem):
             if each == "-" and canonicalize_name(stem[:at]) == name:
                 return Version(stem[at + 1 :])
-    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
+    except ValueError:
+        # All errors of the library are such, and so is a number of thousands of digits.
         return None
     return None
 
@@ -188,8 +189,8 @@ def _texts(value: object) -> dict[str, str]:
 
 def _read_html(answer: Answer) -> tuple[str, str, Iterator[tuple[Distribution, str, str]]]:
     page = _Links()
-    page.feed(answer.body.decode("utf-8", "replace"))
-    page.close()
+    # It is not closed: the parser's work on an end that is cut off grows with its square.
+    page.feed(answer.body[:_LARGEST_PAGE].decode("utf-8", "replace"))
     if not page.is_html:
         raise UpstreamError(
             f"{answer.url} is neither JSON nor a page of links; check the configured index.",
@@ -234,14 +235,14 @@ def _distribution(
     metadata: Mapping[str, str] | None,
     size: int | None = None,
 ) -> Distribution | None:
-    if urlsplit(url).scheme not in {"http", "https"}:
+    if urlsplit(url).scheme not in {"http", "https"} or len(filename) > _LONGEST:
         return None
     return Distribution(
         filename=filename,
         url=url,
         hashes=hashes,
         size=size,
-        requires=requires if isinstance(requires, str) else "",
+        requires=requires if isinstance(requires, str) and len(requires) <= _LONGEST else "",
         yanked=yanked,
         metadata=metadata,
     )

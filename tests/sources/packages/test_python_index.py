@@ -346,12 +346,14 @@ def test_a_source_distribution_without_python_is_told(
 def test_stubs_are_brought_for_what_is_compiled(plain: PythonIndexServer, tmp_path: Path) -> None:
     native: dict[str, str | bytes] = {"boats/__init__.py": "", "boats/fast.abi3.so": b"\x7fELF"}
     plain.add_wheel("boats", "1.2.3", native)
-    plain.add_wheel("types-boats", "1.2.0.7", {"boats-stubs/fast.pyi": "def row() -> None: ...\n"})
+    stubs = {"boats-stubs/fast.pyi": "def row() -> None: ...\n", "boats-stubs/__init__.pyi": ""}
+    plain.add_wheel("types-boats", "1.2.0.7", stubs)
     plain.add_wheel("types-boats", "2.0.0.1", {"boats-stubs/fast.pyi": ""})
     index = index_of(plain)
     unpacked = index.unpack(index.resolve("boats"), tmp_path / "made")
     assert unpacked.beside == ("types-boats 1.2.0.7",)
-    assert "boats-stubs/fast.pyi" in tree(site(tmp_path / "made"))
+    found = tree(site(tmp_path / "made"))
+    assert [each for each in found if each.startswith("boats-stubs")] == ["boats-stubs/fast.pyi"]
     plain.add_wheel("oars", "1.0", {"oars/fast.pyd": b"MZ"})
     unpacked = index.unpack(index.resolve("oars"), tmp_path / "second")
     assert unpacked.left_out == (

@@ -103,9 +103,24 @@ class Layout:
 
 
 def add_wheel(
-    layout: Layout, unpacker: Unpacker, archive: Path, filename: str, name: str, version: str
+    layout: Layout,
+    unpacker: Unpacker,
+    archive: Path,
+    filename: str,
+    name: str,
+    version: str,
+    stubs_of: str = "",
 ) -> Counter[str]:
     """Unpack a wheel into an environment; return how many files are left out, by reason.
+
+    Args:
+        layout: the environment.
+        unpacker: unpacks into it.
+        archive: the wheel.
+        filename: of the wheel.
+        name: of its package, normalised.
+        version: of its package.
+        stubs_of: a package that was added, of whose modules with source or stub none is taken.
 
     Raises:
         UnreadableInput: it is damaged, hostile, or another package than it is listed as.
@@ -113,6 +128,8 @@ def add_wheel(
     """
     info = layout.info(name).name
     placed: list[str] = []
+    files = layout.files(stubs_of) if stubs_of else ()
+    read = {_module(each) for each in files if each.endswith((".py", ".pyi"))}
 
     def place(path: str) -> str:
         top, _, rest = path.partition("/")
@@ -122,7 +139,7 @@ def add_wheel(
             scheme, _, path = rest.partition("/")
             if scheme not in ("purelib", "platlib"):
                 return ""
-        if not _is_kept(path):
+        if not _is_kept(path) or _module(path.replace("-stubs/", "/", 1)) in read:
             return ""
         placed.append(path)
         return path
@@ -196,7 +213,7 @@ def unread_modules(layout: Layout, name: str) -> list[str]:
     files = layout.files(name)
     if any(each.endswith("/py.typed") for each in files):
         return []
-    read = {each.rpartition(".")[0] for each in files if each.endswith((".py", ".pyi"))}
+    read = {_module(each) for each in files if each.endswith((".py", ".pyi"))}
     found = []
     for each in files:
         if not _is_native(each):
@@ -206,7 +223,7 @@ def unread_modules(layout: Layout, name: str) -> list[str]:
         path = f"{folder}/{stem}" if folder else stem
         parts = path.split("/")
         public = all(part.isidentifier() and not part.startswith("_") for part in parts)
-        if public and "mypyc" not in stem and not {path, f"{path}/__init__"} & read:
+        if public and "mypyc" not in stem and _module(f"{path}.so") not in read:
             found.append(".".join(parts))
     return sorted(found)
 
@@ -222,6 +239,11 @@ def describe_left_out(filename: str, reasons: Mapping[str, int]) -> list[str]:
 def _is_kept(path: str) -> bool:
     top = path.partition("/")[0]
     return not top.endswith(_FOREIGN) and path.endswith((*_KEPT, *_NATIVE))
+
+
+def _module(path: str) -> str:
+    """Return the path of a module without suffix, of a package that of its folder."""
+    return path.rpartition(".")[0].removesuffix("/__init__")
 
 
 def _is_native(path: str) -> bool:

@@ -238,11 +238,12 @@ class PythonIndex:
         archive: Path,
         file: Distribution,
         revision: Revision,
+        stubs_of: str = "",
     ) -> list[str]:
         """Add a file to the environment; return what is said of parts that were left out."""
         name, version = revision.source.name, revision.version
         if file.filename.endswith(".whl"):
-            reasons = add_wheel(layout, unpacker, archive, file.filename, name, version)
+            reasons = add_wheel(layout, unpacker, archive, file.filename, name, version, stubs_of)
         else:
             reasons = add_sdist(layout, unpacker, archive, file.filename, name, version)
         return describe_left_out(file.filename, reasons)
@@ -280,12 +281,18 @@ class PythonIndex:
         return left_out
 
     def _add_one(
-        self, layout: Layout, unpacker: Unpacker, file: Distribution, found: Revision, scratch: str
+        self,
+        layout: Layout,
+        unpacker: Unpacker,
+        file: Distribution,
+        found: Revision,
+        scratch: str,
+        stubs_of: str = "",
     ) -> str:
         """Add one package beside another; return why it could not be added."""
         try:
             archive = self._fetch(file, Path(scratch))
-            self._add(layout, unpacker, archive, file, found)
+            self._add(layout, unpacker, archive, file, found, stubs_of)
         except (PackageNotFound, TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout) as each:
             return each.message
         return ""
@@ -312,7 +319,8 @@ class PythonIndex:
             except (UpstreamError, UpstreamTimeout):
                 continue
             file = self._file(self._release(found))
-            if not self._add_one(layout, unpacker, file, found, scratch):
+            stubs_of = revision.source.name
+            if not self._add_one(layout, unpacker, file, found, scratch, stubs_of):
                 beside.append(f"{found.source.name} {found.version}")
                 return []
         names = ", ".join(unread[:10])

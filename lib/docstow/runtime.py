@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.ingest.crates import CrateTask, RustdocFiles
-    from docstow.ingest.preload import CratePreload
+    from docstow.ingest.descriptions import Descriptions
+    from docstow.ingest.preload import PackagePreload
     from docstow.ingest.publish import Publisher, RenewalTask
     from docstow.ingest.pushed_texts import Collections
     from docstow.ingest.sync import SyncTask
@@ -118,7 +119,7 @@ class Runtime:
         self._started = time.monotonic()
         self._background = Background()
         self._closing = contextlib.ExitStack()
-        self._preload: CratePreload | None = None
+        self._preload: PackagePreload | None = None
         local = folder is not None or settings.host in LOOPBACK
         roots = [Path(each).expanduser() for each in settings.root] or ([folder] if folder else [])
         self.projects = Projects(roots, self._cache_folder, local=local)
@@ -238,6 +239,13 @@ class Runtime:
             lease_s=self.settings.lease_s,
             try_unknown=self.settings.try_unknown_formats,
         )
+
+    @lazy
+    def descriptions(self) -> Descriptions:
+        """What registries say of packages, as far as it was fetched."""
+        from docstow.ingest.descriptions import Descriptions
+
+        return Descriptions(self.store)
 
     @lazy
     def packages(self) -> PackageTask:
@@ -509,23 +517,27 @@ class Runtime:
             failure = "jobs of earlier processes are left alone"
             self._background.repeat("requeue", pauses, send, failure)
 
-    def preload_crates(self, crates: Sequence[str]) -> CratePreload:
-        """Begin to ingest crates that nobody has asked for; ``GET /health`` tells how far that is.
+    def preload_packages(self, words: Sequence[str]) -> PackagePreload:
+        """Begin to ingest packages that nobody has asked for; ``GET /health`` tells how far it is.
 
         They are pinned: eviction takes them last. Where a queue is set they are sent there.
 
         Args:
-            crates: names, maybe with ``@`` and a version.
+            words: crates and packages, as :func:`docstow.languages.parse_package` reads them.
         """
-        from docstow.ingest.preload import CratePreload, ingest_and_pin
+        from docstow.ingest.preload import PackagePreload, ingest_and_pin
         from docstow.store.usage import Pins
 
         ingest = partial(
             ingest_and_pin,
             resolver=self.resolver,
+            open_registry=self.upstreams.package_registry,
+            snapshots=self.snapshots,
             pins=Pins(self.store),
-            worker=self.enqueuer if self.settings.queue_url else self.crates,
+            crates=self.crates,
+            packages=self.packages,
+            queue=self.enqueuer if self.settings.queue_url else None,
         )
-        self._preload = CratePreload(crates, ingest, self.settings.pre_ingest_workers)
+        self._preload = PackagePreload(words, ingest, self.settings.pre_ingest_workers)
         self._preload.start()
         return self._preload

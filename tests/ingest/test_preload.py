@@ -13,10 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from docstow.core.errors import ConfigurationError, CrateNotFound
+from docstow.core.errors import ConfigurationError, CrateNotFound, InvalidParameter
 from docstow.core.model import Source
 from docstow.core.settings import load
-from docstow.ingest.preload import POPULAR, CratePreload, read_list, select_crates
+from docstow.ingest.preload import POPULAR, PackagePreload, popular, select_packages
+from docstow.languages import parse_package
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.usage import PRE_INGESTED, Pins
 from servers import loopback
@@ -52,7 +53,7 @@ def runtime(tmp_path: Path, upstream: DocsRs) -> Iterator[Runtime]:
         yield made
 
 
-def finished(at_work: CratePreload) -> dict[str, Any]:
+def finished(at_work: PackagePreload) -> dict[str, Any]:
     """The progress once no thread is at work any more."""
     for thread in at_work.threads:
         thread.join(SOON_S)
@@ -65,7 +66,9 @@ def test_all_are_stowed_and_pinned_and_a_failure_stops_nothing(
 ) -> None:
     runtime.crates.ingest("two")
     before = len(upstream.paths("/crate/two/"))
-    done = finished(runtime.preload_crates(["one", "no-such-crate", "two", "three@^0.1", "four@9"]))
+    done = finished(
+        runtime.preload_packages(["one", "no-such-crate", "two", "three@^0.1", "four@9"])
+    )
     assert done == {
         "total": 5,
         "done": 3,
@@ -93,7 +96,7 @@ def test_questions_are_answered_and_health_tells_while_it_is_at_work(
         upstream.plan(f"/crate/{name}/", hold)
     with serve(runtime.app) as url:
         assert "pre_ingest" not in httpx.get(f"{url}/health").json()
-        at_work = runtime.preload_crates(["one", "two", "three", "one@0.1.0"])
+        at_work = runtime.preload_packages(["one", "two", "three", "one@0.1.0"])
         for _ in range(3):
             assert arrived.acquire(timeout=SOON_S)
         progress = httpx.get(f"{url}/health").json()["pre_ingest"]
@@ -119,7 +122,7 @@ def test_it_stops_promptly_while_an_upstream_keeps_it_waiting(
         handler.close_connection = True
 
     upstream.always("/crate/one/", hold)
-    at_work = runtime.preload_crates(["one", "one@0.1.0", "one@^0.1", "one@=0.1.0", "two"])
+    at_work = runtime.preload_packages(["one", "one@0.1.0", "one@^0.1", "one@=0.1.0", "two"])
     assert arrived.wait(SOON_S)
     begun = time.monotonic()
     at_work.stop(grace_s=0.1)
@@ -146,7 +149,7 @@ def test_no_more_than_its_workers_are_at_work() -> None:
         if name == "c5":
             raise RuntimeError("unforeseen")
 
-    at_work = CratePreload([f"c{number}" for number in range(9)], stow, 3)
+    at_work = PackagePreload([f"c{number}" for number in range(9)], stow, 3)
     at_work.start()
     assert finished(at_work) == {
         "total": 9,
@@ -157,24 +160,39 @@ def test_no_more_than_its_workers_are_at_work() -> None:
     assert most == 3
 
 
-def test_the_list_that_ships_names_each_crate_once() -> None:
-    names = read_list(POPULAR)
-    lines = [line for line in POPULAR.read_text("utf-8").splitlines() if line and line[0] != "#"]
-    assert lines == names
-    assert len(names) >= 200
-    assert select_crates("3") == ["serde", "tokio", "serde_json"]
-    assert select_crates("0") == []
+@pytest.mark.parametrize(("language", "least"), [("rust", 200), ("python", 5000), ("npm", 5000)])
+def test_the_lists_that_ship_name_each_package_once(language: str, least: int) -> None:
+    known = parse_package(f"{language if language != 'rust' else 'crate'}:x").language
+    assert known is not None
+    names = popular(known)
+    text = (POPULAR / f"{known.name}.txt").read_text("utf-8")
+    assert names == [line for line in text.splitlines() if line and line[0] != "#"]
+    assert len(names) >= least
+
+
+def test_packages_of_several_languages_are_chosen_the_most_used_first() -> None:
+    assert select_packages(["3"]) == ["serde", "tokio", "serde_json"]
+    assert select_packages(["0"]) == []
+    assert select_packages(["python:2 npm:1", "rust:1", "npm:react@^19"]) == [
+        "python:boto3",
+        "typescript:semver",
+        "serde",
+        "npm:react@^19",
+        "python:packaging",
+    ]
+    with pytest.raises(InvalidParameter, match="pre-ingest"):
+        select_packages(["perl:50"])
 
 
 def test_a_list_of_ones_own_has_comments_and_versions(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("# mine\n\n tokio@^1.40  # the old one\nserde\nserde\n", "utf-8")
-    assert select_crates(str(file)) == ["tokio@^1.40", "serde"]
+    assert select_packages([str(file)]) == ["tokio@^1.40", "serde"]
     file.write_text("# none\n", "utf-8")
     with pytest.raises(ConfigurationError, match="names no crate"):
-        select_crates(str(file))
+        select_packages([str(file)])
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="UTF-8"):
-        select_crates(str(file))
+        select_packages([str(file)])
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        select_crates(str(tmp_path / "absent"))
+        select_packages([str(tmp_path / "absent")])

@@ -75,15 +75,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
-    crates = preload.select_crates(options.pre_ingest) if options.pre_ingest else []
+    wanted = options.pre_ingest
+    packages = preload.select_packages(wanted or ["50"]) if wanted is not None else []
     compat = runtime.compat if runtime.settings.compat else []
     runtime.ingest_sample()
     runtime.requeue()
     if options.stdio:
         from docstow.server.stdio import run as run_stdio
 
-        if crates:
-            runtime.preload_crates(crates)
+        if packages:
+            runtime.preload_packages(packages)
         run_stdio(_protocol(runtime, options))
         return 0
     from docstow.server.http import listen, run
@@ -101,8 +102,8 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     print("Add it to a client:")
     print(f"  claude mcp add --transport http docstow {url}")
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
-    if crates:
-        runtime.preload_crates(crates)
+    if packages:
+        runtime.preload_packages(packages)
     runtime.keep_up()
     run(runtime.app, listener, settings.log_level)
     return 0
@@ -230,6 +231,7 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
 
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "serve": _serve,
+    "ingest_descriptions": ingest.ingest_descriptions,
     "ingest_crates": ingest.ingest_crates,
     "ingest_files": ingest.ingest_files,
     "ingest_std": ingest.ingest_std,

@@ -8,6 +8,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstow.core.errors import DocstowError, InvalidParameter
@@ -26,6 +27,8 @@ _T = TypeVar("_T")
 
 #: How often a sync says how far it is, in seconds.
 PROGRESS_S = 1.0
+#: Progress is told after so many descriptions.
+_TOLD = 100
 #: So many pages that lost text are named after a sync.
 PAGES_PRINTED = 10
 
@@ -72,6 +75,33 @@ def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
         return source, runtime.snapshots.answering(source) is not None
 
     return _send(runtime, options.packages, resolve)
+
+
+def ingest_descriptions(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Fetch what registries say of packages, for finding them by purpose."""
+    from docstow.ingest.descriptions import DescriptionTask
+
+    wanted: dict[Language, list[str]] = {}
+    for word in preload.select_packages(options.words):
+        language, name, _ = _package(word)
+        if not language.packaged:
+            raise InvalidParameter("PACKAGE", "the index of crates has no descriptions")
+        wanted.setdefault(language, []).append(name)
+    failures = 0
+    for language, names in wanted.items():
+        registry = runtime.installed.registry(language)
+        pause = partial(time.sleep, max(options.pause, 0))
+        task = DescriptionTask(runtime.descriptions, registry, language, pause)
+        number = 0
+        for number, (name, found) in enumerate(task.perform(names, renew=options.renew), 1):
+            if isinstance(found, DocstowError):
+                failures += 1
+                print_error(found, f"{name}: ")
+            elif number % _TOLD == 0:
+                print(f"{language.name}: {number} of {len(names)}", file=sys.stderr, flush=True)
+        known = len(names) - number
+        print(f"{language.name}: {number} packages asked for, {known} known already", flush=True)
+    return 1 if failures else 0
 
 
 def _package(word: str) -> tuple[Language, str, str]:

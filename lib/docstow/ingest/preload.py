@@ -1,50 +1,79 @@
-"""Preload: crates that many use are ingested before anybody asks for them."""
+"""Preload: packages that many use are ingested before anybody asks for them."""
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import ConfigurationError, DocstowError, InternalError
+from docstow.core.errors import ConfigurationError, DocstowError, InternalError, PackageNotFound
 from docstow.ingest.jobs import STOW, subject
-from docstow.ingest.queue import Enqueuer
+from docstow.ingest.packages import is_outdated
+from docstow.languages import RUST, parse_package
 from docstow.store.objects import tolerate_read_only
 from docstow.store.usage import PRE_INGESTED, Pins
 
 if TYPE_CHECKING:
     from docstow.ingest.crates import CrateTask
+    from docstow.ingest.packages import PackageTask
+    from docstow.ingest.queue import Enqueuer
+    from docstow.languages import Language
     from docstow.sources.crates import CrateResolver
+    from docstow.sources.packages import PackageRegistry
+    from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
-#: The most used crates, the most wanted first.
-POPULAR = Path(__file__).parent / "popular.txt"
+#: The most used packages of each language, the most wanted first.
+POPULAR = Path(__file__).parent / "popular"
 
 #: How long the end of the program waits for crates that are under way, in seconds. What is cut
 #: off then leaves nothing half done: publishing swaps one object, as its last step.
 GRACE_S = 2.0
 
 
-def select_crates(wanted: str) -> list[str]:
-    """Return the crates that ``--pre-ingest`` names.
+def popular(language: Language) -> list[str]:
+    """Return the most used packages of a language, the most wanted first."""
+    file = POPULAR / f"{language.name}.txt"
+    return read_list(file) if file.is_file() else []
+
+
+def select_packages(words: Sequence[str]) -> list[str]:
+    """Return the packages that ``--pre-ingest`` names, as :func:`parse_package` reads them.
 
     Args:
-        wanted: a number, for so many of :data:`POPULAR`; else the path of a list of crates.
+        words: each a number, for so many of the most used crates; a language with a number
+            (``python:50``); a package (``npm:react@^19``, ``rust:tokio``); or the path of a list.
+            Where there are several, the first of each come before the second.
 
     Raises:
-        ConfigurationError: the file cannot be read, or names nothing.
+        ConfigurationError: a file cannot be read, or names nothing.
+        InvalidParameter: there is no such language.
     """
-    if wanted.isascii() and wanted.isdigit():
-        return read_list(POPULAR)[: int(wanted)]
-    return read_list(Path(wanted))
+    chosen = [_select(each) for word in words for each in word.replace(",", " ").split()]
+    rounds = (each for row in zip_longest(*chosen) for each in row if each is not None)
+    return list(dict.fromkeys(rounds))
+
+
+def _select(word: str) -> list[str]:
+    if word.isascii() and word.isdigit():
+        return popular(RUST)[: int(word)]
+    if not re.match(r"[A-Za-z.]{2,}:", word):
+        return read_list(Path(word))
+    package = parse_package(word, "--pre-ingest")
+    if package.language is None or not (package.name.isascii() and package.name.isdigit()):
+        return [word]
+    prefix = f"{package.language.name}:" if package.language.packaged else ""
+    return [f"{prefix}{name}" for name in popular(package.language)[: int(package.name)]]
 
 
 def read_list(path: Path) -> list[str]:
-    """Return the crates of a list: one a line, maybe with ``@`` and a version.
+    """Return the crates and packages of a list: one a line, maybe with ``@`` and a version.
 
     A ``#`` begins a comment.
 
@@ -64,14 +93,14 @@ def read_list(path: Path) -> list[str]:
     return names
 
 
-class CratePreload:
-    """Ingests crates in the background, several at a time.
+class PackagePreload:
+    """Ingests crates and packages in the background, several at a time.
 
     It has workers of its own, so that no caller waits in line behind them; they end with the
     program.
 
     Args:
-        names: crates, maybe with ``@`` and a version.
+        names: as :func:`ingest_and_pin` takes them.
         ingest: ingests one of them, unless it is stored already.
         workers: how many are ingested at the same time.
 
@@ -148,26 +177,50 @@ class CratePreload:
 
 
 def ingest_and_pin(
-    crate: str, *, resolver: CrateResolver, pins: Pins, worker: CrateTask | Enqueuer
+    word: str,
+    *,
+    resolver: CrateResolver,
+    open_registry: Callable[[str], PackageRegistry | None],
+    snapshots: Snapshots,
+    pins: Pins,
+    crates: CrateTask,
+    packages: PackageTask,
+    queue: Enqueuer | None = None,
 ) -> None:
-    """Ingest a crate unless it is stored, and pin it: eviction takes it last.
+    """Ingest a crate or package unless it is stored, and pin it: eviction takes it last.
 
     Args:
-        crate: a name, maybe with ``@`` and a version.
-        resolver: finds the version that is wanted.
+        word: as :func:`parse_package` reads it.
+        resolver: finds the version of a crate that is wanted.
+        open_registry: returns the registry of a kind of packages.
+        snapshots: the published snapshots.
         pins: where it is pinned.
-        worker: ingests it here, or sends it to a queue.
+        crates: ingests crates here.
+        packages: ingests packages here.
+        queue: what it is sent to instead, where one is set.
 
     Raises:
         DocstowError: as the upstream or the reader says.
     """
-    name, _, requirement = crate.partition("@")
-    if isinstance(worker, Enqueuer):
+    package = parse_package(word)
+    name, requirement, language = package.name, package.requirement, package.language or RUST
+    if language.packaged:
+        registry = open_registry(language.kind)
+        if registry is None:
+            raise PackageNotFound(f"No registry of {language.name} packages is set.")
+        source = registry.resolve(name, requirement).source
+        stored = snapshots.answering(source)
+        if stored is None or is_outdated(stored):
+            if queue is not None:
+                queue.start(subject(STOW, source), kind=STOW, source=source)
+            else:
+                packages.ingest(source.kind, source.name, source.version)
+    elif queue is not None:
         revision, snapshot = resolver.resolve(name, requirement)
         source = revision.source
         if snapshot is None:
-            worker.start(subject(STOW, source), kind=STOW, source=source)
+            queue.start(subject(STOW, source), kind=STOW, source=source)
     else:
-        source = worker.ensure(name, requirement).revision.source
-    with tolerate_read_only("crates are not pinned"):
+        source = crates.ensure(name, requirement).revision.source
+    with tolerate_read_only("packages are not pinned"):
         pins.move(source, PRE_INGESTED)

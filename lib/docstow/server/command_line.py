@@ -78,10 +78,10 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
     command.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
     command.add_argument(
         "--pre-ingest",
-        nargs="?",
-        const="50",
-        metavar="FILE|N",
-        help="stow the most used crates in the background: so many, or those of a list",
+        nargs="*",
+        metavar="N|LANGUAGE:N|PACKAGE|FILE",
+        help="stow packages in the background: the most used crates (so many), python:50, npm:50, "
+        "npm:react, or those of a list",
     )
     command.set_defaults(command="serve")
 
@@ -131,6 +131,18 @@ def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser
         "packages", nargs="+", metavar="PACKAGE", help="python:NAME[@VERSION] or npm:NAME[@VERSION]"
     )
     package.set_defaults(command="ingest_packages")
+    described = kinds.add_parser(
+        "descriptions", parents=[common], **_help("what registries say of packages in one line")
+    )
+    described.add_argument(
+        "words",
+        nargs="+",
+        metavar="LANGUAGE:N|PACKAGE|FILE",
+        help="the most used ones, python:1000 or npm:1000; python:NAME; or a list of such names",
+    )
+    described.add_argument("--pause", type=float, default=0.2, metavar="S", help="between two")
+    described.add_argument("--renew", action="store_true", help="also what is known already")
+    described.set_defaults(command="ingest_descriptions")
     project = kinds.add_parser(
         "project", parents=[common], **_help("the Python and Node packages a project has installed")
     )

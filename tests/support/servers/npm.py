@@ -89,8 +89,16 @@ class NpmServer(Loopback):
                 "ETag": f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"',
             }
             handler.reply(200, body, headers)
+        elif (manifest := self._manifest(unquote(handler.path[1:]))) is not None:
+            body = json.dumps(manifest).encode()
+            handler.reply(200, body, {"Content-Type": "application/json"})
         else:
             handler.reply(404, b'{"error":"Not found"}', {"Content-Type": "application/json"})
+
+    def _manifest(self, path: str) -> dict[str, Any] | None:
+        name, _, version = path.rpartition("/")
+        versions: dict[str, Any] = self.packuments.get(name, {}).get("versions", {})
+        return versions.get(version)
 
 
 def _abbreviated(packument: Mapping[str, Any]) -> dict[str, Any]:

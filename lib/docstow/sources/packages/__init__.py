@@ -136,6 +136,21 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What a version says of itself.
+
+    Attributes:
+        summary: in one line; empty where it says nothing.
+        keywords: for searches.
+        licence: its identifier or name; empty where none is stated.
+    """
+
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unpacked:
     """What lies in a folder after a package was unpacked there.
 
@@ -178,6 +193,14 @@ class PackageRegistry(Protocol):
 
     def dependencies(self, revision: Revision) -> tuple[Dependency, ...]:
         """Return what a version asks for.
+
+        Raises:
+            as :meth:`unpack` does.
+        """
+        ...
+
+    def about(self, revision: Revision) -> About:
+        """Return what a version says of itself, as far as that is had without its files.
 
         Raises:
             as :meth:`unpack` does.

@@ -34,6 +34,7 @@ from docstow.core.threads import in_parallel
 from docstow.languages.typescript.package_json import BUILTIN
 from docstow.net.client import host_name
 from docstow.sources.packages import (
+    About,
     Dependency,
     Listing,
     Release,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from docstow.sources import Upstreams
     from docstow.sources.packages.configuration import NpmRegistries
 
+_FOUND = 200
 KIND = "node"
 _PART = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*"
 _NAME = re.compile(rf"(?:@{_PART}/)?{_PART}")
@@ -161,6 +163,21 @@ class NpmRegistry:
             as :meth:`listing` does; PackageNotFound also where the version is gone.
         """
         return self._release(revision).dependencies or ()
+
+    def about(self, revision: Revision) -> About:
+        """Return what the manifest of a version says; nothing where the registry has it not alone.
+
+        Raises:
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        name = revision.source.name
+        client = self._client(name)
+        answer = client.get(
+            f"{client.registry.url}/{quote(name, safe='@')}/{quote(revision.version, safe='')}",
+            headers={"Accept": "application/json"},
+            expected=(200, 400, 404, 405),
+        )
+        return packuments.read_about(answer) if answer.status == _FOUND else About()
 
     def unpack(self, revision: Revision, folder: Path) -> Unpacked:
         """Unpack a version as a project's ``node_modules``, with what its declarations import.

@@ -16,7 +16,7 @@ import msgspec
 
 from docstow.core.errors import TooLarge, UpstreamError
 from docstow.core.npm_ranges import parse_version
-from docstow.sources.packages import Dependency, Distribution, Listing, Release
+from docstow.sources.packages import About, Dependency, Distribution, Listing, Release
 
 if TYPE_CHECKING:
     from docstow.net import Answer
@@ -89,6 +89,32 @@ def read(answer: Answer, name: str) -> Listing | None:
         return None
     releases.sort(key=lambda each: each[0])
     return Listing(name, tuple(each for _, each in releases), _texts(packument.dist_tags))
+
+
+def read_about(answer: Answer) -> About:
+    """Return what the manifest of a version says of it; nothing where it is none."""
+    try:
+        manifest = msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return About()
+    return describe_manifest(manifest) if isinstance(manifest, dict) else About()
+
+
+def describe_manifest(manifest: Mapping[str, Any]) -> About:
+    """Return what a package.json says of its package; old ones list licences as objects."""
+    given = manifest.get("license") or manifest.get("licenses") or ""
+    names = [
+        each.get("type") if isinstance(each, dict) else each
+        for each in (given if isinstance(given, list) else [given])
+    ]
+    words = manifest.get("keywords") or ()
+    words = words.split(",") if isinstance(words, str) else words
+    summary = manifest.get("description")
+    return About(
+        " ".join(summary.split()) if isinstance(summary, str) else "",
+        tuple(e.strip() for e in words if isinstance(e, str)) if isinstance(words, list) else (),
+        " OR ".join(each for each in names if isinstance(each, str)),
+    )
 
 
 def read_dependencies(manifest: Mapping[str, Any]) -> Iterator[Dependency]:

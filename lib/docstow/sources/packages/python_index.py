@@ -34,6 +34,7 @@ from docstow.core.threads import in_parallel
 from docstow.languages.python import versions
 from docstow.net.client import host_name, origin_of
 from docstow.sources.packages import (
+    About,
     Dependency,
     Distribution,
     Listing,
@@ -51,6 +52,7 @@ from docstow.sources.packages.python_files import (
     add_wheel,
     describe_left_out,
     metadata_of,
+    read_about,
     read_metadata,
     unread_modules,
 )
@@ -178,6 +180,24 @@ class PythonIndex:
             as :meth:`unpack` does.
         """
         release = self._release(revision)
+        if (metadata := self._metadata(release)) is not None:
+            return _dependencies(read_metadata(metadata))
+        file = self._file(release)
+        with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
+            archive = self._fetch(file, Path(folder))
+            return _dependencies(read_metadata(metadata_of(archive, file.filename)))
+
+    def about(self, revision: Revision) -> About:
+        """Return what the metadata of a version says, where the index has that by itself.
+
+        Raises:
+            as :meth:`unpack` does.
+        """
+        metadata = self._metadata(self._release(revision))
+        return read_about(metadata) if metadata is not None else About()
+
+    def _metadata(self, release: Release) -> bytes | None:
+        """Return the metadata of a release where the index has them by themselves."""
         for file in _preferred(release, self._limits.compressed):
             if file.metadata is not None:
                 client = self._client(file.url)
@@ -189,11 +209,8 @@ class PythonIndex:
                         file.metadata,
                         most=_LARGEST_METADATA,
                     )
-                    return _dependencies(read_metadata(path.read_bytes()))
-        file = self._file(release)
-        with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
-            archive = self._fetch(file, Path(folder))
-            return _dependencies(read_metadata(metadata_of(archive, file.filename)))
+                    return path.read_bytes()
+        return None
 
     def unpack(self, revision: Revision, folder: Path) -> Unpacked:
         """Unpack a version as an environment, with the packages that it asks for beside it.

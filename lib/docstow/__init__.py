@@ -139,17 +139,19 @@ class Docs:
         return Package(self._opened, self._opened.library.crate(name, requirement))
 
     def package(self, language: str, name: str, version: str = "") -> Package:
-        """Open a package of a project, stowed from where it is installed if it is not yet.
+        """Open a package, stowed from where it is installed or from its registry if need be.
 
         Args:
             language: ``python`` or ``typescript``.
-            name: the package's, or what is imported of it.
+            name: the package's, or what is imported of it where it is installed or stowed.
             version: exact, its beginning or a requirement; empty for the installed one, else the
-                newest that is stowed.
+                newest.
 
         Raises:
             InvalidParameter: there is no such language.
-            PackageNotFound: neither a project nor the store has it.
+            PackageNotFound: no project has it, nor the store, nor the registry.
+            Ingesting: it takes longer than ``wait_s``.
+            UpstreamError, UpstreamTimeout: the registry does not answer, and nothing is stowed.
         """
         from docstow.languages import LANGUAGES
 

@@ -54,7 +54,7 @@ def test_a_crate_is_stowed_and_searched_twice_warm(function: LambdaRuntime) -> N
     assert first["headers"]["content-type"] == "application/json"
     assert body_of(first)["result"] == body_of(second)["result"]
     found = body_of(first)["result"]["structuredContent"]
-    assert (found["answered"], len(found["results"])) == ("0.1.0", 5)
+    assert (found["answered"], len(found["results"])) == ("0.1.0", 4)
 
 
 def test_initialize_and_discovery_are_answered_twice(function: LambdaRuntime) -> None:

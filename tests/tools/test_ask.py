@@ -118,6 +118,33 @@ def test_a_lock_file_alone_is_the_scope(runtime: Runtime) -> None:
     assert not any(each["source"].startswith("crane") for each in answer["results"])
 
 
+def _lock_python(mark: str) -> str:
+    tables = (
+        f'[[package]]\nname = "{name}"\nversion = "{version}"\n{mark}\n'
+        for name, version in (("crane", "1.2.3"), ("winch", "2.0"))
+    )
+    return "\n".join(tables)
+
+
+@pytest.mark.parametrize(
+    "lockfile",
+    [
+        "crane==1.2.3\nwinch==2.0\n",
+        _lock_python('python-versions = ">=3.9"'),
+        _lock_python('source = { registry = "https://index.example" }'),
+        _lock_python('requires_python = ">=3.9"\nfiles = []'),
+    ],
+)
+def test_a_lock_file_of_python_alone_is_the_scope(runtime: Runtime, lockfile: str) -> None:
+    ask(runtime, "lift a load with the crane")  # stows what is installed
+    answer = ask(runtime, "lift a load with the crane", lockfile=lockfile)
+    assert answer["searched"]["packages"] == 1
+    assert answer["results"][0]["source"].startswith("crane")
+    arguments = {"package": "winch", "language": "python", "version": "2.0"}
+    call = {"tool": "get_crate_summary", "arguments": arguments}
+    assert answer["not_stowed"] == [{"name": "winch", "version": "2.0", "get": call}]
+
+
 @pytest.mark.parametrize("budget", [200, 500, 2000, 8000])
 def test_results_keep_to_the_budget_and_repeat_nothing(runtime: Runtime, budget: int) -> None:
     results = ask(runtime, "put a piece into the hold", max_tokens=budget)["results"]

@@ -235,6 +235,10 @@ class Packages:
         current = snapshot is not None and self._packages.is_current(installed, snapshot)
         return snapshot if current else None
 
+    def stored(self, language: Language, name: str, version: str) -> Snapshot | None:
+        """Return a version of a package if it is stored; nothing is asked or ingested."""
+        return self._find_stored(language, name).get(version)
+
     def ingest(self, installed: InstalledPackage) -> Snapshot:
         """Publish an installed package as it is now.
 

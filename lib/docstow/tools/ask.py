@@ -22,6 +22,7 @@ from docstow.core.errors import (
     InvalidParameter,
 )
 from docstow.index.render import item_docs
+from docstow.languages.projects.lock_text import guess_language, parse_lock
 from docstow.languages.rust.cargo_lock import parse
 from docstow.library import ResolvedVersion
 from docstow.text.paging import CHARACTERS_PER_TOKEN, part
@@ -207,10 +208,7 @@ def _find_scope(
     scope = _Scope()
     root = arguments["root"].strip()
     if arguments["lockfile"]:
-        lock = parse(arguments["lockfile"])
-        own = lock.own
-        for each in {n.name: n for one in own for n in lock.needs(one) if n.source}.values():
-            _add_crate(library, scope, each.name, each.version)
+        _add_locked(library, scope, arguments["lockfile"])
         if not root:
             return scope
     try:
@@ -221,6 +219,22 @@ def _find_scope(
         scope.notices.append("no project is at hand: all that is stowed is searched")
         _add_stowed(library, scope, question)
     return scope
+
+
+def _add_locked(library: Library, scope: _Scope, lockfile: str) -> None:
+    """Add what a project asks for itself, by its lock file of any language."""
+    language = guess_language(lockfile)
+    if not language.packaged:
+        lock = parse(lockfile)
+        own = lock.own
+        for each in {n.name: n for one in own for n in lock.needs(one) if n.source}.values():
+            _add_crate(library, scope, each.name, each.version)
+        return
+    for name, version in parse_lock(lockfile, language).direct().items():
+        if (snapshot := library.installed.stored(language, name, version)) is not None:
+            scope.add(ResolvedVersion(version, snapshot))
+        else:
+            scope.missing.append(_name_missing(name, version, language))
 
 
 def _add_project(
@@ -267,9 +281,14 @@ def _add_installed(
     if snapshot is not None:
         scope.add(ResolvedVersion(source.version, snapshot))
         return
-    arguments = {"package": source.name, "language": language.name, "version": source.version}
+    scope.missing.append(_name_missing(source.name, source.version, language))
+
+
+def _name_missing(name: str, version: str, language: languages.Language) -> dict[str, Any]:
+    """Return a package that is not stowed, with the call that stows it."""
+    arguments = {"package": name, "language": language.name, "version": version}
     call = {"tool": "get_crate_summary", "arguments": arguments}
-    scope.missing.append({"name": source.name, "version": source.version, "get": call})
+    return {"name": name, "version": version, "get": call}
 
 
 def _add_stowed(library: Library, scope: _Scope, question: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -18,6 +19,19 @@ _UNKNOWN = (
     "pylock.toml, Pipfile.lock, requirements.txt, package-lock.json, pnpm-lock.yaml, yarn.lock or "
     "bun.lock"
 )
+
+#: What only lock files of a language have, in the order of looking; their names are not told.
+_MARKS = (
+    ("typescript", re.compile(r'(?m)^(?:\s*"?lockfileVersion"?\s*:|# yarn lockfile|__metadata:)')),
+    ("python", re.compile(r'(?m)^(?:\s*"_meta"\s*:|\[\[packages\]\]|source = \{|content-hash = )')),
+    ("python", re.compile(r"(?m)^(?:python-versions|requires_python|files|groups) = ")),
+    ("rust", re.compile(r"(?m)^(?:\[\[package\]\]|\[root\])")),
+)
+
+
+def guess_language(text: str) -> Language:
+    """Return the language whose lock file a text is; Python's pins have no mark of their own."""
+    return LANGUAGES[next((name for name, mark in _MARKS if mark.search(text)), "python")]
 
 
 class LockText:

@@ -10,6 +10,7 @@ import hypothesis
 import pytest
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.settings import guides_mode
 from docstow.sources.packages import Registry, configuration
 from paths import SHARED, TESTS
 from servers import s3
@@ -76,3 +77,12 @@ def _no_registries_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(configuration, "python_indexes", named)
     monkeypatch.setattr(configuration, "npm_registries", named_npm)
+
+
+@pytest.fixture(autouse=True)
+def _no_websites_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep tests that do not say so from reading the websites that real packages name."""
+    monkeypatch.setattr(
+        "docstow.runtime.guides_mode",
+        lambda settings: guides_mode(settings) if settings.guides else "never",
+    )

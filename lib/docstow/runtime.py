@@ -24,7 +24,7 @@ from docstow import __version__
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
-from docstow.core.settings import LOOPBACK, Settings
+from docstow.core.settings import LOOPBACK, Settings, guides_mode
 from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy
 from docstow.embedding.models import Models
@@ -34,6 +34,7 @@ from docstow.ingest.queue import Enqueuer, LocalQueue, Message, Queue, SqsQueue
 from docstow.ingest.worker import SqsEvents, StowTask, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
+from docstow.library.guides import Guides
 from docstow.library.packages import Packages
 from docstow.library.prose import Prose
 from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
@@ -363,7 +364,14 @@ class Runtime:
             self.installed,
             self._open_embedder,
             self.settings.memory_bytes,
+            self.guides,
         )
+
+    @lazy
+    def guides(self) -> Guides:
+        """The guides of packages."""
+        prose, mode = self.prose, guides_mode(self.settings)
+        return Guides(self.registry, prose.newest, prose.index, lambda: self.sync, mode)
 
     @lazy
     def installed(self) -> Packages:

@@ -48,6 +48,11 @@ class Settings:
         default=False,
         help_text="nothing outside is asked; what is stowed answers, and says so",
     )
+    guides: str = _setting(
+        "",
+        "websites of packages: auto (added when first wanted), ask (named), never; empty: auto on"
+        " loopback, ask elsewhere",
+    )
     github_url: str = _setting(
         "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
     )
@@ -137,6 +142,22 @@ def allowed_private(settings: Settings) -> bool | tuple[str, ...]:
     if "*" in settings.private_hosts or settings.host in LOOPBACK:
         return True
     return settings.private_hosts
+
+
+GUIDES = ("auto", "ask", "never")
+
+
+def guides_mode(settings: Settings) -> str:
+    """Return whether the websites of packages are added, named or passed over.
+
+    Raises:
+        ConfigurationError: the setting is none of these.
+    """
+    if settings.guides and settings.guides not in GUIDES:
+        raise ConfigurationError(f"guides: must be {', '.join(GUIDES)}, not {settings.guides!r}")
+    if settings.offline:
+        return "never"
+    return settings.guides or ("auto" if settings.host in LOOPBACK else "ask")
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}

@@ -165,7 +165,8 @@ class Spelling:
     def root(self, path: str) -> str:
         """Return what a path begins with: a crate, an imported name, an npm package."""
         if not self.scoped:
-            return path.split(self.separator)[0]
+            # A page's path has slashes.
+            return path.partition("/")[0].split(self.separator)[0]
         parts = path.split("/", 2)
         if path.startswith("@") and len(parts) > 1:
             return f"{parts[0]}/{parts[1].split('.')[0]}"

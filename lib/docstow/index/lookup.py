@@ -40,7 +40,9 @@ def find_items(index: Index, path: str) -> tuple[int, ...]:
     """
     language = index.language
     choice = language.choose(path)
-    rows = _find_path(index, language.normalise(path))
+    # The path of a page may have dots that are none of the language.
+    named = index.find(path.strip()) if "/" in path else ()
+    rows = named or _find_path(index, language.normalise(path))
     chosen = tuple(row for row in rows if of_kinds(index, row, choice.kinds))
     if not chosen and choice.word:
         raise _wrong_kind(index, choice.word, rows)

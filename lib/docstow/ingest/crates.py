@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,6 +16,8 @@ from docstow.core.errors import (
     DocstowError,
     TooLarge,
     UnreadableInput,
+    UpstreamError,
+    UpstreamTimeout,
     VersionYanked,
 )
 from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source, pack_definitions
@@ -25,6 +28,7 @@ from docstow.ingest.publish import Publisher, Reading
 from docstow.ingest.queue import Busy
 from docstow.languages.rust import rustdoc
 from docstow.languages.rust.rustdoc.split_crates import Sibling, merge_siblings, read_siblings
+from docstow.languages.shared.guides import README, find_readme, read_guides
 from docstow.sources.crates.origin import read_file
 from docstow.text.chunking import first_sentence
 from docstow.text.invisible import drop_from_document, drop_from_value
@@ -32,6 +36,8 @@ from docstow.text.invisible import drop_from_document, drop_from_value
 if TYPE_CHECKING:
     from docstow.net.decompress import Limits
     from docstow.sources.crates import CrateResolver
+    from docstow.sources.crates.archive import CrateArchive
+    from docstow.sources.crates.index import Release
     from docstow.store.leases import Leases
     from docstow.store.snapshots import Snapshots
 
@@ -39,6 +45,10 @@ log = logging.getLogger(__name__)
 
 #: Pause between looks at a head that another process is about to publish, in seconds.
 POLL_S = 0.5
+
+_WORD = re.compile(r"\w+")
+#: A README of whose words the root module has this share is not kept beside it.
+_REPEATED = 0.95
 
 
 class CrateTask:
@@ -149,8 +159,22 @@ class CrateTask:
 
         facts = release.facts() if release else {}
         file = origin.fetch(revision)
-        reading = read_crate(revision, file, facts, fetch_sibling, try_unknown=self._try_unknown)
+        guides = self._fetch_guides(revision, release)
+        reading = read_crate(
+            revision, file, facts, fetch_sibling, guides, try_unknown=self._try_unknown
+        )
         return self._publisher.publish(reading).snapshot
+
+    def _fetch_guides(self, revision: Revision, release: Release | None) -> CrateArchive | str:
+        """Return what a crate's own archive has, or why it could not be had."""
+        if release is None:
+            return "the index of crates could not be asked for its archive"
+        try:
+            archive = self._resolver.origin.archive(revision, release)
+        except (UpstreamError, UpstreamTimeout, UnreadableInput, TooLarge) as error:
+            log.warning("%s lacks its guides: %s", revision.source.key, error.message)
+            return error.message
+        return archive or "the index of crates has no archives"
 
 
 class RustdocFiles:
@@ -225,6 +249,7 @@ def read_crate(
     file: File,
     release: Mapping[str, Any],
     fetch: Callable[[str, str], File | None],
+    guides: CrateArchive | str = "",
     *,
     try_unknown: bool = False,
 ) -> Reading:
@@ -236,6 +261,7 @@ def read_crate(
         release: what the index says of this version; becomes part of the facts.
         fetch: returns the file of a sibling by package and exact version, or None where there is
             none.
+        guides: the crate's own archive, or why it could not be had.
         try_unknown: whether a newer format than the known ones is tried.
     """
 
@@ -249,11 +275,22 @@ def read_crate(
         return parse(part, sibling.package, sibling.version)
 
     docs = parse(file, revision.source.name, revision.version)
-    return _reading(revision, merge_siblings(docs, read_siblings(docs, read)), release)
+    return _reading(revision, merge_siblings(docs, read_siblings(docs, read)), release, guides)
 
 
-def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, Any]) -> Reading:
-    documents = [drop_from_document(each) for each in docs.documents]
+def _reading(
+    revision: Revision,
+    docs: rustdoc.CrateDocs,
+    release: Mapping[str, Any],
+    guides: CrateArchive | str = "",
+) -> Reading:
+    name = revision.source.name
+    # Pages sort behind the root module, which has the library's name too.
+    pages, own, links = _read_archive(guides, str(docs.facts.get("lib") or name))
+    if pages and _repeats(pages[0], docs.documents):
+        del pages[0]
+    found = sorted([*docs.documents, *pages], key=lambda each: (each.path, each.kind))
+    documents = [drop_from_document(each) for each in found]
     aliases = {each.subject for each in docs.relations if each.predicate == "alias"}
     return Reading(
         revision,
@@ -261,12 +298,46 @@ def _reading(revision: Revision, docs: rustdoc.CrateDocs, release: Mapping[str, 
         documents,
         [*docs.relations, *pack_definitions(docs.definitions, aliases)],
         drop_from_value(
-            {**docs.facts, **release, **_outline(revision.source.name, documents, aliases)}
+            {**docs.facts, **own, **release, **_outline(name, documents, aliases, links)}
         )[0],
     )
 
 
-def _outline(name: str, documents: Sequence[Document], aliases: Collection[str]) -> dict[str, Any]:
+def _read_archive(
+    guides: CrateArchive | str, lib: str
+) -> tuple[list[Document], dict[str, Any], Mapping[str, str]]:
+    """Return the pages of a crate's archive, its facts, and the addresses in its manifest."""
+    if isinstance(guides, str):
+        reason = f"README, changelog and examples are left out: {guides.rstrip('.')}."
+        return [], {"left_out": [reason]} if guides else {}, {}
+    read = read_guides(
+        lib,
+        guides.files,
+        language="rust",
+        examples=".rs",
+        readme=guides.readme,
+        links=guides.links,
+    )
+    left_out = {"left_out": list(read.left_out)} if read.left_out else {}
+    return list(read.pages), {**guides.facts, **left_out}, guides.links
+
+
+def _repeats(page: Document, documents: Sequence[Document]) -> bool:
+    """Return whether a README says hardly more than the root module, which often includes it."""
+    root = next((each for each in documents if not each.parent and each.kind == "module"), None)
+    if root is None or page.attributes["role"] != README:
+        return False
+    said = set(_WORD.findall(root.text))
+    words = _WORD.findall(page.text)
+    return sum(each in said for each in words) >= _REPEATED * len(words)
+
+
+def _outline(
+    name: str,
+    documents: Sequence[Document],
+    aliases: Collection[str],
+    links: Mapping[str, str],
+) -> dict[str, Any]:
     """Return what a summary of the crate shows, so that it need not read a table."""
     re_exports = Counter(alias.rpartition("::")[0] for alias in aliases)
     roots = [document for document in documents if not document.parent]
@@ -288,4 +359,5 @@ def _outline(name: str, documents: Sequence[Document], aliases: Collection[str])
     own = {"url": root.url, "summary": first_sentence(root.text), "modules": modules}
     features = suggested_features(name, root.text)
     suggested = {"suggested_features": features} if features else {}
-    return own | suggested | describe_package(name, documents, root, None, RUST, ("rust",))
+    page = find_readme(documents)
+    return own | suggested | describe_package(name, documents, root, page, RUST, ("rust",), links)

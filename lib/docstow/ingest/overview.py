@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from docstow.core.model import Document
+from docstow.core.errors import DocstowError
+from docstow.core.model import NO_ATTRIBUTES, Document
 from docstow.core.spelling import Spelling
+from docstow.core.urls import canonical_url
 from docstow.text.chunking import code_blocks, first_sentence
 
 #: Characters of the list of items, and of a line in it.
@@ -17,12 +20,26 @@ _MOST_LISTED = 6000
 _LONGEST_LINE = 110
 #: Characters of the first example; a longer one is passed over.
 _LONGEST_EXAMPLE = 2000
+#: Pages that are listed, in the order of what they are.
+_MOST_GUIDES = 20
+_GUIDE_ORDER = ("readme", "changelog", "guide", "example")
 
 _LINK = re.compile(r"\[((?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]\((https?://[^\s()]+)\)")
 _FORGE = re.compile(
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|sr\.ht)"
     r"/~?[\w.-]+/([\w.-]+?)(?:\.git)?/?"
 )
+#: Hosts whose pages are no guides: forges, registries of crates, documentation of items.
+_NO_SITES = frozenset(
+    {
+        *("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "sr.ht", "git.sr.ht"),
+        *("gist.github.com", "crates.io", "lib.rs", "docs.rs", "doc.rust-lang.org"),
+    }
+)
+#: The page that a registry has of each package.
+_REGISTRY_PAGE = re.compile(r"^/(?:project|package|pypi)/(?:@[\w.-]+/)?[\w.-]+/?$")
+#: Labels of a package's website in its metadata, the surest first.
+_SITES = ("documentation", "docs", "guide", "homepage", "home", "home page", "website")
 #: Where the documentation of items is, which the answer itself is about.
 _ITEM_DOCS = re.compile(r"https?://(?:docs\.rs|doc\.rust-lang\.org)/")
 _CHANGELOG = re.compile(
@@ -40,8 +57,12 @@ def describe_package(
     page: Document | None,
     spelling: Spelling,
     example_languages: Sequence[str],
+    links: Mapping[str, str] = NO_ATTRIBUTES,
 ) -> dict[str, Any]:
-    """Return the facts ``contents``, ``further``, ``example``, ``links`` that there are.
+    """Return the facts ``contents``, ``further``, ``example``, ``links``, ``guides``, ``site``.
+
+    Those without a value are left out. ``guides`` are the paths of its pages, ``site`` is the
+    canonical address of the website with its documentation.
 
     Args:
         name: the package's.
@@ -51,9 +72,12 @@ def describe_package(
         spelling: how paths are written.
         example_languages: how code blocks of its language are marked; the first is that of blocks
             without a mark.
+        links: the addresses in its metadata, by label; by default those that its README has.
     """
     texts = [root.text, *([page.text] if page is not None else [])]
-    metadata: Mapping[str, str] = page.attributes.get("links", {}) if page is not None else {}
+    metadata = links or (page.attributes.get("links", {}) if page is not None else {})
+    guides = [each for each in documents if each.kind == "page"]
+    guides.sort(key=lambda each: _GUIDE_ORDER.index(each.attributes.get("role", "readme")))
     contents, further = _list_items(documents, root, spelling)
     marks = example_languages
     found = {
@@ -61,6 +85,8 @@ def describe_package(
         "further": further,
         "example": next(filter(None, (_first_example(each, marks) for each in texts)), ""),
         "links": _sort_links(name, [*metadata.items(), *_text_links(texts)]),
+        "guides": [each.path for each in guides[:_MOST_GUIDES]],
+        "site": _find_site(metadata),
     }
     return {key: value for key, value in found.items() if value}
 
@@ -122,6 +148,20 @@ def _sort_links(name: str, links: Iterable[tuple[str, str]]) -> dict[str, str]:
         if sort := _sort_of(name, label.strip("`*_ "), url):
             found.setdefault(sort, url)
     return dict(sorted(found.items()))
+
+
+def _find_site(links: Mapping[str, str]) -> str:
+    """Return the address of a package's website by its metadata; empty where none is named."""
+    labelled = [(label.strip().lower(), url) for label, url in links.items()]
+    for wanted in _SITES:
+        for label, url in labelled:
+            parts = urlsplit(url)
+            host = (parts.hostname or "").removeprefix("www.")
+            listed = host in _NO_SITES or _REGISTRY_PAGE.search(parts.path)
+            if label == wanted and host and not listed:
+                with contextlib.suppress(DocstowError):
+                    return canonical_url(url)
+    return ""
 
 
 def _sort_of(name: str, label: str, url: str) -> str:

@@ -129,6 +129,9 @@ class PackageIngest:
                 **_count_unread(installed, language, found),
                 **unpacked,
             }
+            unread = [line for each in found for line in each.attributes.get("left_out", ())]
+            if unread:
+                facts["left_out"] = [*facts.get("left_out", ()), *unread]
             revision = revision or Revision(source, source.version, origin="file")
             reading = Reading(revision, reader.reader, found, _aliases(found), facts)
             snapshot = self._open_publisher().publish(reading).snapshot
@@ -260,10 +263,11 @@ def _aliases(documents: Sequence[Document]) -> list[Relation]:
 def _outline(name: str, language: Language, documents: Sequence[Document]) -> Mapping[str, Any]:
     """Return what a summary of the package shows, so that it need not read a table."""
     from docstow.ingest.overview import describe_package
+    from docstow.languages.shared.guides import find_readme
     from docstow.text.chunking import first_sentence
 
     root = next((e for e in documents if e.kind == "module" and not e.parent), documents[0])
-    page = next((each for each in documents if each.kind == "page"), None)
+    page = find_readme(documents)
     own = {"url": (page or root).url, "summary": first_sentence(root.text), "modules": []}
     marks = language.examples or (language.name,)
     return own | describe_package(name, documents, root, page, language.spelling, marks)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.index.search import ItemFilters, Shortlist
     from docstow.languages.shared.language import Language
+    from docstow.library.guides import Guides
     from docstow.library.packages import Packages
     from docstow.library.requests import RenewalRequests, StowRequests
     from docstow.sources.crates.index import Release
@@ -87,6 +88,7 @@ class Library:
         installed: the packages of other languages.
         open_embedder: opens the model that queries are embedded with.
         memory_bytes: bound of the loaded indexes.
+        guides: the guides of packages; None where there are only those that they carry.
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Library:
         installed: Packages,
         open_embedder: Callable[[], Embedder],
         memory_bytes: int,
+        guides: Guides | None = None,
     ) -> None:
+        self.guides = guides
         self._snapshots = snapshots
         self._open_catalog = open_catalog
         self._resolver = resolver

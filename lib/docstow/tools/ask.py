@@ -176,6 +176,12 @@ def _ask(
         raise InvalidParameter("question", "must say what is looked for")
     scope = _find_scope(library, projects, question, arguments)
     limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    if library.guides is not None:
+        words = _Words(question)
+        for each in scope.packages.values():
+            # The websites of those that are asked about are wanted now.
+            if words.names(each.name) and (guide := library.guides.find(each.snapshot)):
+                scope.notices += [guide.notice] if guide.notice else []
     candidates = list(_search_packages(library, scope, question, limit))
     pages, sources = _search_prose(prose, question, arguments["sources"] or (), limit)
     results = _choose(question, [*candidates, *pages], limit)

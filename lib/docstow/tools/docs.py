@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -12,26 +13,39 @@ from docstow.core.errors import InvalidParameter
 from docstow.core.model import Passage, document_id
 from docstow.sources import page_kinds
 from docstow.text.invisible import INVISIBLE
-from docstow.text.paging import CHARACTERS_PER_TOKEN
+from docstow.text.markdown import without_links
+from docstow.text.paging import CHARACTERS_PER_TOKEN, part
 from docstow.text.sections import find_section
 from docstow.tools import (
     COUNT,
     TEXT,
     Answer,
     Tool,
+    caveats,
     cursor_at,
     list_schema,
     offset,
     page_answer,
     paged,
+    provenance,
     result_schema,
     shortened,
 )
-from docstow.tools.parameters import CURSOR, Parameter
+from docstow.tools.parameters import (
+    CURSOR,
+    LANGUAGE_BRIEF,
+    LOCKFILE,
+    VERSION,
+    Parameter,
+    find_stowed,
+    language_of,
+)
 
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
     from docstow.index.search_pages import ChunkHit, PageFilters
+    from docstow.library import Library, ResolvedVersion
+    from docstow.library.guides import GuidePassage
     from docstow.library.prose import Answered, Prose
 
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
@@ -42,6 +56,8 @@ _MOST_NEIGHBOURS = 5
 _MOST_TITLES = 5
 #: Characters that a result has beside its passages: ids, title, URL.
 _AROUND = 330
+#: The least of a passage that is cut, and what is shown of one as a snippet.
+_LEAST, _SNIPPET = 400, 240
 #: Characters of a fragment that a page does not have, in the line above it.
 _LONGEST_FRAGMENT = 60
 #: What filters there are, each with the types of its values.
@@ -88,12 +104,12 @@ def provenance_line(
     return f"*{' · '.join(filter(None, parts))}*"
 
 
-def tools(prose: Prose) -> list[Tool]:
+def tools(prose: Prose, library: Library) -> list[Tool]:
     """Make the tools, bound to what is stowed."""
-    return [_search_docs(prose), _get_doc(prose), _get_chunk(prose)]
+    return [_search_docs(prose, library), _get_doc(prose), _get_chunk(prose)]
 
 
-def _search_docs(prose: Prose) -> Tool:
+def _search_docs(prose: Prose, library: Library) -> Tool:
     hit = result_schema(
         {
             "chunk_id": TEXT,
@@ -106,6 +122,7 @@ def _search_docs(prose: Prose) -> Tool:
         },
         text=TEXT,
         snippet=TEXT,
+        next={"type": "object"},
     )
     return Tool(
         name="search_docs",
@@ -113,7 +130,8 @@ def _search_docs(prose: Prose) -> Tool:
         title="Search documentation",
         description=(
             "Whole passages of the stowed websites, repositories, folders and texts, best first, "
-            "within max_tokens (0: snippets). filters: path, kinds, language, metadata. Not for a "
+            "within max_tokens (0: snippets); with package its README, docs and website. "
+            "filters: path, kinds, language, metadata. Not for a "
             "whole page (get_doc) nor for crates (search_items). "
             'Example: {"query": "retry a failed request", "top_k": 5}.'
         ),
@@ -121,6 +139,10 @@ def _search_docs(prose: Prose) -> Tool:
             Parameter("query", "string", required=True, max_length=500),
             SOURCE,
             Parameter("sources", "array", max_length=50),
+            Parameter("package", "string", default="", max_length=214, aliases=("crate",)),
+            LANGUAGE_BRIEF,
+            VERSION,
+            LOCKFILE,
             SNAPSHOT,
             Parameter("top_k", "integer", default=5, minimum=1, maximum=50, aliases=("k", "limit")),
             Parameter("mode", "string", default="hybrid", choices=MODES),
@@ -128,13 +150,12 @@ def _search_docs(prose: Prose) -> Tool:
             Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
             CURSOR,
         ),
-        run=partial(_search_pages, prose),
+        run=partial(_search, prose, library),
         output_schema=list_schema(
             hit,
             searched=COUNT,
             answered={"type": "array", "items": {"type": "object", "required": ["snapshot"]}},
         ),
-        open_world=False,
     )
 
 
@@ -195,6 +216,109 @@ def _get_chunk(prose: Prose) -> Tool:
         },
         open_world=False,
     )
+
+
+def _search(prose: Prose, library: Library, arguments: Mapping[str, Any]) -> Answer:
+    if arguments["package"].strip():
+        return _search_package(prose, library, arguments)
+    return _search_pages(prose, arguments)
+
+
+def _search_package(prose: Prose, library: Library, arguments: Mapping[str, Any]) -> Answer:
+    """Search the pages that a package carries, and its website, together."""
+    from docstow.library.guides import search_own
+
+    if not (query := arguments["query"].strip()):
+        raise InvalidParameter("query", "must say what is looked for, in 1 to 500 characters")
+    for name in ("snapshot_id", "filters"):
+        if arguments[name]:
+            raise InvalidParameter(name, "is not for the guides of a package; leave it out")
+    stowed = find_stowed(library, arguments["package"].strip(), arguments)
+    guide = library.guides.find(stowed.snapshot) if library.guides is not None else None
+    named = [*filter(None, [arguments["source_id"].strip()]), *(arguments["sources"] or ())]
+    if guide is not None and guide.snapshot is not None and guide.registration is not None:
+        named.append(guide.registration.id)
+    stowed, embedder = library.current(stowed)
+    scope = json.dumps([query, stowed.snapshot.id, named, arguments["mode"]])
+    limit = offset(arguments["cursor"], scope) + arguments["top_k"] + 1
+    index = library.index(stowed.snapshot)
+    own = search_own(index, None if arguments["mode"] == "keyword" else embedder, query, limit)
+    rows = [_describe_own(stowed, each, arguments) for each in own]
+    hits: list[ChunkHit] = []
+    parts: list[Answered] = []
+    if named:
+        hits, parts = prose.search(query, source_ids=named, limit=limit, mode=arguments["mode"])
+    titles = {registration.id: registration.title for registration, _ in parts}
+    indexes = {registration.id: prose.index(snapshot) for registration, snapshot in parts}
+    others = []
+    for hit in hits:
+        of = indexes[hit.source_id]
+        row = of.find_passage(hit.chunk_id)
+        text = str(of.passages["text"][row]) if row is not None else hit.snippet
+        others.append(_describe_hit(hit, titles) | {"text": text})
+    merged = [row for pair in zip_longest(others, rows) for row in pair if row is not None]
+    merged = [each | {"text": without_links(each["text"])} for each in merged]
+    if not arguments["max_tokens"]:
+        shown = [
+            {k: v for k, v in e.items() if k != "text"} | {"snippet": e["text"][:_SNIPPET]}
+            for e in merged
+        ]
+        page = paged(shown, arguments["cursor"], scope, arguments["top_k"])
+    else:
+        page = _within_budget(merged, arguments, scope)
+    notices = [*caveats(stowed), guide.notice if guide is not None else ""]
+    if not merged:
+        notices.append("it carries no guides that answer; use other words, or search_items")
+    notice = "; ".join(filter(None, notices))
+    return Answer(
+        {
+            **provenance(stowed),
+            "searched": len(parts) + 1,
+            "sources": [describe_snapshot(*part) for part in parts],
+            **({"notice": notice} if notice else {}),
+            **page,
+        }
+    )
+
+
+def _describe_own(
+    stowed: ResolvedVersion, found: GuidePassage, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    path = found.document.path
+    call = {"crate": stowed.name, "item_path": path, "version": stowed.version}
+    language = language_of(arguments)
+    if language.packaged:
+        call["language"] = language.name
+    return {
+        "chunk_id": "",
+        "score": round(found.score, 5),
+        "title": found.document.title,
+        "url": found.url,
+        "heading_path": found.heading_path,
+        "doc_id": path,
+        "source": f"{stowed.name} {stowed.version}",
+        "next": {"tool": "get_item_doc", "arguments": call},
+        "text": found.text,
+    }
+
+
+def _within_budget(
+    rows: Sequence[Mapping[str, Any]], arguments: Mapping[str, Any], scope: str
+) -> dict[str, Any]:
+    """Return rows while their passages fit; the first is shown even if it has to be cut."""
+    begin = offset(arguments["cursor"], scope)
+    limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    shown: list[Mapping[str, Any]] = []
+    used = 0
+    for row in rows[begin : begin + arguments["top_k"]]:
+        size = len(row["text"]) + _AROUND
+        if shown and used + size > limit:
+            break
+        room = max(limit - _AROUND, _LEAST)
+        shown.append({**row, "text": part(row["text"], 0, room).text} if size > limit else row)
+        used += size
+    end = begin + len(shown)
+    return {"results": shown, "cursor": cursor_at(end, scope) if len(rows) > end else None}
 
 
 def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:

@@ -45,11 +45,14 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
+    from docstow.library.guides import Guide
 
 #: Implementations on a page.
 _PER_PAGE = 50
 #: Longest header, in characters; macros make some of several thousand.
 _LONGEST_HEADER = 1200
+#: Passages of guides on an item's page.
+_MOST_MENTIONS = 3
 #: Types listed of those that one blanket implementation covers.
 _MOST_COVERED = 20
 
@@ -90,6 +93,10 @@ def get_crate_summary(library: Library) -> Tool:
             readme=TEXT,
             install=TEXT,
             links={"type": "object", "additionalProperties": TEXT},
+            guides={"type": "array", "items": TEXT},
+            guide=TEXT,
+            license=TEXT,
+            keywords={"type": "array", "items": TEXT},
             example=TEXT,
             contents={"type": "object", "additionalProperties": {"type": "array", "items": TEXT}},
             further={"type": "object", "additionalProperties": COUNT},
@@ -114,6 +121,7 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     else:
         modules = facts.get("modules", [])
     counts = stowed.snapshot.counts.items()
+    guide = library.guides.find(stowed.snapshot) if library.guides is not None else None
     if _is_told(facts.get("description", ""), facts.get("summary", "")):
         facts.pop("description", None)
     names = [
@@ -125,16 +133,24 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
         "format_version",
         "target",
     ]
-    names += ["import_names", "readme", "links", "example", "contents", "further", "features"]
+    names += ["import_names", "readme", "links", "guides", "license", "keywords", "example"]
+    names += ["contents", "further", "features"]
     install = _install_line(stowed.snapshot, language_of(arguments))
     return Answer(
         provenance(stowed)
         | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
         | ({"install": install} if install else {})
         | {name: facts[name] for name in names if facts.get(name)}
+        | ({"guide": guide.url} if guide is not None else {})
+        | _with_notice(stowed, guide)
         | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
         | paged(modules, arguments["cursor"], stowed.snapshot.id)
     )
+
+
+def _with_notice(stowed: ResolvedVersion, guide: Guide | None) -> dict[str, str]:
+    notices = [*caveats(stowed), guide.notice if guide is not None else ""]
+    return {"notice": "; ".join(each for each in notices if each)} if any(notices) else {}
 
 
 def _is_told(description: str, summary: str) -> bool:
@@ -170,6 +186,7 @@ def _list_package_modules(
         depth: how many levels are listed.
     """
     from docstow.index.lookup import list_modules
+    from docstow.languages.shared.guides import README
     from docstow.text.chunking import first_sentence
 
     kinds, paths = index.columns["kind"], index.columns["path"]
@@ -184,7 +201,8 @@ def _list_package_modules(
             items = len(index.rows_by_parent.get(each, ()))
             modules.append({"path": each, "summary": own["summary"], "items": items})
         modules += below
-    page = next((row for row in tops if kinds[row] == "page"), None)
+    pages = [row for row in tops if kinds[row] == "page"]
+    page = next((row for row in pages if index.attributes(row).get("role", README) == README), None)
     if page is not None and not module:
         facts["readme"] = str(paths[page])
         facts["url"] = str(index.columns["url"][page])
@@ -280,9 +298,25 @@ def open_item(
     pages: dict[str, str] = {}
     for row in find_items(index, arguments["item_path"]):
         text = item_page(index, row, lambda document: provenance_line(stowed, document.url))
+        text += _in_the_guide(library, index, row)
         url = str(index.columns["url"][row])
         pages[url] = f"{pages[url]}\n---\n\n{text}" if url in pages else text
     return stowed, pages
+
+
+def _in_the_guide(library: Library, index: Index, row: int) -> str:
+    """Return what the package's guides say of an item, as the end of its page."""
+    if library.guides is None or index.columns["kind"][row] == "page":
+        return ""
+    found = library.guides.mentions(index, row, _MOST_MENTIONS)
+    lines = [
+        f"- **{each.heading}**" + (f": {each.line}" if each.line else "") + f" ({each.place})"
+        for each in found
+    ]
+    guide = library.guides.find(index.snapshot)
+    if guide is not None and guide.notice:
+        lines.append(f"- *{guide.notice}*")
+    return "\n".join(["\n## In the guide\n", *lines, ""]) if lines else ""
 
 
 def _read_item(library: Library, arguments: Mapping[str, Any]) -> Answer:

@@ -61,7 +61,7 @@ def make_toolbox(
         releases.get_dependencies(library),
         read_crate.find_implementations(library),
         releases.diff_versions(library),
-        *docs.tools(services.prose),
+        *docs.tools(services.prose, library),
         asking,
         scan_packages.tool(projects),
         read_package.tool(projects),

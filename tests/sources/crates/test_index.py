@@ -63,7 +63,7 @@ def test_lines_are_read_leniently() -> None:
         (
             Release("1.0.0", True, {}, (), "1.60", "2026-01-01T00:00:00Z"),
             Release("1.2.0", False, {"a": (), "b": (), "c": ("dep:x",)}, ()),
-            Release("1.10.0", False, {}, ()),
+            Release("1.10.0", False, {}, (), checksum="00"),
         ),
     )
 

@@ -10,8 +10,10 @@ import argparse
 import gzip
 import hashlib
 import html
+import io
 import json
 import re
+import tarfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +35,9 @@ class DocsRs:
     Args:
         folder: holds ``<crate>/<version>/rustdoc.json.zst`` (or ``rustdoc.json``; or only
             ``rustdoc.f<format>-*.json.zst``, of which the highest format is served), and maybe an
-            ``index.json`` that tells features and dependencies.
+            ``index.json`` that tells features and dependencies. A folder
+            ``<crate>/<version>/crate`` is served as the archive of that version; where there is
+            none, the index has no ``config.json``.
         overrides: (crate, version) to members of its index line, such as ``{"yanked": True}``;
             also adds versions that the folder does not have.
         port: 0 for any.
@@ -77,6 +81,9 @@ class DocsRs:
     def answer(self, handler: Handler) -> None:
         """Answer as the real sites would."""
         path = handler.place
+        if path.startswith("/archives/"):
+            self._answer_archive(handler, path)
+            return
         if path.startswith("/index/"):
             self._answer_index(handler, path)
             return
@@ -95,7 +102,36 @@ class DocsRs:
         listed = {*found, *(version for crate, version in self.overrides if crate == name)}
         return sorted(listed, key=Version.parse)
 
+    def archive(self, name: str, version: str) -> bytes:
+        """The ``.crate`` of a version, made of its folder ``crate``; empty where it has none."""
+        root = self.folder / name / version / "crate"
+        files = sorted(each for each in root.rglob("*") if each.is_file())
+        if not files:
+            return b""
+        plain = io.BytesIO()
+        with tarfile.open(fileobj=plain, mode="w") as made:
+            for each in files:
+                entry = tarfile.TarInfo(f"{name}-{version}/{each.relative_to(root).as_posix()}")
+                entry.size = each.stat().st_size
+                with each.open("rb") as body:
+                    made.addfile(entry, body)
+        return gzip.compress(plain.getvalue(), mtime=0)
+
+    def _answer_archive(self, handler: Handler, path: str) -> None:
+        body = self.archive(*path.removeprefix("/archives/").split("/")[:2])
+        handler.reply(200 if body else 404, body or b"not found")
+
+    def _answer_configuration(self, handler: Handler) -> None:
+        if not any(self.folder.glob("*/*/crate")):
+            handler.reply(404, b"not found")
+            return
+        body = json.dumps({"dl": f"{self.url}/archives", "api": self.url}).encode()
+        handler.reply(200, body, {"Content-Type": "application/json"})
+
     def _answer_index(self, handler: Handler, path: str) -> None:
+        if path == "/index/config.json":
+            self._answer_configuration(handler)
+            return
         asked = path.rsplit("/", 1)[-1]
         crates = {entry.name for entry in self.folder.glob("*") if entry.is_dir()}
         crates |= {crate for crate, _ in self.overrides}
@@ -132,7 +168,9 @@ class DocsRs:
                 }
                 for package, requirement in entry.get("deps", {}).items()
             ],
-            "cksum": hashlib.sha256(f"{name} {version}".encode()).hexdigest(),
+            "cksum": hashlib.sha256(
+                self.archive(name, version) or f"{name} {version}".encode()
+            ).hexdigest(),
             "features": {feature: [] for feature in entry.get("features", [])},
             "yanked": False,
         }

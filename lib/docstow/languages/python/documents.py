@@ -19,6 +19,7 @@ from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
+from docstow.languages.shared.guides import GUIDES, read_folder, with_left_out
 from docstow.languages.shared.language import ModuleGraph, Reading
 from docstow.languages.shared.project import Package, Scan
 from docstow.languages.shared.stored_surface import add_names, pack_parameters
@@ -27,6 +28,7 @@ from docstow.languages.shared.surface import Home, Symbol
 _MOST_DOCUMENTS = 30_000
 _LARGEST_METADATA = 2_000_000
 _ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source", "source code")
+_CHANGELOGS = ("changelog", "changes", "release notes", "history", "what's new")
 #: Kinds of symbols that have members.
 _OWNERS = frozenset({"module", "class", "enum"})
 #: Modules of a package's own tests.
@@ -68,9 +70,13 @@ def documents(surface: PythonSurface) -> Iterator[Document]:
 
 def _documents(surface: PythonSurface) -> Iterator[Document]:
     url = ""
+    changelog = ""
     if (readme := _readme(surface)) is not None:
         url = readme.url
+        links = readme.attributes["links"]
+        changelog = next((links[each] for each in _CHANGELOGS if each in links), "")
         yield readme
+    yield from _guides(surface, url, changelog)
     modules = [each for each in surface.modules() if _is_offered(each)]
     modules.sort(key=lambda each: (each.count("."), each))
     builder = _Builder(surface, url)
@@ -195,6 +201,22 @@ def _readme(surface: PythonSurface) -> Document | None:
     return Document(f"{name}/README", "page", name, "", text, url, "", attributes)
 
 
+def _guides(surface: PythonSurface, url: str, changelog: str) -> Iterator[Document]:
+    """Yield the guides of a source distribution, where that is what was unpacked."""
+    info = surface.package.info_root
+    if info is None or not (info / GUIDES).is_dir():
+        return
+    read = read_folder(
+        surface.package.name,
+        Boundary(info),
+        info / GUIDES,
+        language="python",
+        url=url,
+        changelog=changelog,
+    )
+    yield from with_left_out(read)
+
+
 def _links(metadata: email.message.Message) -> dict[str, str]:
     """Return the addresses in a package's metadata by their labels in lower case."""
     pairs = [str(each).partition(",") for each in metadata.get_all("Project-URL", [])]
@@ -285,7 +307,7 @@ def _owns(package: Package, path: str) -> bool:
 
 
 READING = Reading(
-    reader="python/5",
+    reader="python/6",
     surfaces=_open_surfaces,
     documents=documents,
     graph=ModuleGraph(

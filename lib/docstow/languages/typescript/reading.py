@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
+from docstow.languages.shared.guides import read_folder, with_left_out
 from docstow.languages.shared.language import ModuleGraph, Reading
 from docstow.languages.shared.project import Package, Scan
 from docstow.languages.shared.stored_surface import add_names, pack_parameters
@@ -131,6 +132,7 @@ def _describe(surface: NodeSurface) -> Iterator[Document]:
     readme = _readme(surface, notices)
     if readme is not None:
         yield readme
+    yield from _guides(surface)
     seen: set[Home] = set()
     made: dict[str, Document] = {}
     owners: list[str] = []
@@ -313,6 +315,16 @@ def _readme(surface: NodeSurface, notices: list[str]) -> Document | None:
     return None
 
 
+def _guides(surface: NodeSurface) -> Iterator[Document]:
+    """Yield the pages of a package beside its README."""
+    if surface.folder is None:
+        return
+    url = _links(surface.folder.manifest).get("homepage", "")
+    boundary = surface.project.files.boundary
+    read = read_folder(surface.name, boundary, surface.folder.root, language="typescript", url=url)
+    yield from with_left_out(read)
+
+
 def _links(manifest: Mapping[str, object]) -> dict[str, str]:
     """Return the address of a package's home page and of its source, those that it names."""
     repository = manifest.get("repository")
@@ -334,7 +346,7 @@ _SHORT = re.compile(r"(?:github:)?[\w.-]+/[\w.-]+")
 
 
 READING = Reading(
-    reader="node/5",
+    reader="node/6",
     surfaces=open_surfaces,
     documents=documents,
     graph=ModuleGraph(separator="/", modules=_modules, imports=_imports, outside=_outside),

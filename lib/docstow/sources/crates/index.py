@@ -57,6 +57,7 @@ class Release:
         dependencies: in the index's order.
         rust_version: the minimal version of Rust; empty if not stated.
         published: ISO 8601 time of publishing; empty if not stated.
+        checksum: SHA-256 of its archive in hex; empty if not stated.
     """
 
     version: str
@@ -65,9 +66,10 @@ class Release:
     dependencies: tuple[Dependency, ...]
     rust_version: str = ""
     published: str = ""
+    checksum: str = ""
 
     def facts(self) -> dict[str, Any]:
-        """Return the immutable fields, all but ``yanked``, as JSON values."""
+        """Return what is immutable and not of the archive, as JSON values."""
         facts: dict[str, Any] = {
             "features": {name: list(enabled) for name, enabled in self.features.items()},
             "dependencies": [
@@ -116,6 +118,17 @@ class SparseIndex:
         self._cache: ListingCache[Listing] = ListingCache(
             self._ask, ttl_s=ttl_s, retry_s=retry_s, monotonic=monotonic
         )
+        self._configuration: ListingCache[str] = ListingCache(
+            self._ask, ttl_s=ttl_s, retry_s=retry_s, most=1, monotonic=monotonic
+        )
+
+    def archives(self) -> str:
+        """Return where archives are, as its configuration says; empty where it does not.
+
+        Raises:
+            UpstreamError, UpstreamTimeout: the index does not answer and nothing is cached.
+        """
+        return self._configuration.get(f"{self._url}/config.json", _read_configuration) or ""
 
     def listing(self, name: str) -> Listing:
         """Return all releases of a crate; case, and ``-`` or ``_`` in its name, do not matter.
@@ -141,13 +154,30 @@ class SparseIndex:
 def entry_path(name: str) -> str:
     """Return the path of a crate's entry, see the Cargo book, "Index files"."""
     lowered = name.lower()
-    match len(lowered):
+    return f"{index_folder(lowered)}/{lowered}"
+
+
+def index_folder(name: str) -> str:
+    """Return the folder that a name of that spelling has in an index."""
+    match len(name):
         case 1 | 2 as length:
-            return f"{length}/{lowered}"
+            return f"{length}"
         case 3:
-            return f"3/{lowered[0]}/{lowered}"
+            return f"3/{name[0]}"
         case _:
-            return f"{lowered[:2]}/{lowered[2:4]}/{lowered}"
+            return f"{name[:2]}/{name[2:4]}"
+
+
+def _read_configuration(answer: Answer) -> str | None:
+    try:
+        found = msgspec.json.decode(answer.body, type=_Configuration)
+    except ValueError:
+        return None
+    return found.dl if found.dl.startswith(("https://", "http://")) else None
+
+
+class _Configuration(msgspec.Struct):
+    dl: str = ""
 
 
 class _DependencyLine(msgspec.Struct):
@@ -170,6 +200,7 @@ class _Line(msgspec.Struct):
     yanked: bool | None = None
     rust_version: str | None = None
     pubtime: str | None = None
+    cksum: str | None = None
     v: int | None = None
 
 
@@ -222,6 +253,7 @@ def _release(line: _Line) -> Release:
         dependencies=_dependencies(line.deps or ()),
         rust_version=line.rust_version or "",
         published=line.pubtime or "",
+        checksum=line.cksum or "",
     )
 
 

@@ -31,6 +31,7 @@ from docstow.sources.crates.index import Listing, Release, SparseIndex
 
 if TYPE_CHECKING:
     from docstow.net import Fetcher
+    from docstow.sources.crates.archive import CrateArchive
 
 DOCS_RS = "docs.rs"
 MEDIA_TYPE = "application/json"
@@ -156,6 +157,28 @@ class CrateOrigin:
         if answer.status == 404:
             raise self._undocumented(revision)
         return _file(answer.url, answer.body)
+
+    def archive(self, revision: Revision, release: Release) -> CrateArchive | None:
+        """Fetch what a release's own archive has for people; None where the index has no archives.
+
+        Raises:
+            UpstreamError, UpstreamTimeout, UnreadableInput, TooLarge: as
+                :func:`docstow.sources.crates.archive.fetch_archive` says.
+        """
+        from docstow.sources.crates.archive import archive_url, fetch_archive
+
+        if not (template := self._index.archives()):
+            return None
+        name, version = revision.source.name, revision.version
+        return fetch_archive(
+            self._fetcher,
+            archive_url(template, name, release),
+            name,
+            release,
+            shown=f"{self._docs_rs_url}/crate/{quote(name)}/{quote(version)}/source",
+            most=self._limits.compressed,
+            plain=self._limits.decompressed,
+        )
 
     def _listing(self, name: str) -> Listing:
         if not _NAME.fullmatch(name):

@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.languages.python import versions
+from docstow.languages.shared.guides import CHANGELOG, GUIDE, GUIDES, role_of
 from docstow.sources.packages import About
 from docstow.sources.packages.archives import Unpacker
 from docstow.text.python_ast import try_parse_module
@@ -158,7 +159,7 @@ def add_wheel(
 def add_sdist(
     layout: Layout, unpacker: Unpacker, archive: Path, filename: str, name: str, version: str
 ) -> Counter[str]:
-    """Unpack the Python of a source distribution; return how many files are left out, by reason.
+    """Unpack the Python and the guides of a source distribution; return how many are left out.
 
     Raises:
         PackageNotFound: it has no module of Python.
@@ -180,6 +181,8 @@ def add_sdist(
             if (path == start or path.startswith(f"{start}/")) and _is_kept(path):
                 placed.append(path.removeprefix(root))
                 return path.removeprefix(root)
+        if role_of(path) in (CHANGELOG, GUIDE):
+            return f"{layout.info(name).name}/{GUIDES}/{path}"
         return ""
 
     left_out = unpacker.add(archive, filename, place)

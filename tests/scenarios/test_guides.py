@@ -89,7 +89,7 @@ def call(runtime: Runtime, tool: str, **arguments: Any) -> Any:
 
 def test_a_crates_archive_gives_its_guides_and_facts(tmp_path: Path, crates: DocsRs) -> None:
     with of_crates(tmp_path, crates) as runtime:
-        summary = call(runtime, "get_crate_summary", crate="stowage")
+        summary = call(runtime, "get_crate_summary", package="stowage")
         assert summary["guides"] == [
             "stowage/README",
             "stowage/CHANGELOG",
@@ -103,12 +103,12 @@ def test_a_crates_archive_gives_its_guides_and_facts(tmp_path: Path, crates: Doc
         assert summary["links"]["repository"] == "https://github.com/example/stowage"
         assert summary["items"]["page"] == 4
         assert "left_out" not in summary
-        found = call(runtime, "search_items", crate="stowage", query="pump water until level")
+        found = call(runtime, "search_items", package="stowage", query="pump water until level")
         assert found["results"][0]["item_path"] == "stowage/docs/ballast"
-        examples = call(runtime, "search_examples", crate="stowage", query="lighthouse voyage")
+        examples = call(runtime, "search_examples", package="stowage", query="lighthouse voyage")
         assert examples["results"][0]["item_path"] == "stowage/examples/first_voyage"
         # Items keep their places, and the root is what modules are listed of.
-        tree = call(runtime, "get_module_tree", crate="stowage")
+        tree = call(runtime, "get_module_tree", package="stowage")
         assert tree["results"][0]["path"] == "stowage"
 
 
@@ -124,7 +124,7 @@ def test_a_guide_is_opened_by_its_path(tmp_path: Path, crates: DocsRs, path: str
 def test_a_crate_without_its_archive_says_so(tmp_path: Path, crates: DocsRs) -> None:
     crates.overrides["stowage", "0.1.0"] = {"cksum": "0" * 64}
     with of_crates(tmp_path, crates) as runtime:
-        summary = call(runtime, "get_crate_summary", crate="stowage")
+        summary = call(runtime, "get_crate_summary", package="stowage")
         assert "guides" not in summary
         [reason] = summary["left_out"]
         assert reason.startswith("README, changelog and examples are left out: stowage-0.1.0.crate")
@@ -142,7 +142,7 @@ def test_a_source_distribution_gives_its_guides(tmp_path: Path) -> None:
     with PythonIndexServer() as index:
         index.add("boats", "boats-2.0.tar.gz", sdist("boats", "2.0", files))
         with runtime_of(tmp_path, python_index_url=index.url) as runtime:
-            of = {"language": "python", "crate": "boats"}
+            of = {"language": "python", "package": "boats"}
             summary = call(runtime, "get_crate_summary", **of)
             assert summary["guides"] == ["boats/README", "boats/CHANGES", "boats/docs/mooring"]
             found = call(runtime, "search_items", query="bollard painter", **of)
@@ -162,7 +162,7 @@ def test_an_npm_package_gives_its_changelog_and_docs(tmp_path: Path) -> None:
     with NpmServer() as npm:
         npm.publish("sails", "1.0.0", files)
         with runtime_of(tmp_path, npm_registry_url=npm.url) as runtime:
-            of = {"language": "typescript", "crate": "sails"}
+            of = {"language": "typescript", "package": "sails"}
             summary = call(runtime, "get_crate_summary", **of)
             assert summary["readme"] == "sails/README.md"
             assert summary["guides"] == ["sails/README.md", "sails/CHANGELOG", "sails/docs/reefing"]
@@ -256,7 +256,7 @@ def test_a_site_is_named_where_it_may_not_be_added(tmp_path: Path) -> None:
         assert own["heading_path"] == "httpx > Quickstart"
         page = call(runtime, "get_item_doc", item_path="httpx.get", language="python")
         assert "- **httpx > Quickstart**: Ask with `httpx.get(url)` at first. (httpx/README" in page
-        summary = call(runtime, "get_crate_summary", crate="httpx", language="python")
+        summary = call(runtime, "get_crate_summary", package="httpx", language="python")
         assert summary["guide"] == f"{site.url}/"
         assert runtime.registry.all() == []
         # Whoever adds it by the call that is named has it searched with the package.

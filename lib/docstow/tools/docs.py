@@ -32,6 +32,7 @@ from docstow.tools import (
     shortened,
 )
 from docstow.tools.parameters import (
+    ANY_PACKAGE,
     CURSOR,
     LANGUAGE_BRIEF,
     LOCKFILE,
@@ -139,7 +140,7 @@ def _search_docs(prose: Prose, library: Library) -> Tool:
             Parameter("query", "string", required=True, max_length=500),
             SOURCE,
             Parameter("sources", "array", max_length=50),
-            Parameter("package", "string", default="", max_length=214, aliases=("crate",)),
+            ANY_PACKAGE,
             LANGUAGE_BRIEF,
             VERSION,
             LOCKFILE,
@@ -285,7 +286,7 @@ def _describe_own(
     stowed: ResolvedVersion, found: GuidePassage, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     path = found.document.path
-    call = {"crate": stowed.name, "item_path": path, "version": stowed.version}
+    call = {"package": stowed.name, "item_path": path, "version": stowed.version}
     language = language_of(arguments)
     if language.packaged:
         call["language"] = language.name

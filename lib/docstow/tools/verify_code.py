@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version
 from docstow.languages.projects import mentions
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
-from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
+from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Verdict
+from docstow.languages.shared.history import History, deprecation_note
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, TARGET, Parameter
 from docstow.tools.verify_packages import StowedPackages
 
 if TYPE_CHECKING:
+    from docstow.core.model import Document, Snapshot
+    from docstow.index.loaded import Index
     from docstow.languages.projects import Projects
     from docstow.languages.projects.mentions import Message
-    from docstow.languages.shared.language import Checking
+    from docstow.languages.shared.language import Checking, Language
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
@@ -34,6 +40,10 @@ _LONGEST = 200_000
 _MOST_NAMED = 8
 #: Further versions of a crate that are looked into.
 _MOST_OTHERS = 3
+#: Items of one path whose notes are read.
+_MOST_ITEMS = 4
+#: What is said of names that are merely alike, which nobody needs who knows the right one.
+_GUESS = re.compile(r"; did you mean [^?]*\?")
 
 
 def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> Tool:
@@ -131,6 +141,7 @@ def _verify(
             verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
+    verdict = StatedSuccessors(library, snapshots, language or languages.RUST).explain(verdict)
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
         more = " and others" if len(verdict.unread) > _MOST_NAMED else ""
@@ -243,6 +254,86 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
         "version": finding.version,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}
+
+
+class StatedSuccessors:
+    """What maintainers say takes the place of names that are gone or deprecated.
+
+    Args:
+        library: opens what is stowed.
+        snapshots: what is stowed; nothing is fetched.
+        language: of the packages.
+    """
+
+    def __init__(self, library: Library, snapshots: Snapshots, language: Language) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._language = language
+        self._kinds = (language.kind,) if language.packaged else (LOCAL, CRATE)
+        self._order = language.versions().order
+        self._found: dict[tuple[str, str], tuple[list[Index], History] | None] = {}
+
+    def explain(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with such names as the first suggestions."""
+        return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
+
+    def _explain(self, finding: Finding) -> Finding:
+        if finding.status not in {"unknown", "deprecated"} or not finding.package:
+            return finding
+        if (known := self._known(finding.package, finding.version)) is None:
+            return finding
+        older, history = known
+        mark = self._language.spelling.separator
+        last = finding.name.split(mark)[-1]
+        path = f"{finding.path}{mark}{last}" if finding.status == "unknown" else finding.path
+        notes, texts = [], []
+        for each in dict.fromkeys((path, finding.name)):
+            for index in older:
+                for document in index.documents(index.find(each)[:_MOST_ITEMS]):
+                    notes.append(deprecation_note(document.attributes))
+                    texts.append(document.text)
+        found = history.successor(path or finding.name, filter(None, notes), texts)
+        if found is None or not found.names:
+            return finding
+        suggestions = tuple(dict.fromkeys((*found.names, *finding.suggestions)))[:MOST]
+        if finding.status == "deprecated":
+            return replace(finding, suggestions=suggestions)
+        said = _GUESS.sub("", finding.message).rstrip(".")
+        where = f"{found.origin} of {found.version}" if found.version else found.origin
+        message = f"{said}; use {' or '.join(found.names)}, as the {where} says."
+        return replace(finding, suggestions=suggestions, message=message)
+
+    def _known(self, package: str, version: str) -> tuple[list[Index], History] | None:
+        """Return a version and those before it, the newest first, and what was written of all."""
+        key = package, version
+        if key not in self._found:
+            self._found[key] = self._load(package, version)
+        return self._found[key]
+
+    def _load(self, package: str, version: str) -> tuple[list[Index], History] | None:
+        stowed: dict[str, Snapshot] = {}
+        name = self._language.spelling.package_key(package)
+        for kind in self._kinds:
+            for head in self._snapshots.heads(kind, name):
+                snapshot = self._snapshots.load(head)
+                if snapshot is not None:
+                    stowed.setdefault(head.source.version, snapshot)
+        if version not in stowed:
+            return None
+        order = self._order(version)
+        ordered = sorted(stowed, key=self._order, reverse=True)
+        older = [each for each in ordered if self._order(each) < order][:_MOST_OTHERS]
+        newer = [each for each in ordered if self._order(each) > order][:1]
+        indexes = {each: self._library.index(stowed[each]) for each in (version, *older, *newer)}
+        # The newest changelog has the lines of all versions.
+        pages = [page for each in (*newer, version, *older) for page in _pages(indexes[each])]
+        history = History(package, pages, indexes[version].names(), upto=version)
+        return [indexes[each] for each in (version, *older)], history
+
+
+def _pages(index: Index) -> list[Document]:
+    rows = [row for row, kind in enumerate(index.columns["kind"]) if kind == "page"]
+    return index.documents(rows) if rows else []
 
 
 class StowedCrates:

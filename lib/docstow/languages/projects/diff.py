@@ -7,6 +7,7 @@ of the signature, and is no more than that.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
@@ -68,14 +69,16 @@ def compare(
     Members of what is gone, or new, are not told one by one.
     """
     was, now = _by_path(old), _by_path(new)
-    elsewhere = {_target(each): path for path, each in now.items() if _target(each)}
+    elsewhere = _by_target(now)
+    alone = _by_target(was)
     found: list[PackageChange] = []
     for path, document in was.items():
         there = now.get(path) or _reached(path, now)
         if there is not None:
             found += _changes(comparing, document, there)
         elif not is_there(path, now) and (document.parent not in was or document.parent in now):
-            moved = elsewhere.get(_target(document), "") if _target(document) else ""
+            target = _target(document)
+            moved = elsewhere.get(target, "") if alone.get(target) == path else ""
             found.append(
                 PackageChange(path, document.kind, "item-removed", document.signature, "", moved)
             )
@@ -94,6 +97,13 @@ def _reached(path: str, documents: Mapping[str, Document]) -> Document | None:
 
 def _by_path(documents: Sequence[Document]) -> dict[str, Document]:
     return {each.path: each for each in documents if each.kind != _PROSE}
+
+
+def _by_target(documents: Mapping[str, Document]) -> dict[str, str]:
+    """Return paths by where they are defined elsewhere, if no other is defined there too."""
+    counts = Counter(map(_target, documents.values()))
+    targets = {path: _target(each) for path, each in documents.items()}
+    return {each: path for path, each in targets.items() if each and counts[each] == 1}
 
 
 def _target(document: Document) -> str:

@@ -1,0 +1,332 @@
+"""What the maintainers of a package wrote of its changes, beside the items that they name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from docstow.core.model import Document
+from docstow.text import changelog
+from docstow.text.changelog import Note, version_key
+from docstow.text.replacements import find_replacements
+
+#: Notes beside one change.
+MOST_NOTES = 3
+#: A bare name that more items have is said of one of them only where its owner is named, too.
+_FEW = 3
+#: Notes with more names than this enumerate.
+_MANY_NAMES = 12
+#: Notes of one name that are looked through.
+_MOST_LOOKED = 200
+_SEPARATORS = re.compile(r"::|[.#/]")
+#: Sentences of an item's own documentation that may say what takes its place.
+_OUTDATED = re.compile(
+    r"deprecat|renamed|instead|replaced|superseded|in favou?r of|obsolete", re.IGNORECASE
+)
+_ANNOUNCED = re.compile(r"deprecat|remov|renam|replac|supersed|obsolete", re.IGNORECASE)
+#: A paragraph that says so of the item itself.
+_SELF_OUTDATED = re.compile(
+    r"\W*(?:deprecat|obsolete|(?:use|consider|prefer)\b.{1,160}\binstead\W*$"
+    r"|this (?:\w+ ){1,3}(?:is|was|has been) (?:now )?(?:\w+ )?"
+    r"(?:deprecat|renamed|replaced|superseded|obsolete))",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"\w+")
+#: A note and its origin.
+Line = tuple[Note, str]
+
+DEPRECATION, CHANGELOG, GUIDE = "deprecation note", "changelog", "migration guide"
+DOCUMENTATION = "documentation"
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """What takes the place of a name.
+
+    Attributes:
+        names: its path where the version has it, else as it is written; several where the text
+            gives several.
+        origin: who says so: ``deprecation note``, ``changelog``, ``migration guide`` or
+            ``documentation``.
+        text: what is said.
+        version: of the changelog's entry; empty elsewhere.
+    """
+
+    names: tuple[str, ...]
+    origin: str
+    text: str
+    version: str = ""
+
+
+def deprecation_note(attributes: Mapping[str, Any]) -> str:
+    """Return why an item is deprecated; empty where it is not, or no reason is given."""
+    stated = attributes.get("deprecated")
+    if isinstance(stated, Mapping):
+        return str(stated.get("note") or "")
+    return str(stated) if isinstance(stated, str) and stated != "deprecated" else ""
+
+
+def is_outdated(document: Document) -> bool:
+    """Return whether an item's own documentation says that something else should be used."""
+    if document.attributes.get("deprecated"):
+        return True
+    return any(_SELF_OUTDATED.match(each) for each in _outdated_paragraphs(document.text))
+
+
+class History:
+    """The changelogs, guides and READMEs of a package, read for some of its versions.
+
+    Args:
+        package: its name.
+        pages: of the package; others than pages are passed over.
+        names: paths of the items of the version that is moved to, from which successors come.
+        after: the version that is moved from; its notes and older ones are left out.
+        upto: the version that is moved to; later notes are left out. Empty for no bound.
+        former: paths of the version that is moved from.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        pages: Iterable[Document],
+        names: Iterable[str],
+        *,
+        after: str = "",
+        upto: str = "",
+        former: Iterable[str] = (),
+    ) -> None:
+        self._package = package
+        self._pages = [each for each in pages if each.kind == "page"]
+        self._after = version_key(after) if after else None
+        self._upto = version_key(upto) if upto else None
+        self._paths: dict[str, list[str]] = defaultdict(list)
+        for each in dict.fromkeys(names):
+            self._paths[_last(each)].append(each)
+        self._known = set().union(*self._paths.values())
+        self._lasts = Counter({last: len(paths) for last, paths in self._paths.items()})
+        gone = {each for each in former if each not in self._known}
+        self._lasts.update(_last(each) for each in gone)
+
+    @cached_property
+    def lines(self) -> Sequence[Line]:
+        """The notes of the versions in between, and of guides, each with its origin."""
+        return [(note, origin) for note, origin in self._read if self._is_late(note)]
+
+    @cached_property
+    def _earlier(self) -> Sequence[Line]:
+        """The notes of the versions before, which may have announced what goes now."""
+        return [(note, origin) for note, origin in self._read if not self._is_late(note)]
+
+    def _is_late(self, note: Note) -> bool:
+        key = version_key(note.version)
+        return not note.version or self._after is None or key > self._after
+
+    @cached_property
+    def _read(self) -> Sequence[Line]:
+        found: dict[tuple[str, str], Line] = {}
+        for page in self._pages:
+            guide = changelog.is_guide(page.path, page.title)
+            whole = changelog.is_history(page.path, page.title)
+            version = changelog.title_version(page.title, self._package)
+            version = version or changelog.title_version(page.path.rpartition("/")[2])
+            for note in changelog.read_notes(page.text, self._package, version if whole else ""):
+                later = self._upto is not None and version_key(note.version) > self._upto
+                if (note.version and not later) or (guide and not note.version):
+                    line = note, GUIDE if guide else CHANGELOG
+                    found.setdefault((note.text, note.version), line)
+        return list(found.values())
+
+    def notes(self, path: str, parameter: str = "") -> list[Note]:
+        """Return the notes that name an item, those that are most about it first.
+
+        Args:
+            path: of the item.
+            parameter: of the item, where the parameter is meant.
+        """
+        return [note for note, _ in islice(self._about(path, parameter), MOST_NOTES)]
+
+    def successor(
+        self, path: str, deprecations: Iterable[str] = (), texts: Iterable[str] = ()
+    ) -> Successor | None:
+        """Return what takes the place of an item; None where nobody says it.
+
+        Args:
+            path: of the item.
+            deprecations: notes of its deprecation in any version.
+            texts: its documentation in older versions.
+        """
+        last = _last(path)
+        for text in dict.fromkeys(deprecations):
+            if names := self._named(find_replacements(text, last, own=True), path):
+                return Successor(names, DEPRECATION, text)
+        before = self._about(path, "", earlier=True)
+        announced = (each for each in before if _ANNOUNCED.search(each[0].text))
+        for note, origin in (*self._about(path, ""), *announced):
+            own = last in _lasts(note.section) and last not in _WORDS.findall(note.text)
+            if names := self._named(find_replacements(note.text, last, own=own), path):
+                return Successor(names, origin, note.text, note.version)
+        for text in texts:
+            for paragraph in islice(_outdated_paragraphs(text), MOST_NOTES):
+                own = _SELF_OUTDATED.match(paragraph) is not None
+                if names := self._named(find_replacements(paragraph, last, own=own), path):
+                    return Successor(names, DOCUMENTATION, paragraph)
+        return self._successor_of_module(path)
+
+    def _successor_of_module(self, path: str) -> Successor | None:
+        """Return what takes the place of the whole module that an item was in."""
+        owner = path[: -len(_last(path))].rstrip(".:#/")
+        if not owner.islower() or len(_parts(owner)) < 2:
+            return None
+        last = _last(owner)
+        for note, origin in self._about(owner, ""):
+            found = find_replacements(note.text, last) if _OUTDATED.search(note.text) else ()
+            if names := self._named(found, owner):
+                return Successor(names, origin, note.text, note.version)
+        return None
+
+    def successor_of_parameter(self, path: str, parameter: str) -> Successor | None:
+        """Return what takes the place of a parameter of an item; None where nobody says it."""
+        for note, origin in self._about(path, parameter):
+            if names := find_replacements(note.text, parameter):
+                return Successor(names, origin, note.text, note.version)
+        return None
+
+    def breaking_notes(self, paths: Iterable[str]) -> list[Note]:
+        """Return the breaking notes of the versions in between that name none of some items."""
+        by_last: dict[str, list[str]] = defaultdict(list)
+        for each in paths:
+            by_last[_last(each)].append(each)
+        return [
+            note
+            for note, origin in self.lines
+            if note.breaking
+            and origin == CHANGELOG
+            and not note.text.endswith(":")
+            and not self._names_any(note, by_last)
+        ]
+
+    def _names_any(self, note: Note, by_last: Mapping[str, Sequence[str]]) -> bool:
+        return any(
+            self._is_about(note, name, path)
+            for name in note.names
+            for path in by_last.get(_last(name), ())[:_MOST_LOOKED]
+        )
+
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[Line]]:
+        return _by_name(self.lines)
+
+    @cached_property
+    def _earlier_places(self) -> Mapping[str, Sequence[Line]]:
+        return _by_name(self._earlier)
+
+    def _about(self, path: str, parameter: str, *, earlier: bool = False) -> Iterator[Line]:
+        """Yield the notes that name an item, the most telling first; the newest of those before."""
+        places = self._earlier_places if earlier else self._places
+        last = parameter or _last(path)
+        rated = []
+        for place, (note, origin) in enumerate(places.get(last, ())[:_MOST_LOOKED]):
+            if parameter:
+                about = self._is_of_owner(note, path)
+            else:
+                about = any(
+                    self._is_about(note, name, path) for name in note.names if _last(name) == last
+                )
+            if about:
+                inside = re.search(rf"(?<!\w){re.escape(last)}(?!\w)", note.text) is not None
+                told = bool(find_replacements(note.text, last))
+                rate = (not told, not inside, len(note.names) > _MANY_NAMES, not note.breaking)
+                rated.append((rate, place, (note, origin)))
+        for _, _, line in sorted(rated, key=lambda each: each[:2]):
+            yield line
+
+    def _is_about(self, note: Note, name: str, path: str) -> bool:
+        """Return whether a name in a note means an item."""
+        written, parts = _parts(name), _parts(path)
+        if not written or written[-1] != parts[-1]:
+            return False
+        if len(written) > 1:
+            return _is_owner(written[-2], parts[:-1], self._package)
+        return self._lasts[parts[-1]] <= _FEW or self._is_of_owner(note, path)
+
+    def _is_of_owner(self, note: Note, path: str) -> bool:
+        """Return whether a note names the owner of what it may be about, or the item itself."""
+        words = {each.lower() for each in _WORDS.findall(f"{note.text} {note.section}")}
+        parts = _parts(path)
+        package = _fold(self._package)
+        return any(each.lower() in words for each in parts[-2:] if _fold(each) != package)
+
+    def _named(self, names: Iterable[str], path: str) -> tuple[str, ...]:
+        """Return names as the newer version has them; as they are written where it has none."""
+        given = list(names)
+        found = [each for name in given if (each := self._resolve(name, path)) is not None]
+        if found:
+            return tuple(dict.fromkeys(found))
+        here = _parts(path)
+        return tuple(each for each in given if _parts(each) != here[-len(_parts(each)) :])
+
+    def _resolve(self, name: str, path: str) -> str | None:
+        """Return the path of the newer version that a name means, beside what goes if it can be."""
+        written, gone = _parts(name), _parts(path)
+        if not written:
+            return None
+        fitting = []
+        for each in self._paths.get(written[-1], ()):
+            parts = _parts(each)
+            if each == path or (
+                len(written) > 1 and not _is_owner(written[-2], parts[:-1], self._package)
+            ):
+                continue
+            common = next(
+                (at for at, (a, b) in enumerate(zip(parts, gone, strict=False)) if a != b),
+                min(len(parts), len(gone)),
+            )
+            exact = parts[-len(written) :] == written
+            fitting.append((not exact, -common, len(parts), each))
+        return min(fitting)[-1] if fitting else None
+
+
+def _by_name(lines: Iterable[Line]) -> Mapping[str, Sequence[Line]]:
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        for last in dict.fromkeys(map(_last, line[0].names)):
+            found[last].append(line)
+    return found
+
+
+def _parts(path: str) -> list[str]:
+    return [each for each in _SEPARATORS.split(path.rstrip("()!")) if each]
+
+
+def _last(path: str) -> str:
+    return _SEPARATORS.split(path.rstrip("()!"))[-1]
+
+
+def _lasts(text: str) -> set[str]:
+    return {_last(each) for each in changelog.names_in(text)}
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _is_owner(written: str, owners: Sequence[str], package: str) -> bool:
+    """Return whether a name before a dot may be what holds an item: itself, or what holds it."""
+    if not owners or written in owners:
+        return True
+    short, folded = _fold(written), _fold(owners[-1])
+    if short in {_fold(package), "self", "cls"} or len(owners) == 1:
+        return True
+    # What is written in lower case stands for an object: ``app.get`` for ``Application.get``.
+    return written.islower() and len(short) > 1 and short in folded
+
+
+def _outdated_paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.split("\n\n"):
+        if len(paragraph) < 1500 and _OUTDATED.search(paragraph):
+            yield " ".join(paragraph.split())

@@ -56,6 +56,7 @@ OWNERS = {
     "tree_sitter_rust": {"languages"},
     "tree_sitter_typescript": {"languages"},
     "uvicorn": {"server"},
+    "yaml": {"formats"},
     "zstandard": {"net", "ops", "languages"},
 }
 

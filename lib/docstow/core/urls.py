@@ -47,6 +47,8 @@ _ASSET = re.compile(
     # Sphinx's indexes, which only link to other pages.
     r"|(?:genindex(?:-\w+)?|(?:py-)?modindex)(?:\.html)?"
 )
+#: Files that are read where a site's files are wanted, wherever they are on it.
+_FILE = re.compile(r".*\.(?:json|ya?ml|pdf|ipynb)")
 #: How often a segment may occur in a path, in a row and in total; more is taken for a loop.
 _MOST_IN_A_ROW, _MOST_OF_ONE = 2, 3
 
@@ -61,12 +63,14 @@ class Scope:
         include: globs of which one must match the path (or the URL, where a glob has ``://``);
             empty for any.
         exclude: globs of which none may match.
+        files: whether files that pages link to belong to it, outside of the prefixes too.
     """
 
     domains: Sequence[str]
     prefixes: Sequence[str] = ()
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    files: bool = False
 
     def holds(self, url: str) -> bool:
         """Return whether a URL belongs to the site and may be a page."""
@@ -165,14 +169,16 @@ def exclusion_reason(url: str, scope: Scope) -> str:
     parts = urlsplit(url)
     path = unquote(parts.path)
     prefix = _prefix(path, scope.prefixes)
-    if not on_site(url, scope.domains) or prefix is None:
+    wanted_file = scope.files and _FILE.fullmatch(path.rpartition("/")[2].lower()) is not None
+    if not on_site(url, scope.domains) or (prefix is None and not wanted_file):
         return "out of scope"
     if any(_matches(glob, url, path) for glob in scope.exclude):
         return "excluded"
     if scope.include and not any(_matches(glob, url, path) for glob in scope.include):
         return "not included"
-    segments = path[len(prefix) :].lower().split("/")
-    if _ASSET_SEGMENTS.intersection(segments) or _ASSET.fullmatch(segments[-1]):
+    segments = path[len(prefix or "") :].lower().split("/")
+    named_so = _ASSET_SEGMENTS.intersection(segments) or _ASSET.fullmatch(segments[-1])
+    if named_so and not wanted_file:
         return "not a page"
     return "endless address" if _endless(url, [part for part in path.split("/") if part]) else ""
 

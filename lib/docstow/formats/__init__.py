@@ -72,6 +72,23 @@ ADMONITIONS = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image on a page; its pixels are not looked at.
+
+    Attributes:
+        url: absolute.
+        alt: what stands for it where it is not shown.
+        caption: the words below it.
+        heading: the heading that it stands below.
+    """
+
+    url: str
+    alt: str
+    caption: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page: what a reader returns for a file.
 
@@ -85,6 +102,7 @@ class Page:
         attributes: ``language`` (a natural one), ``description`` and ``tags`` where known;
             ``anchors`` and ``terms``, the fragments of headings and of terms of lists, as
             :mod:`docstow.text.headings` says.
+        images: those of a format whose text names none: HTML.
         words: number of words that the file shows, without navigation and what its site repeats.
         kept: number of those that the text has.
     """
@@ -97,6 +115,7 @@ class Page:
     attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
     words: int = 0
     kept: int = 0
+    images: tuple[Image, ...] = ()
 
 
 def readable(path: str, media_type: str) -> bool:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from os import SEEK_END
 from tempfile import SpooledTemporaryFile
 from typing import Any
+from urllib.parse import quote
 
 from docstow import formats
 from docstow.core.errors import DocstowError, InternalError
 from docstow.core.model import NO_ATTRIBUTES, Document, File, Known, Relation
 from docstow.core.urls import canonical_url
+from docstow.formats import openapi
+from docstow.ingest import assets
 from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
 from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped, collection
 from docstow.text.invisible import drop_from_document
@@ -22,7 +26,8 @@ from docstow.text.invisible import drop_from_document
 log = logging.getLogger(__name__)
 
 LINKS_TO = "links-to"
-
+#: The attribute of a document with the path of the file that it is a part of.
+PART_OF = "part_of"
 
 #: So many pages show what all pages of a site share.
 _SURVEYED = 200
@@ -84,6 +89,7 @@ class Changes:
         former: what answers now.
         paths_are_urls: whether paths are canonical URLs; else they are paths in a tree.
         full: whether the sync is a full one, in which no file is taken for unchanged.
+        fetch_assets: whether images and downloads of the pages become documents too.
 
     Attributes:
         documents: by path.
@@ -96,8 +102,15 @@ class Changes:
         current: path or address of the last event.
     """
 
-    def __init__(self, former: Former, *, paths_are_urls: bool, full: bool) -> None:
+    def __init__(
+        self, former: Former, *, paths_are_urls: bool, full: bool, fetch_assets: bool = False
+    ) -> None:
+        self._fetch_assets = fetch_assets
         self._former = former
+        self._parts: defaultdict[str, list[Document]] = defaultdict(list)
+        for document in former.documents.values():
+            if whole := document.attributes.get(PART_OF):
+                self._parts[whole].append(document)
         self._paths_are_urls = paths_are_urls
         self._full = full
         self._paths = {known.url: path for path, known in former.visits.items()}
@@ -161,8 +174,11 @@ class Changes:
             elif event.path in self._former.documents and event.path in self._former.visits:
                 self.current = event.path
                 self._keep(self._former.documents[event.path], self._former.visits[event.path])
+                self._keep_parts(self._parts[event.path])
             yield number + 1
         self._keep_unseen()
+        if self._fetch_assets:
+            self._describe_assets()
 
     def _file(self, number: int) -> File:
         event = self._events[number]
@@ -182,6 +198,9 @@ class Changes:
                 continue
             self.documents[path] = former[path]
             self._kept.add(path)
+            parts = self._parts[path]
+            self._keep_parts(parts)
+            self._kept.update(part.path for part in parts)
             known = self._former.visits.get(path)
             if known is not None:
                 self.visits[path] = known
@@ -245,6 +264,9 @@ class Changes:
             self._skip(file.path, "empty")
             return
         try:
+            if file.media_type == openapi.MEDIA_TYPE:
+                self._read_description(event, file)
+                return
             page = read_page(file, self.shared)
         except DocstowError as error:
             self._fail(file.path, error.code, error.message)
@@ -259,10 +281,45 @@ class Changes:
             self._skip(file.path, "empty")
         else:
             document = make_document(file, page)
+            if self._fetch_assets:
+                about = {**document.attributes, **assets.images_of(page)}
+                document = replace(document, attributes=about)
             if self._paths_are_urls:
                 document = replace(document, url=file.path)
             links = event.links or page.links
             self._keep(document, Known(file.path, file.url, event.validator, links))
+
+    def _read_description(self, event: Found, file: File) -> None:
+        """Add a document for each page of a description of an API."""
+        pages = openapi.read(file)
+        whole = pages.pop("")
+        document = make_document(file, whole)
+        self._keep(document, Known(file.path, file.url, event.validator, whole.links))
+        if self.visits.get(file.path, Known("", "")).url != file.url:
+            return
+        self._keep_parts(
+            replace(
+                made,
+                path=f"{file.path}{fragment}",
+                url=f"{file.url}{quote(fragment, safe='#/~{}')}",
+                attributes={**made.attributes, PART_OF: file.path},
+            )
+            for fragment, made in (
+                (name, make_document(file, page)) for name, page in pages.items()
+            )
+        )
+
+    def _keep_parts(self, parts: Iterable[Document]) -> None:
+        for part in parts:
+            self.documents[part.path] = part
+
+    def _describe_assets(self) -> None:
+        """Add what the pages show and offer beside their text."""
+        found = assets.describe(self.documents, paths_are_urls=self._paths_are_urls)
+        self.skipped[assets.MORE_ASSETS] += max(0, len(found) - assets.MOST_ASSETS)
+        self.skipped += Counter()
+        for path, document in islice(found.items(), assets.MOST_ASSETS):
+            self.documents[path] = drop_from_document(document)
 
     def _keep(self, document: Document, known: Known) -> None:
         """Add a document unless its path has one; a page at its own address replaces others."""

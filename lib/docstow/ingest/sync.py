@@ -274,7 +274,12 @@ class _PageSync:
         return _Previous(snapshot, former, version, options, left_out, index.vectors_by_digest)
 
     def _collect(self, former: Former, *, full: bool) -> Changes:
-        changes = Changes(former, paths_are_urls=self._kind.paths_are_urls, full=full)
+        changes = Changes(
+            former,
+            paths_are_urls=self._kind.paths_are_urls,
+            full=full,
+            fetch_assets=bool(self._registration.options.get("fetch_assets")),
+        )
         with closing(changes):
             for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
                 changes.add(event)

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, SourceNotFound
 from docstow.core.model import File, Known, Registration, Revision
+from docstow.formats import openapi
 from docstow.sources import (
     Command,
     Event,
@@ -106,7 +107,8 @@ class FolderOrigin:
             if isinstance(path, Failed):
                 yield path
             elif self._selection.includes(path, SUFFIXES):
-                yield self._event(path, budget, known)
+                event = self._event(path, budget, known)
+                yield from () if event is None else (event,)
 
     def _walk(self) -> Iterator[str | Failed]:
         """Yield the relative paths of everything that may be a file.
@@ -140,24 +142,32 @@ class FolderOrigin:
                     directories.append(path)
             waiting.extend(reversed(directories))
 
-    def _event(self, path: str, budget: globs.Budget, known: Mapping[str, Known]) -> Event:
+    def _event(self, path: str, budget: globs.Budget, known: Mapping[str, Known]) -> Event | None:
+        """Return the event of a file; None where it might describe an API and does not."""
+        api = self._selection.may_describe(path)
         try:
             path.encode()
         except UnicodeEncodeError:
             return Skipped(path.encode("utf-8", "backslashreplace").decode(), "name is not UTF-8")
         try:
-            body = self._read(path, budget)
+            # What is no documentation costs nothing.
+            body = self._read(path, globs.Budget(self._selection) if api else budget)
         except OSError as error:
             return _failed(path, error)
         if isinstance(body, Skipped):
             return body
+        if api and not openapi.is_description(body):
+            return None
+        if api and (reason := budget.take(path, len(body))):
+            return Skipped(path, reason)
         validator = hashlib.sha256(body).hexdigest()
         if path in known and known[path].validator == validator:
             return Same(path)
         if globs.is_binary(path, body):
             return Skipped(path, "not text")
         url = (self._root / path).as_uri()
-        return Found(File(path, url, globs.media_type(path), body), validator)
+        media_type = openapi.MEDIA_TYPE if api else globs.media_type(path)
+        return Found(File(path, url, media_type, body), validator)
 
     def _read(self, path: str, budget: globs.Budget) -> bytes | Skipped:
         """Return the bytes of a file inside the folder, or why it is left out."""

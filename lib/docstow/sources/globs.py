@@ -19,6 +19,7 @@ from typing import Any
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter
+from docstow.formats import openapi
 from docstow.sources import MORE_BYTES, MORE_FILES
 
 _MIB = 1024 * 1024
@@ -28,6 +29,7 @@ TEXT_SUFFIXES = frozenset(
 )
 #: Larger limits for files that hold images beside their text.
 _BULKY = {".ipynb": 10 * _MIB, ".pdf": 50 * _MIB}
+_BULKY |= dict.fromkeys(openapi.SUFFIXES, 10 * _MIB)
 #: Directories of tools and dependencies, which are never read.
 IGNORED_DIRECTORIES = frozenset(
     {"node_modules", "bower_components", "site-packages", "__pycache__", "venv", "target"}
@@ -75,6 +77,7 @@ class Selection:
         max_files: files beyond these are left out.
         max_file_bytes: files larger than this are left out; notebooks and PDFs may be larger.
         max_bytes: files that would bring the sum above this are left out.
+        fetch_assets: whether descriptions of APIs are read, and images and downloads listed.
     """
 
     include: tuple[str, ...] = ()
@@ -82,6 +85,7 @@ class Selection:
     max_files: int = 2000
     max_file_bytes: int = _MIB
     max_bytes: int = 100 * _MIB
+    fetch_assets: bool = False
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Selection:
@@ -93,7 +97,8 @@ class Selection:
     def includes(self, path: str, suffixes: Collection[str]) -> bool:
         """Return whether a file is read, by its path; ``suffixes`` are those of readable files."""
         suffix = PurePosixPath(path).suffix.lower()
-        if (suffix and suffix not in suffixes) or not formats.readable(path, ""):
+        known = (not suffix or suffix in suffixes) and formats.readable(path, "")
+        if not known and not self.may_describe(path):
             return False
         if any(directory.startswith(".") for directory in path.split("/")):
             return False
@@ -104,6 +109,10 @@ class Selection:
         if self.include:
             return any(matches(path, glob) for glob in self.include)
         return not any(matches(path, glob) for glob in NOT_DOCS)
+
+    def may_describe(self, path: str) -> bool:
+        """Return whether a file is read if it describes an API, which its content tells."""
+        return self.fetch_assets and PurePosixPath(path).suffix.lower() in openapi.SUFFIXES
 
     def max_size(self, path: str) -> int:
         """Return the limit of a file's size in bytes."""
@@ -193,7 +202,12 @@ def options(raw: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in raw.items():
         if name not in known:
             raise InvalidParameter(name, f"is not known; there are {', '.join(known)}")
-        checked[name] = _globs(name, value) if name in {"include", "exclude"} else _cap(name, value)
+        if name == "fetch_assets":
+            if not isinstance(value, bool):
+                raise InvalidParameter(name, "must be true or false")
+            checked[name] = value
+        else:
+            checked[name] = (_globs if name in {"include", "exclude"} else _cap)(name, value)
     return checked
 
 

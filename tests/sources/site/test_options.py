@@ -23,6 +23,7 @@ DEFAULTS = {
     "sitemap": True,
     "llms": "auto",
     "render_js": False,
+    "fetch_assets": False,
 }
 
 

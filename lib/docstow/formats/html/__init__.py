@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from docstow.core.errors import UnreadableInput
-from docstow.formats import Page
+from docstow.formats import Image, Page
 from docstow.formats.html import convert
 from docstow.formats.html.anchors import mark_headings, take_anchors, unmarked
 from docstow.formats.html.footnotes import write_footnotes
@@ -26,6 +26,8 @@ _SUFFIX = re.compile(r"\s+(?:[|·—\u2013»]|-|::)\s+")
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*url\s*=\s*(.+)", re.IGNORECASE | re.DOTALL)
 #: A page that only redirects has at most so many characters.
 _REDIRECT_LENGTH = 300
+#: Characters of an image's words.
+_LONGEST_ALT = 1000
 _WEB = ("http://", "https://")
 _CONTROL = re.compile(r"[\t\n\r]+")
 
@@ -63,6 +65,7 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         drop_furniture(heading)
     title = plain(heading) if heading is not None else ""
     title = title or head.title or _last_segment(url)
+    images = tuple(_images(main, base))
     ids = mark_headings(main)
     text, anchors, terms = take_anchors(_text(main, heading, title, base), ids)
     places = {name: found for name, found in (("anchors", anchors), ("terms", terms)) if found}
@@ -78,7 +81,25 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         head.attributes | places,
         words=words.total(),
         kept=count_kept(words, text),
+        images=images,
     )
+
+
+def _images(main: Element, base: str) -> Iterator[Image]:
+    """Yield the images of the main part that have words."""
+    heading = ""
+    for element in elements(main):
+        if element.tag in _HEADINGS:
+            heading = plain(element).strip("¶#\u200b ")
+        if element.tag != "img":
+            continue
+        url = _absolute(base, element.get("src") or element.get("data-src"))
+        figure = next(element.iterancestors("figure"), None)
+        caption = figure.find(".//figcaption") if figure is not None else None
+        below = plain(caption) if caption is not None else (element.get("title") or "")
+        alt = " ".join((element.get("alt") or "").split())
+        if url.startswith(_WEB) and (alt or below):
+            yield Image(url, alt[:_LONGEST_ALT], " ".join(below.split())[:_LONGEST_ALT], heading)
 
 
 def survey(pages: Iterable[bytes]) -> Shared:

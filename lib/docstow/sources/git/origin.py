@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import SourceNotFound, UnreadableInput, UpstreamError
 from docstow.core.model import File, Known, Registration, Revision
+from docstow.formats import openapi
 from docstow.net.client import REDIRECTS, follow_redirects, host_name
 from docstow.sources import Event, Found, Same, Skipped, globs, tarball
 from docstow.sources.git import refs as git_refs
@@ -130,10 +131,15 @@ class GitOrigin:
             return
         if not self._selection.includes(path, globs.TEXT_SUFFIXES):
             return
+        api = self._selection.may_describe(path)
+        if api and not entry.refusal and entry.size <= self._selection.max_size(path):
+            body = entry.read()
+            if not openapi.is_description(body):
+                return
         if reason := entry.refusal or budget.take(path, entry.size):
             yield Skipped(path, reason)
             return
-        body = entry.read()
+        body = body if api else entry.read()
         validator = hashlib.sha256(body).hexdigest()
         if path in known and known[path].validator == validator:
             yield Same(path)
@@ -141,7 +147,8 @@ class GitOrigin:
             yield Skipped(path, "not text")
         else:
             url = f"{pages}/{quoted(path)}"
-            yield Found(File(path, url, globs.media_type(path), body), validator)
+            media_type = openapi.MEDIA_TYPE if api else globs.media_type(path)
+            yield Found(File(path, url, media_type, body), validator)
 
     def _by_api(self) -> _Resolved | None:
         """Resolve by GitHub's API; None where there is no such API or repository."""

@@ -37,6 +37,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "sitemap": True,
     "llms": "auto",
     "render_js": False,
+    "fetch_assets": False,
 }
 _RANGES: Mapping[str, tuple[float, float]] = {
     "max_pages": (1, _MOST_PAGES),
@@ -53,8 +54,8 @@ def options(raw: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         raw: ``start_urls``, ``allowed_domains``, ``path_prefixes``, ``include``, ``exclude``
             (lists), ``max_pages``, ``max_depth``, ``delay_s``, ``max_page_bytes``,
-            ``concurrency`` (numbers), ``sitemap``, ``render_js`` (booleans) and ``llms``
-            (``auto`` or ``off``).
+            ``concurrency`` (numbers), ``sitemap``, ``render_js``, ``fetch_assets`` (booleans)
+            and ``llms`` (``auto`` or ``off``).
 
     Raises:
         InvalidParameter: an option is unknown or invalid.

@@ -23,7 +23,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import NO_ATTRIBUTES, File, Known
 from docstow.core.urls import canonical_url, clean_url, on_site, site_of
-from docstow.formats import Page, read, readable
+from docstow.formats import Page, openapi, read, readable
 from docstow.net.decompress import Limits
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ class SitePages:
         max_bytes: the largest page.
         delay_s: the shortest time between two requests.
         render: runs a page's scripts, if set.
+        files: whether descriptions of APIs are read too.
     """
 
     fetcher: Fetcher
@@ -133,6 +134,7 @@ class SitePages:
     max_bytes: int
     delay_s: float
     render: Render | None = None
+    files: bool = False
 
     def fetch(self, url: str, delay_s: float, known: Known | None) -> Outcome:
         """Request a page once; a failure is an outcome, not an exception.
@@ -143,9 +145,7 @@ class SitePages:
             known: what the last sync learned from this URL.
         """
         try:
-            answer = self._get(
-                url, self.max_bytes, delay_s, _conditions(known), lambda had: _wanted(url, had)
-            )
+            answer = self._get(url, self.max_bytes, delay_s, _conditions(known), self._takes(url))
             return self._outcome(url, answer, known)
         except TooLarge:
             return Refused("too large")
@@ -193,6 +193,15 @@ class SitePages:
             wanted=wanted,
         )
 
+    def _takes(self, url: str) -> Callable[[Mapping[str, str]], bool]:
+        """Return what tells from the headers of an answer whether its body is read."""
+
+        def takes(headers: Mapping[str, str]) -> bool:
+            essence = headers.get("content-type", "").partition(";")[0].strip().lower()
+            return _wanted(url, headers) or (self.files and _may_describe(url, essence))
+
+        return takes
+
     def _secret_headers(self, url: str) -> Mapping[str, str]:
         """Return the source's headers for its own hosts, none for others."""
         safe = self.plain or url.startswith("https:")
@@ -209,7 +218,7 @@ class SitePages:
         if status != 200:
             host = urlsplit(url).netloc
             return Broken(UpstreamError(f"{host} answered {status}.", host=host, status=status))
-        if not _wanted(url, headers):
+        if not self._takes(url)(headers):
             return Refused("not a page")
         rules = directives(headers.get("x-robots-tag", ""))
         return self._taken(url, answer, rules)
@@ -225,6 +234,11 @@ class SitePages:
             )
         if not body.strip():
             return Refused("empty")
+        if self.files and _may_describe(url, essence):
+            if openapi.is_description(body):
+                media_type = essence = openapi.MEDIA_TYPE
+            elif not _wanted(url, answer.headers):
+                return Refused("not a page")
         file = File("", url, media_type, body)
         raw = hashlib.sha256(body).hexdigest()
         if essence not in (*_HTML, *_MARKDOWN):
@@ -357,6 +371,14 @@ def _conditions(known: Known | None) -> dict[str, str]:
     date = rest.partition("\n")[0]
     named = {"If-None-Match": etag, "If-Modified-Since": date}
     return {name: value for name, value in named.items() if value}
+
+
+def _may_describe(url: str, essence: str) -> bool:
+    """Return whether an answer may describe an API: JSON or YAML, by its name or media type."""
+    if essence in _HTML:
+        return False
+    name = urlsplit(url).path.lower()
+    return name.endswith(tuple(openapi.SUFFIXES)) or essence.endswith(("json", "yaml"))
 
 
 def _wanted(url: str, headers: Mapping[str, str]) -> bool:

@@ -82,6 +82,7 @@ class SiteOrigin:
             max_bytes=chosen["max_page_bytes"],
             delay_s=chosen["delay_s"],
             render=render if chosen["render_js"] else None,
+            files=chosen["fetch_assets"],
         )
         self._robots = Robots(self._robots_text)
 
@@ -236,6 +237,7 @@ def scope(registration: Registration) -> Scope:
         tuple(chosen["path_prefixes"] or map(directory_of, starts)),
         tuple(chosen["include"]),
         tuple(chosen["exclude"]),
+        files=chosen["fetch_assets"],
     )
 
 

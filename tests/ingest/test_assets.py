@@ -140,6 +140,17 @@ def test_what_no_page_has_any_more_is_gone(runtime: Runtime, site: Site) -> None
     assert not [path for path in pages(runtime) if path.endswith(("charts.zip", "/delete"))]
 
 
+def test_the_description_that_a_page_draws_is_found(runtime: Runtime, site: Site) -> None:
+    assert site.folder is not None
+    drawn = "<!doctype html><title>API</title>{}<h1>API</h1><p>Text."
+    redoc = '<redoc spec-url="/openapi.json"></redoc>'
+    rfc_8631 = '<link rel="service-desc" href="../openapi.json">'
+    for named in (redoc, rfc_8631):
+        (site.folder / "docs/index.html").write_text(drawn.format(named), "utf-8")
+        sync(runtime, "site", f"{site.url}/docs/index.html", delay_s=0, fetch_assets=True)
+        assert f"{site.url}/openapi.json" in pages(runtime)
+
+
 def test_without_the_option_pages_alone_are_read(runtime: Runtime, site: Site) -> None:
     sync(runtime, "site", f"{site.url}/docs/index.html", delay_s=0)
     found = pages(runtime)

@@ -234,6 +234,13 @@ def _links(root: Element, base: str) -> Iterator[str]:
         address = _absolute(base, element.get("src" if element.tag == "frame" else "href"))
         if address:
             yield address
+    # Pages that draw an API name its description: RFC 8631, and the elements of Redoc and RapiDoc.
+    for element in root.iter("link", "redoc", "rapi-doc"):
+        named = element.get("spec-url")
+        if element.tag == "link" and "service-desc" in (element.get("rel") or "").lower().split():
+            named = element.get("href")
+        if address := _absolute(base, named):
+            yield address
 
 
 def _absolute(base: str, href: str | None) -> str:

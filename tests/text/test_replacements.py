@@ -24,6 +24,7 @@ from docstow.text.replacements import find_replacements
         ("`tie_one`, `tie_two` and `tie_all` are now `aa`, `bb` and `cc`", "tie_two", "bb"),
         ("`tie` | Use `bind` instead", "tie", "bind"),
         ("`Rope::tie` to `Rope::bind`: renamed `Rope::tie` to `Rope::bind`", "tie", "Rope::bind"),
+        ("Deprecate the `tie` module, except for `coil`. Use `bind` instead.", "tie", "bind"),
         ("`tie` moved to `ropes.tie`", "tie", "ropes.tie"),
         ("`tie` is gone. Please use the `useBind()` hook.", "tie", "useBind"),
     ],

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from docstow.core.errors import ItemNotFound
 from docstow.core.settings import load
 from docstow.runtime import Runtime
 
@@ -25,6 +26,7 @@ CHANGES = """\
 - Python 3.7 is no longer supported.
 - `Rope(colour=...)` is gone: use the `paint` argument instead of `colour`.
 - `knots.measure` counts in metres.
+- Dropped the alias `knots.Hawser`; use `knots.Rope`.
 
 ### Added
 
@@ -152,9 +154,22 @@ def test_changes_have_the_lines_that_name_them_and_what_takes_their_place(
 def test_items_that_are_asked_for_and_have_no_change_have_their_lines(runtime: Runtime) -> None:
     answer = compare(runtime, paths=["knots.measure"])
     assert answer["results"] == []
-    assert answer["unchanged"] == [
+    assert answer["only_in_changelog"] == [
         {"path": "knots.measure", "changelog": ["2.0.0: `knots.measure` counts in metres."]}
     ]
+
+
+def test_names_that_are_no_items_are_found_in_the_changelog_or_refused(runtime: Runtime) -> None:
+    answer = compare(runtime, paths=["knots.Hawser"])
+    assert answer["only_in_changelog"] == [
+        {
+            "path": "knots.Hawser",
+            "successor": "knots.Rope",
+            "changelog": ["2.0.0: Dropped the alias `knots.Hawser`; use `knots.Rope`."],
+        }
+    ]
+    with pytest.raises(ItemNotFound):
+        compare(runtime, paths=["knots.Hawser", "knots.nowhere_at_all"])
 
 
 def test_code_that_uses_what_is_gone_gets_what_takes_its_place(runtime: Runtime) -> None:

@@ -19,7 +19,7 @@ MOST_LINES = 40_000
 
 _HISTORY = re.compile(
     r"(?:^|[/_.\-\s])(?:changes|change[-_ ]?logs?|history|news|release[-_ ]?(?:notes?|history)"
-    r"|releases|whats[-_ ]?new|what.s new|version[-_ ]?history)(?:$|[/_.\-\s])",
+    r"|releases?|whats[-_ ]?new|what.s new|version[-_ ]?history)(?:$|[/_.\-\s])",
     re.IGNORECASE,
 )
 _GUIDE = re.compile(r"(?:^|[/_.\-\s])(?:migrat|upgrad|porting)", re.IGNORECASE)

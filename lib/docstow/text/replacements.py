@@ -55,7 +55,9 @@ _VERB = re.compile(
     r"|deprecat(?:e[ds]?|ing)|merg(?:e[ds]?|ing))\b[^.;]{0,120}$",
     re.IGNORECASE,
 )
-_TO = re.compile(r"[^.;`]{0,60}?\b(?:to|into|as|with|by|for|in favou?r of)\b", re.IGNORECASE)
+_TO = re.compile(
+    r"(?:(?!\bexcept\b)[^.;`]){0,60}?\b(?:to|into|as|with|by|in favou?r of)\b", re.IGNORECASE
+)
 #: What follows a note that says no more than where to look.
 _SEE = re.compile(r"\b(?:see|see also|call|with)\b", re.IGNORECASE)
 _PAUSE = re.compile(r"[.;](?=\s+(?:[A-Z(]|$))")
@@ -88,7 +90,22 @@ _DOTS = re.compile(r"\.|::|#|/")
 #: What is written as code and is the name of nothing that could take a place.
 _CONSTANTS = frozenset(
     {"True", "False", "None", "true", "false", "null", "undefined", "self", "this", "import"}
-    | {"except", "from", "class", "def", "return", "if", "for", "with", "as", "try", "new", "async"}
+    | {
+        "instanceof",
+        "typeof",
+        "except",
+        "from",
+        "class",
+        "def",
+        "return",
+        "if",
+        "for",
+        "with",
+        "as",
+        "try",
+        "new",
+        "async",
+    }
     | {"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"}
 )
 

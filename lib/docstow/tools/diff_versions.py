@@ -102,7 +102,7 @@ def tool(library: Library) -> Tool:
             counts=members,
             total=COUNT,
             breaking_lines={"type": "array", "items": TEXT},
-            unchanged={"type": "array", "items": members},
+            only_in_changelog={"type": "array", "items": members},
         ),
     )
 
@@ -123,15 +123,19 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     found = _find_changes(library, language, (old, new), sides)
     changes = found.changes
     chosen: set[str] = set()
+    missing: dict[str, ItemNotFound] = {}
     if arguments["paths"]:
-        chosen = {path for each in arguments["paths"] for path in _resolve_paths(each, was, now)}
+        chosen, missing = _resolve_all(arguments["paths"], was, now)
         changes = [each for each in changes if _concerns(each, chosen, language)]
     counts = Counter(each.verdict for each in changes)
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
     page = paged(_group_changes(changes), arguments["cursor"], scope, _PER_PAGE)
     maintainers = _Maintainers(new.snapshot.revision.source.name, *sides)
     lines = [] if arguments["cursor"] else maintainers.breaking_lines(changes, chosen)
-    unchanged = [] if arguments["cursor"] else maintainers.describe_unchanged(chosen, changes)
+    unlisted = maintainers.describe_unlisted({*chosen, *missing}, changes)
+    told = {each["path"] for each in unlisted}
+    if unknown := [error for path, error in missing.items() if path not in told]:
+        raise unknown[0]
     origin = provenance(old)
     notices = [*found.notices, *caveats(old), *caveats(new)]
     if len(lines) > _MOST_LINES:
@@ -147,7 +151,7 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         | {"counts": {name: counts[name] for name in CLASSES}, "total": len(changes)}
         | page
         | {"results": [_describe_family(each, maintainers) for each in page["results"]]}
-        | ({"unchanged": unchanged} if unchanged else {})
+        | ({"only_in_changelog": unlisted} if unlisted and not arguments["cursor"] else {})
         | ({"breaking_lines": lines[:_MOST_LINES]} if lines else {})
         | ({"notice": "; ".join(notices)} if notices else {})
     )
@@ -190,8 +194,8 @@ class _Maintainers:
             notes = [each for each in notes if each not in others]
         return [_describe_note(each) for each in notes]
 
-    def describe_unchanged(self, paths: Iterable[str], changes: Iterable[Change]) -> Rows:
-        """Return what is said of items that the caller asks for and that have no change."""
+    def describe_unlisted(self, paths: Iterable[str], changes: Iterable[Change]) -> Rows:
+        """Return what is said of names that the caller asks for and that no change is of."""
         changed = {each.path for each in changes} | {each.now for each in changes}
         found = []
         for path in sorted(set(paths) - changed):
@@ -301,6 +305,18 @@ def _load_side(found: ResolvedVersion, index: Index) -> Side:
     rows = zip(*(table[name].tolist() for name in names), strict=True)
     documents = index.documents()
     return Side(found.version, documents, [Relation(*row) for row in rows], found.snapshot.facts)
+
+
+def _resolve_all(paths: Sequence[str], *indexes: Index) -> tuple[set[str], dict[str, ItemNotFound]]:
+    """Return the canonical paths of what a caller asks for, and the errors for what is no item."""
+    found: set[str] = set()
+    missing: dict[str, ItemNotFound] = {}
+    for each in paths:
+        try:
+            found |= _resolve_paths(each, *indexes)
+        except ItemNotFound as error:
+            missing[each] = error
+    return found, missing
 
 
 def _resolve_paths(path: str, *indexes: Index) -> set[str]:

@@ -28,6 +28,7 @@ _SEPARATORS = re.compile(r"::|[.#/]")
 _OUTDATED = re.compile(
     r"deprecat|renamed|instead|replaced|superseded|in favou?r of|obsolete", re.IGNORECASE
 )
+_OF_PARAMETER = re.compile(r"argument|parameter|keyword|option", re.IGNORECASE)
 _ANNOUNCED = re.compile(r"deprecat|remov|renam|replac|supersed|obsolete", re.IGNORECASE)
 #: A paragraph that says so of the item itself.
 _SELF_OUTDATED = re.compile(
@@ -191,7 +192,9 @@ class History:
 
     def successor_of_parameter(self, path: str, parameter: str) -> Successor | None:
         """Return what takes the place of a parameter of an item; None where nobody says it."""
-        for note, origin in self._about(path, parameter):
+        before = self._about(path, parameter, earlier=True)
+        announced = (each for each in before if _ANNOUNCED.search(each[0].text))
+        for note, origin in (*self._about(path, parameter), *announced):
             if names := find_replacements(note.text, parameter):
                 return Successor(names, origin, note.text, note.version)
         return None
@@ -232,7 +235,7 @@ class History:
         rated = []
         for place, (note, origin) in enumerate(places.get(last, ())[:_MOST_LOOKED]):
             if parameter:
-                about = self._is_of_owner(note, path)
+                about = self._is_of_owner(note, path) or _OF_PARAMETER.search(note.text) is not None
             else:
                 about = any(
                     self._is_about(note, name, path) for name in note.names if _last(name) == last

@@ -371,7 +371,14 @@ class Runtime:
     def guides(self) -> Guides:
         """The guides of packages."""
         prose, mode = self.prose, guides_mode(self.settings)
-        return Guides(self.registry, prose.newest, prose.index, lambda: self.sync, mode)
+        return Guides(
+            self.registry,
+            prose.newest,
+            prose.index,
+            lambda: self.sync,
+            lambda url: self.presets.of_site(url),
+            mode,
+        )
 
     @lazy
     def installed(self) -> Packages:

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from docstow.core.model import Document
 from docstow.core.settings import load
+from docstow.core.spelling import RUST
+from docstow.ingest.overview import describe_package
 from docstow.languages import PYTHON
 from docstow.runtime import SAMPLE, Runtime
 from servers.docs_rs import DocsRs
@@ -147,6 +150,12 @@ def test_a_source_distribution_gives_its_guides(tmp_path: Path) -> None:
             assert summary["guides"] == ["boats/README", "boats/CHANGES", "boats/docs/mooring"]
             found = call(runtime, "search_items", query="bollard painter", **of)
             assert found["results"][0]["item_path"] == "boats/docs/mooring"
+            # A changelog has all words of its package, and hides what they are about.
+            ash = {"query": "oars are made of ash", **of}
+            paths = {row["item_path"] for row in call(runtime, "search_items", **ash)["results"]}
+            assert "boats/CHANGES" not in paths
+            asked = call(runtime, "search_items", type_filter="page", **ash)
+            assert asked["results"][0]["item_path"] == "boats/CHANGES"
             page = call(runtime, "get_item_doc", item_path="boats/CHANGES", **of)
             assert "Oars are made of ash." in page
 
@@ -203,11 +212,11 @@ def httpx_metadata(site: str) -> bytes:
 
 
 @contextlib.contextmanager
-def httpx_runtime(folder: Path, **flags: Any) -> Iterator[tuple[Runtime, Site]]:
+def httpx_runtime(folder: Path, path: str = "", **flags: Any) -> Iterator[tuple[Runtime, Site]]:
     with Site() as site, PythonIndexServer() as index:
         site.put("/", INDEX)
         site.put("/timeouts/", TIMEOUTS)
-        body = wheel("httpx", "0.27.0", HTTPX, info=httpx_metadata(site.url))
+        body = wheel("httpx", "0.27.0", HTTPX, info=httpx_metadata(site.url + path))
         index.add("httpx", "httpx-0.27.0-py3-none-any.whl", body)
         with runtime_of(folder, python_index_url=index.url, **flags) as runtime:
             yield runtime, site
@@ -308,3 +317,39 @@ def test_a_crates_own_guide_answers_what_no_item_does(tmp_path: Path) -> None:
         )
         opened = call(runtime, best["next"]["tool"], **best["next"]["arguments"])
         assert '#[stow(rename = "hull")]' in opened
+
+
+def test_a_site_of_the_packages_own_version_answers_first(tmp_path: Path) -> None:
+    with httpx_runtime(tmp_path, "/en/latest", guides="auto") as (runtime, site):
+        for version in ("latest", "0.28.x", "0.27.x"):
+            runtime.registry.create("site", f"{site.url}/en/{version}/")
+        snapshot = runtime.library.package(PYTHON, "httpx").snapshot
+        assert snapshot.facts["site"] == f"{site.url}/en/latest"
+        assert runtime.library.guides is not None
+        guide = runtime.library.guides.find(snapshot)
+        assert guide is not None
+        assert guide.registration is not None
+        assert guide.registration.uri == f"{site.url}/en/0.27.x"
+        assert len(runtime.registry.all()) == 3
+
+
+def test_addresses_that_are_no_guides_are_not_taken() -> None:
+    readme = Document("x/README", "page", "x", attributes={"role": "readme"})
+    root = Document("x", "module", "x")
+    for url, site in {
+        "https://docs.rs/x": "",
+        "https://github.com/e/x": "",
+        "https://www.gitlab.com/e/x/docs": "",
+        "https://registry.example/project/x/": "",
+        "https://registry.example/package/@e/x": "",
+        "https://x.example/project/x/start": "https://x.example/project/x/start",
+        "https://x.example": "https://x.example/",
+        "not an address": "",
+    }.items():
+        for label in ("Documentation", "homepage"):
+            links = {label: url}
+            facts = describe_package("x", [readme, root], root, readme, RUST, ("rust",), links)
+            assert facts.get("site", "") == site
+    both = {"Homepage": "https://x.example", "documentation": "https://docs.x.example/en/v2/"}
+    facts = describe_package("x", [readme, root], root, readme, RUST, ("rust",), both)
+    assert facts["site"] == "https://docs.x.example/en/v2"

@@ -322,6 +322,12 @@ class Index:
             rows.setdefault(fold_title(title), []).append(row)
         return rows
 
+    @cached_property
+    def changelogs(self) -> list[int]:
+        """The rows of pages that are changelogs of their package."""
+        pages = np.flatnonzero(self.columns["kind"].astype(str) == "page").tolist()
+        return [row for row in pages if self.attributes(row).get("role") == "changelog"]
+
     def row(self, path: str, kind: str) -> int:
         """Return the row of the document of that path and kind."""
         return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)

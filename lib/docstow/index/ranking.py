@@ -261,10 +261,13 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
     """Return the fitted weight of each feature; one without a weight counts nothing.
 
     Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
-    class often is, and what lies deep in a package is mostly internal.
+    class often is, and what lies deep in a package is mostly internal. The crates that the weights
+    are fitted to have no pages: theirs count as those of packages.
     """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return {**tables["packages" if language.packaged else "weights"], "named": _NAMED_WEIGHT}
+    packages = tables["packages"]
+    own = packages if language.packaged else {"is_page": packages["is_page"], **tables["weights"]}
+    return {**own, "named": _NAMED_WEIGHT}
 
 
 def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:

@@ -85,6 +85,9 @@ class ItemFilters:
         passing = np.ones(len(index), np.bool_)
         if self.kinds:
             passing &= np.isin(columns["kind"].astype(str), list(self.kinds))
+        else:
+            # They have all words of a package; who wants pages asks for them.
+            passing[index.changelogs] = False
         if self.module:
             prefix = self.module.removesuffix(index.language.separator)
             inside = np.array([index.language.contains(prefix, each) for each in columns["path"]])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.loaded import Index
     from docstow.library.requests import SyncRequests
+    from docstow.sources.presets import Preset
     from docstow.sources.registry import Registry
 
 SITE = "site"
@@ -87,6 +88,7 @@ class Guides:
         newest: returns what answers for a source now.
         open_index: returns the loaded tables of a snapshot of pages.
         open_sync: opens what has them synced.
+        preset_of: returns how a known website is read, by its address.
         mode: whether a website that is not registered is added (``auto``), named (``ask``) or
             passed over (``never``).
     """
@@ -97,8 +99,10 @@ class Guides:
         newest: Callable[[Registration], Snapshot | None],
         open_index: Callable[[Snapshot], Index],
         open_sync: Callable[[], SyncRequests],
+        preset_of: Callable[[str], Preset | None],
         mode: str,
     ) -> None:
+        self._preset_of = preset_of
         self._registry = registry
         self._newest = newest
         self._open_index = open_index
@@ -161,7 +165,13 @@ class Guides:
             auth.require_credential(f"the guide {url} is not stowed yet")
             if any(each.registration.uri == url for each in self._registry.deleted()):
                 return Guide(url, notice=_offer(name, url))
-            registration, _ = self._registry.create(SITE, url, title=f"{name} guide")
+            preset = self._preset_of(url)
+            registration, _ = self._registry.create(
+                SITE,
+                url,
+                title=preset.title if preset else f"{name} guide",
+                options=preset.options if preset else None,
+            )
             self._open_sync().start(registration.id)
         except DocstowError as error:
             return Guide(url, notice=f"the guide {url} cannot be added: {error.message}")

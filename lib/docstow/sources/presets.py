@@ -78,6 +78,12 @@ class Presets:
             suggestions=[{"name": each, "score": round(score / 100, 2)} for each, score, _ in near],
         )
 
+    def of_site(self, url: str) -> Preset | None:
+        """Return the preset of a website by its canonical address; None where there is none."""
+        kind = sources.kinds()["site"]
+        found = (each for each in self._presets.values() if each.kind == kind.name)
+        return next((each for each in found if kind.canonical_uri(each.uri) == url), None)
+
 
 def read(text: str, name: str) -> dict[str, Preset]:
     """Parse a file of presets.

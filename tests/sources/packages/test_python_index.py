@@ -270,6 +270,30 @@ def test_a_package_lies_as_it_is_installed(server: PythonIndexServer, tmp_path: 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["made"]
 
 
+def test_guides_come_from_the_source_distribution_beside_a_wheel(
+    plain: PythonIndexServer, tmp_path: Path
+) -> None:
+    plain.add_wheel("boats", "1.0", CODE)
+    files = {"CHANGELOG.md": "# 1.0\n", "docs/use.md": "Use.", "boats/extra.py": "", "setup.py": ""}
+    source = sdist("boats", "1.0", files)
+    plain.add("boats", "boats-1.0.tar.gz", source)
+    index = index_of(plain)
+    unpacked = index.unpack(index.resolve("boats"), tmp_path / "made")
+    found = tree(site(tmp_path / "made"))
+    guides = {each for each in found if "/guides/" in each}
+    assert guides == {f"boats.dist-info/guides/{each}" for each in ("CHANGELOG.md", "docs/use.md")}
+    assert "boats/extra.py" not in found
+    assert unpacked.left_out == ()
+    plain.add_wheel("boats", "2.0", CODE)
+    plain.add("boats", "boats-2.0.tar.gz", b"no archive")
+    index = index_of(plain)
+    unpacked = index.unpack(index.resolve("boats"), tmp_path / "damaged")
+    assert "boats/__init__.py" in tree(site(tmp_path / "damaged"))
+    assert unpacked.left_out[0].startswith(
+        "The changelog and the guides in boats-2.0.tar.gz are left out: "
+    )
+
+
 def test_a_wheel_of_python_alone_comes_first(plain: PythonIndexServer) -> None:
     plain.add("boats", "boats-1.0.tar.gz", sdist("boats", "1.0", {"boats.py": ""}))
     native = "cp311-cp311-manylinux_2_17_x86_64"

@@ -190,6 +190,22 @@ def add_sdist(
     return left_out
 
 
+def add_guides(layout: Layout, unpacker: Unpacker, archive: Path, filename: str, name: str) -> None:
+    """Unpack the guides of a source distribution beside what a wheel of the package has.
+
+    Raises:
+        UnreadableInput: it is damaged or hostile.
+        TooLarge: it exceeds a limit.
+    """
+
+    def place(path: str) -> str:
+        path = _below_top(path, filename)
+        taken = role_of(path) in (CHANGELOG, GUIDE)
+        return f"{layout.info(name).name}/{GUIDES}/{path}" if taken else ""
+
+    unpacker.add(archive, filename, place)
+
+
 def metadata_of(archive: Path, filename: str) -> bytes:
     """Return the metadata in a wheel or source distribution.
 

@@ -48,6 +48,7 @@ from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
 from docstow.sources.packages.python_files import (
     Layout,
+    add_guides,
     add_sdist,
     add_wheel,
     describe_left_out,
@@ -71,6 +72,10 @@ _LONGEST_REQUIREMENT = 2000
 _LARGEST_METADATA, _MOST_FILES = 4 * 1024 * 1024, 50_000
 #: So many packages, and so many bytes of them as downloaded, are laid beside the one that is read.
 MOST_BESIDE, MOST_BYTES_BESIDE = 24, 64 * 1024 * 1024
+#: Largest source distribution that is fetched beside a wheel, for its changelog and guides.
+_MOST_BYTES_GUIDES = 8 * 1024 * 1024
+#: Suffixes of source distributions.
+_SDISTS = (".tar.gz", ".zip", ".tgz", ".tar.bz2")
 #: Where the types of a package are that has none itself, in the order of looking.
 _STUBS = ("types-{}", "{}-stubs")
 
@@ -236,6 +241,7 @@ class PythonIndex:
             file = self._file(release)
             archive = self._fetch(file, Path(scratch))
             left_out = [*self._add(layout, unpacker, archive, file, revision)]
+            left_out += self._add_guides(layout, caps, release, file, revision, scratch)
             beside: list[str] = []
             wanted = _dependencies(read_metadata(layout.metadata(revision.source.name)))
             normal = [
@@ -264,6 +270,32 @@ class PythonIndex:
         else:
             reasons = add_sdist(layout, unpacker, archive, file.filename, name, version)
         return describe_left_out(file.filename, reasons)
+
+    def _add_guides(
+        self,
+        layout: Layout,
+        caps: Caps,
+        release: Release,
+        file: Distribution,
+        revision: Revision,
+        scratch: str,
+    ) -> list[str]:
+        """Add the guides of the source distribution, which wheels leave out; return why not."""
+        sources = [each for each in release.distributions if each.filename.endswith(_SDISTS)]
+        if not file.filename.endswith(".whl") or not sources:
+            return []
+        source = sources[0]
+        left_out = f"The changelog and the guides in {source.filename} are left out: "
+        if source.size is None or source.size > _MOST_BYTES_GUIDES:
+            most = _MOST_BYTES_GUIDES // 2**20
+            return [f"{left_out}its size is not stated, or more than {most} MiB."]
+        try:
+            archive = self._fetch(source, Path(scratch))
+            unpacker = Unpacker(layout.site, caps)
+            add_guides(layout, unpacker, archive, source.filename, revision.source.name)
+        except (TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout) as error:
+            return [left_out + error.message]
+        return []
 
     def _add_beside(
         self,

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from docstow.ops.upkeep import Upkeep
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
+    from docstow.sources.advisories import Advisories
     from docstow.sources.presets import Presets
     from docstow.tools import Toolbox
 
@@ -438,7 +439,22 @@ class Runtime:
             lambda name: self.presets.find(name),
             self.upstreams.check,
         )
-        return make_toolbox(self.library, services, self.collections, self.projects, self.snapshots)
+        return make_toolbox(
+            self.library,
+            services,
+            self.collections,
+            self.projects,
+            self.snapshots,
+            self.advisories,
+        )
+
+    @lazy
+    def advisories(self) -> Advisories | None:
+        """The advisories that the operator has, if any."""
+        from docstow.sources.advisories import Advisories
+
+        place = self.settings.advisories
+        return Advisories(Path(place).expanduser(), self._cache_folder) if place else None
 
     @lazy
     def protocol(self) -> Protocol:

@@ -53,6 +53,9 @@ class Settings:
         "websites of packages: auto (added when first wanted), ask (named), never; empty: auto on"
         " loopback, ask elsewhere",
     )
+    advisories: str = _setting(
+        "", "a file or folder of advisories: an export of OSV, or a checkout of RustSec's database"
+    )
     github_url: str = _setting(
         "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
     )

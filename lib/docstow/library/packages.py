@@ -16,7 +16,7 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.core.model import Snapshot
+from docstow.core.model import Revision, Snapshot, Source
 from docstow.ingest.packages import (
     InstalledPackage,
     PackageIngest,
@@ -28,9 +28,13 @@ from docstow.languages.shared.language import Language, of_kind
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
     from docstow.library.requests import StowRequests
+    from docstow.sources.packages import About, PackageRegistry
     from docstow.sources.packages import Listing as RegistryListing
-    from docstow.sources.packages import PackageRegistry
     from docstow.store.snapshots import Snapshots
+
+
+#: What so many versions say of themselves is remembered.
+_MOST_ABOUTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ class Packages:
         self._packages = packages
         self._open_registry = open_registry
         self._open_requests = open_requests
+        self._abouts: dict[tuple[str, str, str], About] = {}
 
     def find(self, language: Language, name: str, version: str = "") -> FoundPackage:
         """Return what answers for a package, ingested now if it is not stored.
@@ -169,6 +174,22 @@ class Packages:
             return registry.listing(name) if registry is not None else None
         except (ConfigurationError, PackageNotFound, InvalidParameter):
             return None
+
+    def about(self, language: Language, name: str, version: str) -> About:
+        """Return what a version says of itself in its registry; nothing where that is not had."""
+        from docstow.sources.packages import About
+
+        key = (language.kind, name, version)
+        if key not in self._abouts:
+            try:
+                revision = Revision(Source(*key), version)
+                found = self.registry(language).about(revision)
+            except DocstowError:
+                return About()
+            if len(self._abouts) >= _MOST_ABOUTS:
+                self._abouts.clear()
+            self._abouts[key] = found
+        return self._abouts[key]
 
     def registry(self, language: Language) -> PackageRegistry:
         """Return the registry of a language's packages.

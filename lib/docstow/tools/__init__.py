@@ -84,6 +84,7 @@ class Tool:
         client_capabilities: MCP client capabilities without which it cannot run.
         http_only: listed over HTTP alone: for clients that connect in no other way.
         admin: what may lose others' work, so that a scope to write is not enough.
+        aliases: further names by which it is called; they are not listed.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Tool:
     client_capabilities: Sequence[str] = ()
     http_only: bool = False
     admin: bool = False
+    aliases: Sequence[str] = ()
 
     @property
     def scope(self) -> str:
@@ -133,8 +135,9 @@ class Toolbox:
         self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))
         self.default_toolsets = tuple(default_toolsets) or self.toolsets
         self._observe = observe
-        self._by_name = {tool.name: tool for tool in self.tools}
-        if len(self._by_name) < len(self.tools):
+        named = [(name, tool) for tool in self.tools for name in (tool.name, *tool.aliases)]
+        self._by_name = dict(named)
+        if len(self._by_name) < len(named):
             raise ValueError("two tools have the same name")
         if missing := set(self.default_toolsets) - set(self.toolsets):
             raise ValueError(f"default toolsets without tools: {', '.join(sorted(missing))}")
@@ -202,7 +205,7 @@ class Toolbox:
             error = refused.code
             raise
         finally:
-            self._observe(name, time.perf_counter() - begun, error)
+            self._observe(tool.name, time.perf_counter() - begun, error)
         return answer
 
     def attempt(

@@ -266,7 +266,7 @@ def _add_crate(library: Library, scope: _Scope, name: str, version: str) -> None
     if found is not None:
         scope.add(found)
         return
-    call = {"tool": "get_crate_summary", "arguments": {"package": name, "version": version}}
+    call = {"tool": "get_package_summary", "arguments": {"package": name, "version": version}}
     scope.missing.append({"name": name, "version": version, "get": call})
 
 
@@ -293,7 +293,7 @@ def _add_installed(
 def _name_missing(name: str, version: str, language: languages.Language) -> dict[str, Any]:
     """Return a package that is not stowed, with the call that stows it."""
     arguments = {"package": name, "language": language.name, "version": version}
-    call = {"tool": "get_crate_summary", "arguments": arguments}
+    call = {"tool": "get_package_summary", "arguments": arguments}
     return {"name": name, "version": version, "get": call}
 
 

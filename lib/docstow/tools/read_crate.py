@@ -24,6 +24,7 @@ from docstow.tools import (
     result_schema,
     shortened,
 )
+from docstow.tools.package_status import describe_status
 from docstow.tools.parameters import (
     ANY_PACKAGE,
     CURSOR,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
-    from docstow.library.guides import Guide
+    from docstow.sources.advisories import Advisories
 
 #: Implementations on a page.
 _PER_PAGE = 50
@@ -57,17 +58,23 @@ _MOST_MENTIONS = 3
 _MOST_COVERED = 20
 
 
-def get_crate_summary(library: Library) -> Tool:
-    """Make the tool, bound to a library."""
+def get_package_summary(library: Library, advisories: Advisories | None) -> Tool:
+    """Make the tool.
+
+    Args:
+        library: where crates and packages are found.
+        advisories: those that the operator has, if any.
+    """
     module = result_schema({"path": TEXT, "summary": TEXT, "items": COUNT})
     return Tool(
-        name="get_crate_summary",
+        name="get_package_summary",
+        aliases=("get_crate_summary",),
         toolset="rust",
-        title="Crate summary",
+        title="Package summary",
         description=(
             "What a crate or package is for, how to depend on it, what it has at its root, an "
-            "example, features, modules. Start here with an unfamiliar one. Not for finding an "
-            "item (search_items). "
+            "example, features, modules; status: last release, yanks, deprecation, licence, "
+            "advisories. Start here with an unfamiliar one. Not for an item (search_items). "
             'Example: {"package": "tokio"}.'
         ),
         parameters=(
@@ -80,10 +87,11 @@ def get_crate_summary(library: Library) -> Tool:
             Parameter("depth", "integer", default=1, minimum=1, maximum=8),
             CURSOR,
         ),
-        run=partial(_summarise, library),
+        run=partial(_summarise, library, advisories),
         output_schema=list_schema(
             module,
             summary=TEXT,
+            status={"type": "object"},
             scarcity=TEXT,
             left_out={"type": "array", "items": TEXT},
             description=TEXT,
@@ -105,7 +113,9 @@ def get_crate_summary(library: Library) -> Tool:
     )
 
 
-def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
+def _summarise(
+    library: Library, advisories: Advisories | None, arguments: Mapping[str, Any]
+) -> Answer:
     stowed = find_stowed(library, arguments["package"], arguments)
     facts = dict(stowed.snapshot.facts)
     if language_of(arguments).packaged:
@@ -136,21 +146,20 @@ def _summarise(library: Library, arguments: Mapping[str, Any]) -> Answer:
     names += ["import_names", "readme", "links", "guides", "license", "keywords", "example"]
     names += ["contents", "further", "features"]
     install = _install_line(stowed.snapshot, language_of(arguments))
+    status, notices = describe_status(library, language_of(arguments), stowed, advisories)
+    notices = [*caveats(stowed), *([guide.notice] if guide is not None else []), *notices]
+    notices = [each for each in notices if each]
     return Answer(
         provenance(stowed)
+        | ({"notice": "; ".join(notices)} if notices else {})
         | {"summary": facts.get("summary", ""), "url": facts.get("url", "")}
         | ({"install": install} if install else {})
+        | ({"status": status} if status else {})
         | {name: facts[name] for name in names if facts.get(name)}
         | ({"guide": guide.url} if guide is not None else {})
-        | _with_notice(stowed, guide)
         | {"items": {k.removeprefix("kind:"): n for k, n in counts if k.startswith("kind:")}}
         | paged(modules, arguments["cursor"], stowed.snapshot.id)
     )
-
-
-def _with_notice(stowed: ResolvedVersion, guide: Guide | None) -> dict[str, str]:
-    notices = [*caveats(stowed), guide.notice if guide is not None else ""]
-    return {"notice": "; ".join(each for each in notices if each)} if any(notices) else {}
 
 
 def _is_told(description: str, summary: str) -> bool:

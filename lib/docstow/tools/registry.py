@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from docstow.ingest.pushed_texts import Collections
     from docstow.languages.projects import Projects
     from docstow.library import Library
+    from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
     from docstow.tools.sources import SourceServices
 
@@ -39,6 +40,7 @@ def make_toolbox(
     pushed: Collections,
     projects: Projects,
     snapshots: Snapshots,
+    advisories: Advisories | None,
 ) -> Toolbox:
     """Make every tool that a server offers, in the order in which they are listed.
 
@@ -48,12 +50,13 @@ def make_toolbox(
         pushed: the texts that clients push.
         projects: the projects whose packages may be looked into.
         snapshots: the published snapshots.
+        advisories: those that the operator has, if any.
     """
     metrics = Metrics()
     read_item = read_crate.get_item_doc(library)
     asking = ask.tool(library, services.prose, projects)
     tools = [
-        read_crate.get_crate_summary(library),
+        read_crate.get_package_summary(library, advisories),
         search_crates.search_items(library),
         read_item,
         releases.list_versions(library),

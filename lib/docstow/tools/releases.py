@@ -124,7 +124,7 @@ def get_dependencies(library: Library) -> Tool:
         title="Dependencies",
         description=(
             "What a crate depends on, with features and resolved versions, and the whole "
-            "tree. Not for its own features (get_crate_summary). "
+            "tree. Not for its own features (get_package_summary). "
             'Example: {"package": "axum", "version": "0.8", "depth": 2}.'
         ),
         parameters=(

@@ -221,7 +221,7 @@ def _next_call(project: Project, named: Mentions, name: str, package: Package) -
     """Return the call that shows what a package offers, or the name of it that is at fault."""
     if package.ecosystem == languages.RUST.spelling.ecosystem:
         version = {"package": package.name, "version": package.version}
-        return {"tool": "get_crate_summary", "arguments": version}
+        return {"tool": "get_package_summary", "arguments": version}
     arguments: dict[str, Any] = {"package_name": package.name, "root": project.name}
     if named.names[name] and len(named.names[name]) > 1:
         # The last name is the one that is not there; what it was looked for in is.

@@ -44,7 +44,7 @@ MAX_BATCH = 50
 #: What the server says to models of itself and of how to use it.
 INSTRUCTIONS = (
     "docstow answers from the documentation of exact package versions. Before you write code "
-    "against a Rust crate, look up what you use: get_crate_summary for an unfamiliar crate, "
+    "against a Rust crate, look up what you use: get_package_summary for an unfamiliar crate, "
     "search_items to find an item, get_item_doc to read it, list_versions for its versions. "
     "search_docs searches the websites, repositories and texts that were added; get_doc reads a "
     "page. In Python and Node projects scan_packages tells the installed versions, read_package "

@@ -1,0 +1,125 @@
+"""Whether a package is alive and safe: releases, yanks, deprecation, licence, advisories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docstow.core.errors import (
+    ConfigurationError,
+    CrateNotDocumented,
+    CrateNotFound,
+    DocstowError,
+    UpstreamError,
+    UpstreamTimeout,
+)
+from docstow.core.versions import choose
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.language import Language
+    from docstow.library import Library, ResolvedVersion
+    from docstow.sources.advisories import Advisories, Advisory
+
+#: So many advisories are listed; all are counted.
+_MOST_LISTED = 10
+
+
+def describe_status(
+    library: Library, language: Language, stowed: ResolvedVersion, advisories: Advisories | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what is known of a version's standing, and notices.
+
+    Args:
+        library: asks the registry or index, which answers for the package already.
+        language: of the package.
+        stowed: what answers.
+        advisories: those that the operator has; None where there are none.
+    """
+    notices: list[str] = []
+    try:
+        status = (
+            _package(library, language, stowed) if language.packaged else _crate(library, stowed)
+        )
+    except (UpstreamError, UpstreamTimeout) as error:
+        status = {}
+        notices.append(f"releases are not known: {error.message.rstrip('.')}")
+    except DocstowError:
+        # It is known here alone.
+        status = {}
+    found, notice = find_advisories(advisories, language, stowed.name, stowed.version)
+    if notice:
+        notices.append(notice)
+    if found is not None:
+        status["advisory_count"] = len(found)
+        if found:
+            status["advisories"] = [_describe(each) for each in found[:_MOST_LISTED]]
+    # That there are no advisories says something; other zeros and blanks do not.
+    told = {name: value for name, value in status.items() if value or name == "advisory_count"}
+    return told, notices
+
+
+def find_advisories(
+    advisories: Advisories | None, language: Language, name: str, version: str
+) -> tuple[list[Advisory] | None, str]:
+    """Return the advisories against a version, None where there are none to ask; and a notice."""
+    if advisories is None:
+        return None, ""
+    try:
+        found = advisories.of(language, name, version)
+    except (ConfigurationError, OSError) as error:
+        return None, getattr(error, "message", "") or "advisories: the index cannot be made"
+    notice = f"{advisories.unread} advisories could not be read" if advisories.unread else ""
+    return found, notice
+
+
+def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:
+    try:
+        rows = library.versions(stowed.name).versions
+    except (CrateNotFound, CrateNotDocumented):
+        return {}
+    own = next((row for row in rows if row["version"] == stowed.version), {})
+    latest = choose("", [row["version"] for row in rows if not row["yanked"]])
+    newest = next((row for row in rows if row["version"] == latest), {})
+    return {
+        "latest": latest or "",
+        "last_release": newest.get("published", ""),
+        "published": own.get("published", ""),
+        "yanked": own.get("yanked", False),
+        "all_yanked": latest is None,
+        "requires": f"Rust {own['rust_version']}" if own.get("rust_version") else "",
+    }
+
+
+def _package(library: Library, language: Language, stowed: ResolvedVersion) -> dict[str, Any]:
+    listing = library.installed.listing(language, stowed.name)
+    if listing is None:
+        return {}
+    own = listing.release(stowed.version)
+    offered = [each.version for each in listing.releases if not each.yanked]
+    latest = listing.tags.get("latest") or language.versions().choose("", offered) or ""
+    newest = listing.release(latest)
+    status: dict[str, Any] = {
+        "latest": latest,
+        "last_release": newest.published if newest is not None else "",
+        "all_yanked": not offered,
+    }
+    if newest is not None and not newest.yanked:
+        status["deprecated"] = newest.withdrawn
+    if own is not None:
+        what = "yank_reason" if own.yanked else "deprecated"
+        status |= {"published": own.published, "yanked": own.yanked, "requires": own.requires}
+        status[what] = own.withdrawn or status.get(what, "")
+        status["licence"] = library.installed.about(language, stowed.name, own.version).licence
+    return status
+
+
+def _describe(each: Advisory) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": each.id, "summary": each.summary}
+    further = {
+        "aliases": list(each.aliases),
+        "severity": each.severity,
+        "kind": each.kind,
+        "published": each.published,
+        "fixed": list(each.fixed),
+        "url": each.url,
+    }
+    return shown | {name: value for name, value in further.items() if value}

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from docstow.ingest.pushed_texts import Collections
     from docstow.ingest.sync import SyncTask
     from docstow.ingest.worker import Task
+    from docstow.library.finding import PackageFinder
     from docstow.ops.upkeep import Upkeep
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
@@ -446,6 +447,20 @@ class Runtime:
             self.projects,
             self.snapshots,
             self.advisories,
+            self.finder,
+        )
+
+    @lazy
+    def finder(self) -> PackageFinder:
+        """Finds packages by purpose."""
+        from docstow.library.finding import PackageFinder
+
+        return PackageFinder(
+            self.snapshots,
+            lambda: self.catalog,
+            self.projects,
+            self.descriptions,
+            self._open_embedder,
         )
 
     @lazy

@@ -13,6 +13,7 @@ from docstow.tools import (
     diff_versions,
     docs,
     export,
+    find_packages,
     read_crate,
     read_package,
     releases,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from docstow.ingest.pushed_texts import Collections
     from docstow.languages.projects import Projects
     from docstow.library import Library
+    from docstow.library.finding import PackageFinder
     from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
     from docstow.tools.sources import SourceServices
@@ -41,6 +43,7 @@ def make_toolbox(
     projects: Projects,
     snapshots: Snapshots,
     advisories: Advisories | None,
+    finder: PackageFinder,
 ) -> Toolbox:
     """Make every tool that a server offers, in the order in which they are listed.
 
@@ -51,12 +54,14 @@ def make_toolbox(
         projects: the projects whose packages may be looked into.
         snapshots: the published snapshots.
         advisories: those that the operator has, if any.
+        finder: finds packages by purpose.
     """
     metrics = Metrics()
     read_item = read_crate.get_item_doc(library)
     asking = ask.tool(library, services.prose, projects)
     tools = [
         read_crate.get_package_summary(library, advisories),
+        find_packages.tool(finder),
         search_crates.search_items(library),
         read_item,
         releases.list_versions(library),

@@ -352,7 +352,7 @@ def _tool_call(
         arguments = {}
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object")
-    offered = {tool.name: tool for tool in tools}
+    offered = {each: tool for tool in tools for each in (tool.name, *tool.aliases)}
     if name not in offered:
         raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(offered)}")
     needed = set(offered[name].client_capabilities)

@@ -200,7 +200,7 @@ class PackageRegistry(Protocol):
         ...
 
     def about(self, revision: Revision) -> About:
-        """Return what a version says of itself, as far as that is had without its files.
+        """Return what a version says of itself, as far as that is had without large files.
 
         Raises:
             as :meth:`unpack` does.

@@ -76,6 +76,8 @@ MOST_BESIDE, MOST_BYTES_BESIDE = 24, 64 * 1024 * 1024
 _MOST_BYTES_GUIDES = 8 * 1024 * 1024
 #: Suffixes of source distributions.
 _SDISTS = (".tar.gz", ".zip", ".tgz", ".tar.bz2")
+#: A file of so many bytes may be fetched for its metadata alone, from indexes without PEP 658.
+MOST_BYTES_ABOUT = 2 * 1024 * 1024
 #: Where the types of a package are that has none itself, in the order of looking.
 _STUBS = ("types-{}", "{}-stubs")
 
@@ -193,13 +195,21 @@ class PythonIndex:
             return _dependencies(read_metadata(metadata_of(archive, file.filename)))
 
     def about(self, revision: Revision) -> About:
-        """Return what the metadata of a version says, where the index has that by itself.
+        """Return what the metadata of a version says; nothing where only large files have it.
 
         Raises:
             as :meth:`unpack` does.
         """
-        metadata = self._metadata(self._release(revision))
-        return read_about(metadata) if metadata is not None else About()
+        release = self._release(revision)
+        if (metadata := self._metadata(release)) is not None:
+            return read_about(metadata)
+        small = (e for e in release.distributions if 0 < (e.size or 0) <= MOST_BYTES_ABOUT)
+        file = min(small, key=lambda each: each.size or 0, default=None)
+        if file is None:
+            return About()
+        with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
+            archive = self._fetch(file, Path(folder))
+            return read_about(metadata_of(archive, file.filename))
 
     def _metadata(self, release: Release) -> bytes | None:
         """Return the metadata of a release where the index has them by themselves."""

@@ -447,7 +447,7 @@ class Runtime:
             self.projects,
             self.snapshots,
             self.advisories,
-            self.finder,
+            lambda: self.finder,
         )
 
     @lazy
@@ -466,10 +466,11 @@ class Runtime:
     @lazy
     def advisories(self) -> Advisories | None:
         """The advisories that the operator has, if any."""
+        if not self.settings.advisories:
+            return None
         from docstow.sources.advisories import Advisories
 
-        place = self.settings.advisories
-        return Advisories(Path(place).expanduser(), self._cache_folder) if place else None
+        return Advisories(Path(self.settings.advisories).expanduser(), self._cache_folder)
 
     @lazy
     def protocol(self) -> Protocol:

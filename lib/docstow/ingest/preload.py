@@ -43,6 +43,14 @@ def popular(language: Language) -> list[str]:
     return read_list(file) if file.is_file() else []
 
 
+def described(language: Language) -> dict[str, str]:
+    """Return what the list of the most used packages says of those that it describes."""
+    file = POPULAR / f"{language.name}.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    parts = (line.partition("#") for line in lines)
+    return {name.strip(): text.strip() for name, mark, text in parts if name.strip() and mark}
+
+
 def select_packages(words: Sequence[str]) -> list[str]:
     """Return the packages that ``--pre-ingest`` names, as :func:`parse_package` reads them.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError
 from docstow.ingest.descriptions import LONGEST_SUMMARY
-from docstow.ingest.preload import popular
+from docstow.ingest.preload import described, popular
 from docstow.languages import Language
 
 if TYPE_CHECKING:
@@ -182,10 +182,11 @@ class PackageFinder:
                 installed=own.installed or installed,
             )
 
+        brought = described(language)
         for rank, name in enumerate(popular(language)):
-            found[key(name)] = Candidate(language, name, rank=rank)
-        for name, described in self._descriptions.read(language)[1].items():
-            put(name, described.summary, keywords=described.keywords)
+            found[key(name)] = Candidate(language, name, brought.get(name, ""), rank=rank)
+        for name, told in self._descriptions.read(language)[1].items():
+            put(name, told.summary, keywords=told.keywords)
         if not language.packaged:
             for card in self._open_catalog().deck().cards:
                 if not card.source.target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from docstow.library.finding import Candidate, PackageFinder
 
 
-def tool(finder: PackageFinder) -> Tool:
+def tool(open_finder: Callable[[], PackageFinder]) -> Tool:
     """Make the tool, bound to what finds packages."""
     result = result_schema(
         {"package": TEXT, "language": TEXT, "score": {"type": "number"}},
@@ -38,19 +38,20 @@ def tool(finder: PackageFinder) -> Tool:
             LANGUAGE_BRIEF,
             Parameter("limit", "integer", default=5, minimum=1, maximum=50, aliases=("k",)),
         ),
-        run=partial(_find, finder),
+        run=partial(_find, open_finder),
         output_schema=list_schema(result),
         open_world=False,
     )
 
 
-def _find(finder: PackageFinder, arguments: Mapping[str, Any]) -> Answer:
+def _find(open_finder: Callable[[], PackageFinder], arguments: Mapping[str, Any]) -> Answer:
     query = arguments["query"].strip()
     if not query:
         raise InvalidParameter("query", "must say what the package is for")
     chosen = languages.documented()
     if arguments["language"].strip():
         chosen = (language_of(arguments),)
+    finder = open_finder()
     found = finder.find(query, chosen, arguments["limit"])
     best = max((score for _, score in found), default=1.0)
     notices = []

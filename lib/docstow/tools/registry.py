@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from docstow.tools import (
@@ -43,7 +44,7 @@ def make_toolbox(
     projects: Projects,
     snapshots: Snapshots,
     advisories: Advisories | None,
-    finder: PackageFinder,
+    open_finder: Callable[[], PackageFinder],
 ) -> Toolbox:
     """Make every tool that a server offers, in the order in which they are listed.
 
@@ -54,14 +55,14 @@ def make_toolbox(
         projects: the projects whose packages may be looked into.
         snapshots: the published snapshots.
         advisories: those that the operator has, if any.
-        finder: finds packages by purpose.
+        open_finder: opens what finds packages by purpose.
     """
     metrics = Metrics()
     read_item = read_crate.get_item_doc(library)
     asking = ask.tool(library, services.prose, projects)
     tools = [
         read_crate.get_package_summary(library, advisories),
-        find_packages.tool(finder),
+        find_packages.tool(open_finder),
         search_crates.search_items(library),
         read_item,
         releases.list_versions(library),

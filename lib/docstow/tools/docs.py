@@ -146,7 +146,7 @@ def _search_docs(prose: Prose, library: Library) -> Tool:
             LOCKFILE,
             SNAPSHOT,
             Parameter("top_k", "integer", default=5, minimum=1, maximum=50, aliases=("k", "limit")),
-            Parameter("mode", "string", default="hybrid", choices=MODES),
+            Parameter("mode", "string", default="hybrid", choices=MODES, rare=True),
             Parameter("filters", "object"),
             Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
             CURSOR,

@@ -29,7 +29,7 @@ def tool(open_finder: Callable[[], PackageFinder]) -> Tool:
         toolset="rust",
         title="Find a package",
         description=(
-            "Finds a package by purpose: among those stowed, installed or most used. Not for "
+            "Finds a package by purpose, of those stowed, installed or most used. Not for "
             "items (search_items). "
             'Example: {"query": "parse command lines", "language": "rust"}.'
         ),

@@ -72,7 +72,7 @@ def get_package_summary(library: Library, advisories: Advisories | None) -> Tool
         toolset="rust",
         title="Package summary",
         description=(
-            "What a crate or package is for, how to depend on it, what it has at its root, an "
+            "What a package is for, how to depend on it, what it has at its root, an "
             "example, features, modules; status: last release, yanks, deprecation, licence, "
             "advisories. Start here with an unfamiliar one. Not for an item (search_items). "
             'Example: {"package": "tokio"}.'

@@ -134,7 +134,7 @@ def get_dependencies(library: Library) -> Tool:
             LOCKFILE,
             Parameter("depth", "integer", default=1, minimum=1, maximum=6),
             Parameter("kinds", "array", choices=_KINDS),
-            Parameter("graph", "boolean", "Draws the tree in Mermaid", default=False),
+            Parameter("graph", "boolean", "Draws the tree in Mermaid", default=False, rare=True),
             CURSOR,
         ),
         run=partial(_list_dependencies, library),

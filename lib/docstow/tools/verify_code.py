@@ -80,7 +80,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> T
             Parameter("lockfile", "string", default=""),
             Parameter("versions", "object"),
             TARGET,
-            Parameter("all", "boolean", "List what is right too", default=False),
+            Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,
         ),
         run=partial(_verify, library, snapshots, projects),

@@ -105,7 +105,7 @@ def test_what_is_not_stowed_is_named_with_the_call_that_stows_it(runtime: Runtim
             "name": "ballast",
             "version": "2.0.0",
             "get": {
-                "tool": "get_crate_summary",
+                "tool": "get_package_summary",
                 "arguments": {"package": "ballast", "version": "2.0.0"},
             },
         }
@@ -141,7 +141,7 @@ def test_a_lock_file_of_python_alone_is_the_scope(runtime: Runtime, lockfile: st
     assert answer["searched"]["packages"] == 1
     assert answer["results"][0]["source"].startswith("crane")
     arguments = {"package": "winch", "language": "python", "version": "2.0"}
-    call = {"tool": "get_crate_summary", "arguments": arguments}
+    call = {"tool": "get_package_summary", "arguments": arguments}
     assert answer["not_stowed"] == [{"name": "winch", "version": "2.0", "get": call}]
 
 

@@ -275,7 +275,7 @@ def get_item_doc(library: Library) -> Tool:
             VERSION,
             LOCKFILE,
             TARGET,
-            Parameter("max_tokens", "integer", default=8000, minimum=100, maximum=25000),
+            Parameter("max_tokens", "integer", default=8000, minimum=100, maximum=25000, rare=True),
             CURSOR,
         ),
         run=partial(_read_item, library),

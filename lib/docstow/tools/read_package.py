@@ -72,7 +72,9 @@ def tool(projects: Projects) -> Tool:
             Parameter("lines", "string", "10-80", default="", max_length=20),
             Parameter("graph", "string", default="", choices=_GRAPHS),
             Parameter("root", "string", default="", max_length=1000),
-            Parameter("max_tokens", "integer", default=4000, minimum=100, maximum=50_000),
+            Parameter(
+                "max_tokens", "integer", default=4000, minimum=100, maximum=50_000, rare=True
+            ),
             CURSOR,
         ),
         run=partial(_read, projects),

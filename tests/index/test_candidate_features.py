@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,7 @@ MATCH = Match(
     cosine=0.5,
     cosine_best=0.7,
     vector_rank=0,
+    anchor=1.5,
     named=0.0,
 )
 
@@ -58,6 +60,7 @@ def test_features_say_how_an_item_meets_a_query() -> None:
     assert values["fusion"] == pytest.approx(60 / 62)
     assert values["keyword_place"] == pytest.approx(10 / 12)
     assert values["vector_place"] == 0
+    assert values["anchor"] == pytest.approx(math.log(2.5))
     assert values["cosine_gap"] == pytest.approx(-0.2)
     assert values["is_method"] == 1
     assert values["twin"] == 1

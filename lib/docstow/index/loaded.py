@@ -26,6 +26,7 @@ from docstow.core.model import (
     unpack_definitions,
 )
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
+from docstow.index.anchors import ANCHORS
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.tables import read_table, unpack_vectors
 
@@ -115,11 +116,18 @@ class Index:
 
     @cached_property
     def _postings(self) -> Mapping[str, tuple[bytes, bytes]]:
-        return self._read_postings(self.profile.passages)
+        return self._read_postings(self.profile.passages.postings)
+
+    @cached_property
+    def _anchor_postings(self) -> Mapping[str, tuple[bytes, bytes]]:
+        # Snapshots of older releases have none.
+        if ANCHORS not in self.snapshot.tables:
+            return {}
+        return self._read_postings(ANCHORS)
 
     @cached_property
     def _example_postings(self) -> Mapping[str, tuple[bytes, bytes]]:
-        return self._read_postings(self.profile.examples)
+        return self._read_postings(self.profile.examples.postings)
 
     def _read_text_table(self, table: TextTable) -> Mapping[str, NDArray[Any]]:
         names = [name for name in table.columns if name not in ("digest", "embedding")]
@@ -128,8 +136,8 @@ class Index:
     def _read_vectors(self, table: TextTable) -> NDArray[np.float32]:
         return unpack_vectors(read_table(self._file(table.name), ("embedding",))["embedding"])
 
-    def _read_postings(self, table: TextTable) -> Mapping[str, tuple[bytes, bytes]]:
-        columns = read_table(self._file(table.postings))
+    def _read_postings(self, table: str) -> Mapping[str, tuple[bytes, bytes]]:
+        columns = read_table(self._file(table))
         packed = zip(columns["rows"], columns["weights"], strict=True)
         return dict(zip(columns["term"], packed, strict=True))
 
@@ -174,6 +182,10 @@ class Index:
     def postings(self, term: str) -> Posting | None:
         """Return the items or the chunks of pages that hold a term, with its weight in each."""
         return _unpack_posting(self._postings.get(term))
+
+    def anchor_postings(self, term: str) -> Posting | None:
+        """Return the items of which other texts say a term, with its weight for each."""
+        return _unpack_posting(self._anchor_postings.get(term))
 
     def example_postings(self, term: str) -> Posting | None:
         """Return the examples that hold a term, with the term's weight in each."""

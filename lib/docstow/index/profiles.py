@@ -138,6 +138,7 @@ class Profile:
         repeated_share: what each further row of one document keeps of its score.
         most_of_document: so many rows of one document are listed at most.
         has_visits: whether it keeps what the sync learned of each file.
+        has_anchors: whether it keeps what other texts say of each document.
         divide: divides one document; gets the source's id, the document's row, the document and
             the model's count of tokens.
         code_blocks: gives the code blocks of one document.
@@ -156,6 +157,7 @@ class Profile:
     repeated_share: float
     most_of_document: float
     has_visits: bool
+    has_anchors: bool
     divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
     code_blocks: Callable[[Document], list[Block]]
 
@@ -272,7 +274,7 @@ def _item_example_keywords(content: Content) -> list[tuple[str, ...]]:
 
 
 ITEMS = Profile(
-    layout="layout/1",
+    layout="layout/2",
     chunker=CHUNKER,
     words=bm25.WORDS,
     terms=bm25.tokens,
@@ -319,6 +321,7 @@ ITEMS = Profile(
     repeated_share=1.0,
     most_of_document=2,
     has_visits=False,
+    has_anchors=True,
     divide=_divide_item,
     code_blocks=_item_code,
 )
@@ -462,6 +465,7 @@ PAGES = Profile(
     repeated_share=0.85,
     most_of_document=math.inf,
     has_visits=True,
+    has_anchors=False,
     divide=_divide_page,
     code_blocks=_page_code,
 )

@@ -181,6 +181,7 @@ class Match:
         cosine: product of the item's best vector with the query's.
         cosine_best: the best one of the query.
         vector_rank: rank in the vector list.
+        anchor: BM25's score of what other texts say of the item.
         named: how well the query spells the item's name: 2 its path, 1 its title, less the
             beginning of its title, 0 not at all.
     """
@@ -191,6 +192,7 @@ class Match:
     cosine: float
     cosine_best: float
     vector_rank: int
+    anchor: float
     named: float
 
 
@@ -231,6 +233,7 @@ def _match_features(match: Match) -> dict[str, float]:
         "keyword_share": match.keyword / match.keyword_best if match.keyword_best > 0 else 0.0,
         "cosine": match.cosine,
         "cosine_gap": match.cosine - match.cosine_best,
+        "anchor": math.log1p(match.anchor),
         "named": match.named,
     }
 

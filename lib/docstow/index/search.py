@@ -6,7 +6,7 @@ Items are ranked by a linear model over features of each candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,17 +41,12 @@ if TYPE_CHECKING:
 
 #: How many of each list become candidates.
 _ITEM_DEPTH = 60
+_ANCHOR_DEPTH = 30
 
 #: Scales of the model's scores in one crate, and of those that are fused over several: fitted to
 #: which of the first ten hits answer the development questions (Platt, 1999).
-ITEM_SCALE = Scale(5.43, 0.92)
+ITEM_SCALE = Scale(5.64, 0.99)
 ACROSS_SCALE = Scale(4.24, 0.6)
-
-#: So many results of one owner (the methods of a type, say) stand together; others go first then.
-MEMBERS_TOGETHER = 3
-
-#: Kinds of which an owner may have many.
-_MEMBER_KINDS = frozenset({"method", "variant", "field", "assoc_const", "attribute", "property"})
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
 #: similarity on: 0 to 100, by rapidfuzz's Damerau-Levenshtein ratio.
@@ -111,7 +106,7 @@ class Candidates:
     Attributes:
         terms: the query's terms.
         similarity: product of every passage's vector with the query's.
-        lists: rows of each list, best first: ``keyword``, ``vector`` and ``name``.
+        lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor`` and ``name``.
         features: of each row of any list, its features by name.
     """
 
@@ -131,8 +126,9 @@ def search_items(
 ) -> list[Hit]:
     """Return the best items for a query, best first.
 
-    Candidates come from BM25F over the documents, exact cosine over their passages, and names
-    that the query spells. They are sorted by a linear model over the features of
+    Candidates come from BM25F over the documents and over what other texts say of them
+    (:mod:`docstow.index.anchors`), exact cosine over their passages, and names that the query
+    spells. They are sorted by a linear model over the features of
     :mod:`docstow.index.ranking`, of which reciprocal rank fusion (k = 60; Cormack, Clarke and
     Büttcher, SIGIR 2009) is one.
 
@@ -155,7 +151,7 @@ def _rank_items(
     scores = {
         row: score_candidate(values, index.language) for row, values in found.features.items()
     }
-    ordered = _spread_members(index, sorted(scores, key=lambda row: (-scores[row], row)))
+    ordered = sorted(scores, key=lambda row: (-scores[row], row))
     return [_item_hit(index, row, scores[row], found) for row in ordered[:limit]]
 
 
@@ -175,10 +171,12 @@ def find_candidates(
         similarity = index.matrix @ embedder.embed_query(query)
     vector = np.maximum.reduceat(similarity, index.first_passage)
     keyword = np.where(passing, bm25.score(index.postings, terms, len(index)), 0)
+    anchor = np.where(passing, bm25.score(index.anchor_postings, terms, len(index)), 0)
     named = {row: quality for row, quality in _find_named(index, query).items() if passing[row]}
     lists = {
         "keyword": top_allowed(keyword, passing & (keyword > 0), _ITEM_DEPTH),
         "vector": top_allowed(vector, passing & (vector != 0), _ITEM_DEPTH),
+        "anchor": top_allowed(anchor, passing & (anchor > 0), _ANCHOR_DEPTH),
         "name": np.array(sorted(named, key=lambda row: (-named[row], row)), np.int64),
     }
     ranks = {name: _ranks(rows) for name, rows in lists.items()}
@@ -192,6 +190,7 @@ def find_candidates(
             cosine=float(vector[row]),
             cosine_best=best[1],
             vector_rank=ranks["vector"].get(row, 0),
+            anchor=float(anchor[row]),
             named=named.get(row, 0.0),
         )
         features[row] = describe_candidate(_item(index, row), match, terms)
@@ -291,19 +290,6 @@ def _item(index: Index, row: int) -> Item:
         twin=str(columns["twin"][row]),
         of_trait=bool(columns["of_trait"][row]),
     )
-
-
-def _spread_members(index: Index, rows: Iterable[int]) -> list[int]:
-    """Return the same rows; an owner's further members go behind ten rows of others."""
-    first: list[int] = []
-    later: list[int] = []
-    seen: dict[str, int] = {}
-    for row in rows:
-        owner = str(index.columns["parent"][row])
-        seen[owner] = seen.get(owner, 0) + 1
-        is_member = index.columns["kind"][row] in _MEMBER_KINDS
-        (later if is_member and seen[owner] > MEMBERS_TOGETHER else first).append(row)
-    return first[:10] + later + first[10:]
 
 
 def _item_hit(index: Index, row: int, score: float, found: Candidates) -> Hit:

@@ -32,6 +32,7 @@ from docstow.core.model import (
     Relation,
     document_id,
 )
+from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
 from docstow.index.profiles import Content, Embeddable, Profile, TextTable
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
@@ -114,14 +115,22 @@ def tabulate(
     columns: dict[str, Columns] = {
         "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},
         profile.passages.name: _text_columns(content, profile.passages, passages, vectors),
-        profile.passages.postings: _posting_columns(content, profile.passages, profile.terms),
+        profile.passages.postings: _keyword_columns(content, profile.passages, profile.terms),
         profile.examples.name: _text_columns(content, profile.examples, blocks, vectors),
-        profile.examples.postings: _posting_columns(content, profile.examples, profile.terms),
+        profile.examples.postings: _keyword_columns(content, profile.examples, profile.terms),
         "relations": {
             name: [getattr(relation, name) for relation in relations]
             for name in ("subject", "predicate", "object", "detail")
         },
     }
+    if profile.has_anchors:
+        aliases = {
+            relation.subject: relation.object
+            for relation in relations
+            if relation.predicate == "alias"
+        }
+        said = anchor_texts(documents, blocks, aliases)
+        columns[ANCHORS] = _posting_columns(said, FIELDS.values(), profile.terms)
     if profile.has_visits:
         paths = sorted(visits)
         columns["visits"] = {
@@ -325,11 +334,19 @@ def _text_columns(
     return {name: columns[name] for name in table.columns}
 
 
-def _posting_columns(
+def _keyword_columns(
     content: Content, table: TextTable, terms: Callable[[str], list[str]]
 ) -> Columns:
-    weights, lengths = zip(*table.keywords.values(), strict=True)
-    postings = bm25.build_postings(table.keyword_rows(content), weights, lengths, terms_of=terms)
+    return _posting_columns(table.keyword_rows(content), table.keywords.values(), terms)
+
+
+def _posting_columns(
+    rows: Sequence[Sequence[str]],
+    fields: Iterable[tuple[float, float]],
+    terms: Callable[[str], list[str]],
+) -> Columns:
+    weights, lengths = zip(*fields, strict=True)
+    postings = bm25.build_postings(rows, weights, lengths, terms_of=terms)
     return {
         "term": postings.terms,
         "rows": [rows.tobytes() for rows in postings.rows],

@@ -22,7 +22,8 @@ from servers.web import serve
 
 LOCKFILE = 'version = 4\n[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
-    ("get_crate_summary", {"crate": "stowage"}),
+    ("find_packages", {"query": "stow cargo in a hold", "language": "rust"}),
+    ("get_package_summary", {"package": "stowage"}),
     ("search_items", {"crate": "stowage", "query": "put a crate into the hold", "k": "3"}),
     ("get_item_doc", {"item_path": "stowage::Hold"}),
     ("get_module_tree", {"crate": "stowage"}),

@@ -102,9 +102,9 @@ def search_items(library: Library) -> Tool:
         toolset="rust",
         title="Search crates",
         description=(
-            "Finds a Rust crate's functions, types, traits and macros by meaning, name or "
-            "signature; without package, in all stowed ones. The best comes with its docs and an "
-            "example (max_tokens 0: without). Not for other docs (get_item_doc). "
+            "Finds a package's functions, types, traits and macros by meaning, name or "
+            "signature; without package, in all stowed ones. The best has its docs and an "
+            "example (max_tokens 0: none). Not for other docs (get_item_doc). "
             'Example: {"package": "tokio", "query": "run blocking code"}.'
         ),
         parameters=(
@@ -428,8 +428,7 @@ def search_examples(library: Library) -> Tool:
         toolset="rust",
         title="Code examples",
         description=(
-            "Whole code examples from a crate's docs, found by what they do. Not for "
-            "signatures (search_items). "
+            "Whole code examples from a package's docs, found by what they do. "
             'Example: {"package": "tokio", "query": "read lines from a socket"}.'
         ),
         parameters=(

@@ -97,6 +97,7 @@ def test_direct_dependencies_and_the_tree(runtime: Runtime, server: DocsRs) -> N
     assert "mermaid" not in call(runtime, "get_dependencies", crate="boat", depth=2)
     assert answer == {
         "crate": "boat",
+        "package": "boat",
         "asked": "latest",
         "answered": "1.2.0",
         "substituted": False,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.settings import load
+from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
 
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for.
@@ -25,6 +26,7 @@ _PLATFORM = {
 
 _settings = load(_PLATFORM, os.environ)
 logging.getLogger("docstow").setLevel(_settings.log_level.upper())
+limit_blas()
 _sqs_events = Runtime(_settings).sqs_events()
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from mangum import Mangum
 
 from docstow.core.settings import load
+from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
 
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for; the platform
@@ -26,6 +27,7 @@ _PLATFORM = {
     "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",
 }
 
+limit_blas()
 _runtime = Runtime(load(_PLATFORM, os.environ))
 
 handler = Mangum(_runtime.app, lifespan="off")

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.settings import load
+from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
 
 _PLATFORM = {
     "cache": os.environ.get("DOCSTOW_CACHE") or str(Path(tempfile.gettempdir(), "docstow"))
 }
 
+limit_blas()
 _runtime = Runtime(load(_PLATFORM, os.environ))
 
 

@@ -1,7 +1,10 @@
-"""Properties that are computed once, by whichever thread comes first."""
+"""Properties that are computed once by whichever thread comes first; the threads of BLAS."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -59,3 +62,24 @@ def test_a_failure_is_not_kept() -> None:
     with pytest.raises(ValueError, match="not yet"):
         _ = failing.part
     assert (failing.part, failing.part) == (2, 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the threads of Linux")
+@pytest.mark.parametrize(("chosen", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)])
+def test_a_command_multiplies_on_its_own_thread_unless_the_environment_says_otherwise(
+    chosen: dict[str, str], threads: int
+) -> None:
+    code = """
+import os
+from docstow.cli import main
+assert main(["token", "new", "somebody"]) == 0
+import numpy as np
+matrix = np.ones((2000, 500), np.float32)
+matrix @ matrix.T
+print(len(os.listdir("/proc/self/task")))
+"""
+    inherited = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=inherited | chosen, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1:] == [str(min(threads, os.cpu_count() or 1))], done.stderr

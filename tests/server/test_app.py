@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
@@ -17,6 +18,8 @@ import httpx
 import pytest
 from openapi_spec_validator import validate
 
+from docstow.core.errors import ConfigurationError
+from docstow.server.http import listen
 from docstow.server.mcp import DEFAULT, Selection
 from docstow.tools import Answer, Tool
 from servers.mcp_fixture_server import ADDITION, RESOURCE, Meeting, fixture_app, fixture_protocol
@@ -36,6 +39,39 @@ def _client(*further: Tool, **options: Any) -> Iterator[httpx.Client]:
 def client() -> Iterator[httpx.Client]:
     with _client(max_body_bytes=10_000) as client:
         yield client
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_on_a_kept_alive_connection_do_not_wait_for_acknowledgements(host: str) -> None:
+    async def exchange() -> list[int]:
+        delays: list[int] = []
+
+        async def serve_lines(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = writer.get_extra_info("socket")
+            while await reader.readline():
+                option = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                delays.append(option)
+                writer.write(b"answer\n")
+            writer.close()
+
+        listener = listen(host, 0)
+        async with await asyncio.start_server(serve_lines, sock=listener):
+            reader, writer = await asyncio.open_connection(*listener.getsockname()[:2])
+            for _ in range(2):
+                writer.write(b"question\n")
+                assert await reader.readline() == b"answer\n"
+            writer.close()
+            await writer.wait_closed()
+        return delays
+
+    assert asyncio.run(exchange()) == [1, 1]
+
+
+def test_a_taken_port_is_refused_with_a_word_on_what_to_do() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"port {port}: .*--port"):
+            listen("127.0.0.1", port)
 
 
 # MCP.

@@ -19,6 +19,7 @@ from docstow.cli import ingest, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
+from docstow.core.threads import limit_blas
 from docstow.embedding import parse_choice
 from docstow.ingest import preload
 from docstow.server import command_line
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
     options = command_line.parser().parse_args(arguments)
+    limit_blas()
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)

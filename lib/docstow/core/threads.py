@@ -1,8 +1,9 @@
-"""Threads: concurrent waits, periodic work, and properties that several threads may need first."""
+"""Threads: concurrent waits, periodic work, the pools of native libraries, and lazy properties."""
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,21 @@ log = logging.getLogger(__name__)
 
 #: The default number of concurrent waits.
 PARALLEL = 8
+
+#: Threads of the bundled model, which looks up rows and is bound by memory: a second one costs
+#: start-up time and gains little.
+ONNX_THREADS = 1
+
+#: Threads of the process's one DuckDB, which reads and writes a snapshot's tables.
+DUCKDB_THREADS = 2
+
+# What the BLAS libraries that numpy is built with read when they are loaded.
+_BLAS_VARIABLES = (
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "BLIS_NUM_THREADS",
+)
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -36,6 +52,17 @@ def in_parallel(work: Callable[[_T], _R], items: Sequence[_T], most: int = 0) ->
     contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(min(most or PARALLEL, len(items))) as pool:
         return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))
+
+
+def limit_blas() -> None:
+    """Have BLAS compute on the calling thread, unless the environment says how many it may use.
+
+    A search multiplies a matrix with one vector: further threads do not make that faster, and burn
+    CPU while they wait for the next one. To be called by programs of our own, before numpy is
+    loaded; in the process of somebody else the number is theirs.
+    """
+    for variable in _BLAS_VARIABLES:
+        os.environ.setdefault(variable, "1")
 
 
 class Background:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.threads import ONNX_THREADS
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -44,9 +45,6 @@ _DENSE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\uabff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
 )
-
-#: Looking up rows is bound by memory: a second thread costs start-up time and gains little.
-_THREADS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ class StaticEmbedder:
         from onnxruntime import InferenceSession, SessionOptions
 
         options = SessionOptions()
-        options.intra_op_num_threads = _THREADS
+        options.intra_op_num_threads = ONNX_THREADS
         options.inter_op_num_threads = 1
         self._verified(MODEL)
         graph = str(self._verified(MAPPED))

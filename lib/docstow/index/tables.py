@@ -32,6 +32,7 @@ from docstow.core.model import (
     Relation,
     document_id,
 )
+from docstow.core.threads import DUCKDB_THREADS
 from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
 from docstow.index.profiles import Content, Embeddable, Profile, TextTable
 from docstow.index.ranking import twin_word
@@ -54,9 +55,6 @@ _VECTORS_AT_ONCE = 8192
 
 #: Columns of passages and examples that are numbers.
 _NUMBERS = frozenset({"document", "ordinal", "tokens"})
-
-#: Threads of DuckDB.
-_THREADS = 2
 
 _VECTOR_TYPE = np.dtype("<f2")
 _opening = threading.Lock()
@@ -422,7 +420,7 @@ def _database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(
         ":memory:",
         config={
-            "threads": _THREADS,
+            "threads": DUCKDB_THREADS,
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",

@@ -5,6 +5,7 @@ Everything that the app needs comes as an argument; no setting is read here.
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -38,6 +39,12 @@ T = TypeVar("T")
 
 #: For servers that only their own user can reach.
 OPEN = Policy(open=True)
+
+#: Connections that the system keeps until they are accepted.
+_BACKLOG = 2048
+
+#: How long a connection may be idle, in seconds: an agent thinks longer than 5 s between two calls.
+_KEEP_ALIVE_S = 75
 
 
 def create_app(
@@ -106,6 +113,9 @@ def _add_tools(app: FastAPI, root: str, routes: _Routes) -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Bind an address and listen.
 
+    The protocol is named: asyncio sends an answer's last part at once only on connections that say
+    they are TCP, and waits for the client's acknowledgement (40 ms) on all others.
+
     Args:
         host: a name or an address, IPv4 or IPv6.
         port: 0 lets the system choose.
@@ -114,20 +124,35 @@ def listen(host: str, port: int) -> socket.socket:
         ConfigurationError: the address is taken or is not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        if os.name == "posix":
+            # Takes an address that was in use a moment ago; on Windows it means another thing.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
     except OSError as error:
+        listener.close()
         reason = error.strerror or str(error)
         raise ConfigurationError(
             f"cannot listen on {host} port {port}: {reason}; choose another with --host and --port"
         ) from error
+    return listener
 
 
 def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
     """Serve an app on a listening socket until the process is told to stop."""
     import uvicorn
 
-    config = uvicorn.Config(app, log_level=log_level, access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        app,
+        log_level=log_level,
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=_KEEP_ALIVE_S,
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
     from docstow.sources.advisories import Advisories
+    from docstow.sources.packages.unpacked import UnpackedPackages
     from docstow.sources.presets import Presets
     from docstow.tools import Toolbox
 
@@ -80,6 +81,9 @@ SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
 
 #: The first upkeep waits for so many seconds: a server that has just begun has other things to do.
 FIRST_UPKEEP_S = 60.0
+
+#: Unpacked packages may take this part of the cache's limit, beside the blobs.
+UNPACKED_SHARE = 4
 
 #: What the first search imports, and no call before it.
 _SEARCHING = (
@@ -254,7 +258,16 @@ class Runtime:
     def packages(self) -> PackageTask:
         """Ingests packages of registries."""
         ingest = PackageIngest(lambda: self.publisher)
-        return PackageTask(self.snapshots, self.upstreams.package_registry, ingest)
+        registry = self.upstreams.package_registry
+        return PackageTask(self.snapshots, registry, ingest, self.unpacked)
+
+    @lazy
+    def unpacked(self) -> UnpackedPackages:
+        """The packages of registries that lie unpacked in the local cache."""
+        from docstow.sources.packages.unpacked import UnpackedPackages
+
+        limit = self.settings.cache_bytes // UNPACKED_SHARE
+        return UnpackedPackages(self._cache_folder / "packages", limit)
 
     def rustdoc_files(self, paths: Sequence[Path], *, version: str = "") -> RustdocFiles:
         """Return what ingests rustdoc JSON files as one another's siblings.
@@ -402,7 +415,14 @@ class Runtime:
             PackageIngest(lambda: self.publisher),
             self.upstreams.package_registry,
             lambda: self.requests,
+            self._may_ask,
+            lambda: self.unpacked,
         )
+
+    def _may_ask(self, kind: str) -> bool:
+        """Whether the operator has named the registry, which may know what is private."""
+        named = {"python": self.settings.python_index_url, "node": self.settings.npm_registry_url}
+        return bool(named.get(kind))
 
     @lazy
     def prose(self) -> Prose:

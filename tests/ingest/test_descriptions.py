@@ -14,9 +14,9 @@ from docstow.core.errors import DocstowError, PackageNotFound
 from docstow.core.settings import load
 from docstow.ingest.descriptions import Description, DescriptionTask
 from docstow.languages import TYPESCRIPT
+from docstow.languages.python.metadata import read_about
+from docstow.languages.shared.project import About
 from docstow.runtime import Runtime
-from docstow.sources.packages import About
-from docstow.sources.packages.python_files import read_about
 from servers.npm import NpmServer
 
 METADATA = b"""Metadata-Version: 2.4

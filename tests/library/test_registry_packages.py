@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from docstow import cli
-from docstow.core.errors import DocstowError, Ingesting, PackageNotFound, UpstreamError
+from docstow.core.errors import (
+    DocstowError,
+    Ingesting,
+    InvalidParameter,
+    PackageNotFound,
+    UpstreamError,
+)
 from docstow.core.settings import load
 from docstow.languages import PYTHON
 from docstow.runtime import Runtime
@@ -115,6 +121,50 @@ def test_two_versions_are_compared(tmp_path: Path, index: PythonIndexServer) -> 
             (path, rule.split("-")[-1]) for path, rule in changes
         }
         assert any(path == "boats.Boat.row" for path, _ in changes)
+
+
+def test_sources_of_versions_that_nobody_has_installed_are_compared(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    text = "class Sail:\n    def __init__(self, area: int = {size}) -> None: ...\n"
+    for version, size in (("1", 3), ("2", 4)):
+        index.add_wheel("sails", version, {"sails.py": text.format(size=size)})
+    with runtime_of(tmp_path, index) as runtime:
+        found = ask(runtime, "diff_versions", package="sails", from_version="1", to_version="2")
+        rules = {each["rule"]: each["path"] for each in found["results"]}
+        assert rules["parameter-changed-default"] == "sails.Sail"
+        assert "notice" not in found
+    # Each was fetched once, to be stowed.
+    assert [len(index.asked(f"sails-{each}-py3-none-any.whl")) for each in "12"] == [1, 1]
+    with runtime_of(tmp_path, index, offline=True) as runtime:
+        again = ask(runtime, "diff_versions", package="sails", from_version="1", to_version="2")
+        assert again["results"] == found["results"]
+    with runtime_of(tmp_path, index, offline=True, cache=f"{tmp_path}/empty") as runtime:
+        again = ask(runtime, "diff_versions", package="sails", from_version="1", to_version="2")
+        assert again["notice"].startswith("only the documents of both versions were at hand")
+
+
+def test_the_files_of_any_version_are_read(tmp_path: Path, index: PythonIndexServer) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        whole = ask(runtime, "read_package", package_name="boats", version="<2")["text"]
+        assert whole.startswith("*boats 1.0 · python · not installed: fetched, its code and texts")
+        assert "boats/" in whole
+        code = ask(runtime, "read_package", package_name="boats@2.0", file_path="boats/__init__.py")
+        assert "from hulls import Hull" in code["text"]
+        symbol = ask(runtime, "read_package", package_name="boats", symbol="boats.Boat.float")
+        assert "Stay on the water" in symbol["text"]
+        for path in ("../../pyvenv.cfg", "/etc/passwd", "hulls.py"):
+            with pytest.raises(DocstowError):
+                ask(runtime, "read_package", package_name="boats", file_path=path)
+        assert not runtime.snapshots.names("python")
+        # Without a language or version nobody learns of a name.
+        requests = len(index.index.requests)
+        with pytest.raises(DocstowError):
+            runtime.toolbox.call("read_package", {"package_name": "planks"})
+        with pytest.raises(InvalidParameter, match="say whose package planks is: python"):
+            runtime.toolbox.call("read_package", {"package_name": "planks", "version": "7"})
+        assert len(index.index.requests) == requests
+    assert len(index.asked("boats-2.0-py3-none-any.whl")) == 1
 
 
 def test_dependencies_are_told_with_what_they_resolve_to(

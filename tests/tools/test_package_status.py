@@ -12,6 +12,7 @@ import pytest
 
 from docstow.core.settings import load
 from docstow.runtime import Runtime
+from docstow.sources.packages import Registry, configuration
 from servers.npm import NpmServer
 
 TYPES = {"index.d.ts": "/** Light. */\nexport declare function kindle(): void;\n"}
@@ -35,6 +36,7 @@ FAULT = {
 def registry() -> Iterator[NpmServer]:
     with NpmServer() as server:
         common: dict[str, Any] = {"types": "index.d.ts", "license": "MIT"}
+        common["keywords"] = ["light", "dark"]
         server.publish("lantern", "1.0.0", TYPES, **common, deprecated="use 2")
         server.publish("lantern", "2.0.0", TYPES, **common, engines={"node": ">=18"})
         server.publish("candle", "1.0.0", TYPES, **common, deprecated="Lanterns are safer.")
@@ -60,7 +62,6 @@ def test_a_version_that_is_deprecated_and_unsafe(runtime: Runtime) -> None:
     assert status(runtime, "npm:lantern@1") == {
         "latest": "2.0.0",
         "deprecated": "use 2",
-        "licence": "MIT",
         "advisory_count": 1,
         "advisories": [
             {
@@ -77,13 +78,64 @@ def test_a_version_that_is_deprecated_and_unsafe(runtime: Runtime) -> None:
 
 
 def test_a_version_that_is_neither(runtime: Runtime) -> None:
-    expected = {"latest": "2.0.0", "requires": ">=18", "licence": "MIT", "advisory_count": 0}
+    expected = {"latest": "2.0.0", "requires": ">=18", "advisory_count": 0}
     assert status(runtime, "npm:lantern") == expected
     # Its former name answers and is not listed.
     assert status(runtime, "npm:lantern", "get_crate_summary") == expected
     names = [each.name for each in runtime.toolbox.tools]
     assert "get_package_summary" in names
     assert "get_crate_summary" not in names
+
+
+def test_a_package_states_its_licence_and_keywords(runtime: Runtime, registry: NpmServer) -> None:
+    answer = runtime.toolbox.call("get_package_summary", {"package": "npm:lantern"}).structured
+    assert answer is not None
+    assert (answer["license"], answer["keywords"]) == ("MIT", ["light", "dark"])
+    # Neither is asked of the registry: they stand in what was stowed.
+    assert len(registry.requests) == 2
+
+
+def install(folder: Path, name: str) -> Path:
+    """Make a project in which a package is installed."""
+    place = folder / "node_modules" / name
+    place.mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"dependencies": {name: "1.0.0"}}), "utf-8")
+    manifest: dict[str, Any] = {
+        "name": name,
+        "version": "1.0.0",
+        "types": "index.d.ts",
+        "license": "MIT",
+    }
+    manifest |= {"engines": {"node": ">=16"}}
+    (place / "package.json").write_text(json.dumps(manifest), "utf-8")
+    (place / "index.d.ts").write_text(TYPES["index.d.ts"], "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_registry_that_is_not_named_learns_nothing_of_installed_packages(
+    tmp_path: Path, registry: NpmServer, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    project = install(tmp_path / "project", "lantern")
+    # As npm's own configuration has it.
+    found = configuration.NpmRegistries(Registry(registry.url))
+    monkeypatch.setattr(configuration, "npm_registries", lambda *_: found)
+    flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache"), "retries": 0}
+    flags |= {"npm_registry_url": registry.url} if named else {}
+    with contextlib.closing(Runtime(load(flags, {}), project)) as runtime:
+        answer = runtime.toolbox.call("get_package_summary", {"package": "npm:lantern"}).structured
+        assert answer is not None
+        assert answer["license"] == "MIT"
+        if named:
+            assert (answer["status"]["deprecated"], len(registry.requests)) == ("use 2", 1)
+            return
+        assert answer["status"] == {"requires": ">=16"}
+        assert not registry.requests
+        # Who has asked for its versions has let the registry know.
+        runtime.toolbox.call("list_versions", {"package": "npm:lantern"})
+        asked = len(registry.requests)
+        assert status(runtime, "npm:lantern")["deprecated"] == "use 2"
+        assert len(registry.requests) == asked
 
 
 def test_a_package_that_is_given_up(runtime: Runtime) -> None:

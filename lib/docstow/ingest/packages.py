@@ -19,19 +19,25 @@ from docstow.core.errors import DocstowError, PackageNotFound
 from docstow.core.model import NO_ATTRIBUTES, Document, Relation, Revision, Snapshot, Source
 from docstow.ingest.jobs import Job, source_of, success_fields
 from docstow.languages.shared.language import of_kind
+from docstow.text.invisible import drop_invisible
 
 if TYPE_CHECKING:
     from docstow.ingest.publish import Publisher
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.language import Language
-    from docstow.languages.shared.project import Package
+    from docstow.languages.shared.project import About, Package
     from docstow.sources.packages import PackageRegistry
+    from docstow.sources.packages.unpacked import UnpackedFolder, UnpackedPackages
     from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
+#: The origin of what was read where a project has it installed.
+INSTALLED = "file"
 #: A package with fewer items than the first, from more lines of code than the second, says so.
 _FEW_ITEMS, _MANY_LINES = 5, 1000
+#: So many keywords are kept, and so many characters of each and of a licence.
+_KEYWORDS, _LONGEST_STATED = 20, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,23 @@ def is_readable(package: Package) -> bool:
         and package.files_root is not None
         and bool(package.version)
     )
+
+
+def open_unpacked(found: UnpackedFolder, revision: Revision) -> InstalledPackage:
+    """Return a package of a registry where it lies unpacked, to be read as an installed one.
+
+    Raises:
+        PackageNotFound: no package is there.
+    """
+    from docstow.languages.projects.packages import ProjectPackages
+    from docstow.languages.projects.scan import scan
+    from docstow.languages.shared.scanning import ScanCache
+
+    folder = found.folder.resolve()
+    with TemporaryDirectory(prefix="docstow-", ignore_cleanup_errors=True) as scratch:
+        memory = ScanCache.load(Path(scratch, "cache"), folder)
+        project = ProjectPackages(scan(folder, memory, {}, Path(scratch)))
+    return InstalledPackage(project.package(revision.source.name), project)
 
 
 def is_outdated(snapshot: Snapshot) -> bool:
@@ -106,7 +129,7 @@ class PackageIngest:
         """
         from docstow.ingest.publish import Reading
         from docstow.languages.projects.packages import collect_documents, describe_scarcity
-        from docstow.text.invisible import drop_from_document, drop_invisible
+        from docstow.text.invisible import drop_from_document
 
         package, source = installed.package, installed.source
         language, surface = of_kind(package.ecosystem), installed.project.surface(package)
@@ -124,6 +147,7 @@ class PackageIngest:
                 "language": language.name,
                 "description": drop_invisible(package.summary)[0],
                 "import_names": list(package.import_names),
+                **_describe_itself(reader.about(package)),
                 **({"scarcity": scarcity} if scarcity else {}),
                 **({"state": state} if state else {}),
                 **_count_unread(installed, language, found),
@@ -132,7 +156,7 @@ class PackageIngest:
             unread = [line for each in found for line in each.attributes.get("left_out", ())]
             if unread:
                 facts["left_out"] = [*facts.get("left_out", ()), *unread]
-            revision = revision or Revision(source, source.version, origin="file")
+            revision = revision or Revision(source, source.version, origin=INSTALLED)
             reading = Reading(revision, reader.reader, found, _aliases(found), facts)
             snapshot = self._open_publisher().publish(reading).snapshot
             self._states[source] = state
@@ -156,6 +180,7 @@ class PackageTask:
         snapshots: the published snapshots.
         open_registry: returns the registry of a kind of packages; None where there is none.
         packages: publishes what was unpacked.
+        unpacked: unpacks what is fetched.
     """
 
     def __init__(
@@ -163,10 +188,12 @@ class PackageTask:
         snapshots: Snapshots,
         open_registry: Callable[[str], PackageRegistry | None],
         packages: PackageIngest,
+        unpacked: UnpackedPackages,
     ) -> None:
         self._snapshots = snapshots
         self._open_registry = open_registry
         self._packages = packages
+        self._unpacked = unpacked
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return the end of a job whose package was stored by others; None otherwise."""
@@ -195,22 +222,13 @@ class PackageTask:
             TooLarge, UnreadableInput: it exceeds a limit, or is not what it should be.
             UpstreamError, UpstreamTimeout: the registry does not answer.
         """
-        from docstow.languages.projects.packages import ProjectPackages
-        from docstow.languages.projects.scan import scan
-        from docstow.languages.shared.scanning import ScanCache
-
         registry = self._open_registry(kind)
         if registry is None:
             raise PackageNotFound(f"No registry of {kind} packages is set, so {name} is not had.")
         revision = registry.resolve(name, requirement)
-        source = revision.source
-        log.info("stowing %s", source.key)
-        with TemporaryDirectory(prefix="docstow-", ignore_cleanup_errors=True) as scratch:
-            folder = Path(scratch, "project").resolve()
-            unpacked = registry.unpack(revision, folder)
-            memory = ScanCache.load(Path(scratch, "cache"), folder)
-            project = ProjectPackages(scan(folder, memory, {}, Path(scratch)))
-            package = project.package(source.name)
+        log.info("stowing %s", revision.source.key)
+        with self._unpacked.open(revision, registry.unpack) as found:
+            unpacked = found.unpacked
             facts = {
                 name: list(value)
                 for name, value in (
@@ -219,7 +237,8 @@ class PackageTask:
                 )
                 if value
             }
-            return self._packages.ingest(InstalledPackage(package, project), revision, facts)
+            installed = open_unpacked(found, revision)
+            return self._packages.ingest(installed, revision, facts)
 
 
 def _count_unread(
@@ -238,6 +257,16 @@ def _count_unread(
             with contextlib.suppress(DocstowError):
                 lines += boundary.read(each).count(b"\n")
     return {"few_items": {"items": items, "lines": lines}} if lines > _MANY_LINES else {}
+
+
+def _describe_itself(about: About) -> Mapping[str, Any]:
+    """Return the facts that a package states of itself, under the names that crates have."""
+    stated = {
+        "license": drop_invisible(about.licence)[0][:_LONGEST_STATED],
+        "keywords": [drop_invisible(e)[0][:_LONGEST_STATED] for e in about.keywords[:_KEYWORDS]],
+        "requires": about.requires[:_LONGEST_STATED],
+    }
+    return {name: value for name, value in stated.items() if value}
 
 
 def _aliases(documents: Sequence[Document]) -> list[Relation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,25 +17,27 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.core.model import Revision, Snapshot, Source
+from docstow.core.model import Snapshot
 from docstow.ingest.packages import (
+    INSTALLED,
     InstalledPackage,
     PackageIngest,
     is_outdated,
     is_readable,
+    open_unpacked,
 )
 from docstow.languages.shared.language import Language, of_kind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from docstow.core.model import Revision
     from docstow.languages.projects import Projects
     from docstow.library.requests import StowRequests
-    from docstow.sources.packages import About, PackageRegistry
     from docstow.sources.packages import Listing as RegistryListing
+    from docstow.sources.packages import PackageRegistry, Unpacked
+    from docstow.sources.packages.unpacked import UnpackedPackages
     from docstow.store.snapshots import Snapshots
-
-
-#: What so many versions say of themselves is remembered.
-_MOST_ABOUTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Packages:
         packages: ingests what is installed.
         open_registry: returns the registry of a kind of packages; None where there is none.
         open_requests: returns what has packages of registries ingested.
+        may_ask: whether the registry of a kind may be asked about what is installed, too.
+        open_unpacked: returns what unpacks packages of registries.
     """
 
     def __init__(
@@ -78,13 +83,16 @@ class Packages:
         packages: PackageIngest,
         open_registry: Callable[[str], PackageRegistry | None] = lambda _: None,
         open_requests: Callable[[], StowRequests] | None = None,
+        may_ask: Callable[[str], bool] = lambda _: False,
+        open_unpacked: Callable[[], UnpackedPackages] | None = None,
     ) -> None:
         self._projects = projects
         self._snapshots = snapshots
         self._packages = packages
         self._open_registry = open_registry
         self._open_requests = open_requests
-        self._abouts: dict[tuple[str, str, str], About] = {}
+        self._may_ask = may_ask
+        self._open_unpacked = open_unpacked
 
     def find(self, language: Language, name: str, version: str = "") -> FoundPackage:
         """Return what answers for a package, ingested now if it is not stored.
@@ -175,21 +183,92 @@ class Packages:
         except (ConfigurationError, PackageNotFound, InvalidParameter):
             return None
 
-    def about(self, language: Language, name: str, version: str) -> About:
-        """Return what a version says of itself in its registry; nothing where that is not had."""
-        from docstow.sources.packages import About
+    def known_listing(self, snapshot: Snapshot) -> RegistryListing | None:
+        """Return what a registry has of a package, if it may be asked about it; else None.
 
-        key = (language.kind, name, version)
-        if key not in self._abouts:
-            try:
-                revision = Revision(Source(*key), version)
-                found = self.registry(language).about(revision)
-            except DocstowError:
-                return About()
-            if len(self._abouts) >= _MOST_ABOUTS:
-                self._abouts.clear()
-            self._abouts[key] = found
-        return self._abouts[key]
+        A package that was read where a project has it installed may be nobody else's business: it
+        is looked up where the settings name the registry, or where the list is here already.
+
+        Raises:
+            UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        source = snapshot.revision.source
+        language = of_kind(source.kind)
+        if language is None:
+            return None
+        if snapshot.revision.origin != INSTALLED or self._may_ask(source.kind):
+            return self.listing(language, source.name)
+        try:
+            registry = self._open_registry(source.kind)
+        except ConfigurationError:
+            return None
+        return registry.cached(source.name) if registry is not None else None
+
+    @contextlib.contextmanager
+    def files(self, snapshot: Snapshot) -> Iterator[InstalledPackage]:
+        """Give where the files of a stored version are: installed, else unpacked from its registry.
+
+        Raises:
+            PackageNotFound: they are nowhere: it was read from a project that is not here.
+            TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout: as the registry's files are.
+        """
+        if (installed := self.locate(snapshot)) is not None:
+            yield installed
+            return
+        revision = snapshot.revision
+        if revision.origin == INSTALLED:
+            raise PackageNotFound(
+                f"{revision.source.name} {revision.version} was read where a project had it "
+                "installed, which is not here."
+            )
+        with self._unpack(revision) as found:
+            yield found
+
+    @contextlib.contextmanager
+    def fetched(
+        self, language: Language, name: str, version: str = ""
+    ) -> Iterator[InstalledPackage]:
+        """Give where a package of a registry lies unpacked; nothing is stowed.
+
+        Args:
+            language: whose package.
+            name: as the registry has it.
+            version: as for :meth:`find`.
+
+        Raises:
+            PackageNotFound: the registry has no such package or version, or there is none.
+            InvalidParameter: the version is no request in the language's terms.
+            TooLarge, UnreadableInput, UpstreamError, UpstreamTimeout: as the registry's files are.
+        """
+        try:
+            revision = self.registry(language).resolve(name, version)
+        except (UpstreamError, UpstreamTimeout):
+            # What was unpacked already can be read without it.
+            known = {
+                number: each.revision
+                for number, each in self._find_stored(language, name).items()
+                if each.revision.origin != INSTALLED
+            }
+            best = language.versions().choose(version, known)
+            if best is None:
+                raise
+            revision = known[best]
+        with self._unpack(revision) as found:
+            yield found
+
+    @contextlib.contextmanager
+    def _unpack(self, revision: Revision) -> Iterator[InstalledPackage]:
+        if self._open_unpacked is None:
+            raise PackageNotFound("Packages of registries are not unpacked here.")
+
+        def unpack(revision: Revision, folder: Path) -> Unpacked:
+            registry = self._open_registry(revision.source.kind)
+            if registry is None:
+                raise PackageNotFound(f"No registry has {revision.source.name}.")
+            return registry.unpack(revision, folder)
+
+        with self._open_unpacked().open(revision, unpack) as found:
+            yield open_unpacked(found, revision)
 
     def registry(self, language: Language) -> PackageRegistry:
         """Return the registry of a language's packages.

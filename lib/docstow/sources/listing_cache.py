@@ -95,6 +95,12 @@ class ListingCache(Generic[_T]):
                 self._cache.popitem(last=False)
         return fresh.value
 
+    def cached(self, url: str) -> _T | None:
+        """Return the listing at an address if it is here, however old; nothing is asked."""
+        with self._lock:
+            known = self._cache.get(url)
+        return known.value if known is not None else None
+
     def _request_unless_down(
         self,
         url: str,

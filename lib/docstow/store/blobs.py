@@ -147,6 +147,9 @@ def _scan(directory: Path) -> Iterator[tuple[float, int, Path]]:
     with os.scandir(directory) as scan:
         for each in scan:
             with contextlib.suppress(FileNotFoundError):
+                # Folders are of others: scans of projects, unpacked packages.
+                if not each.is_file(follow_symlinks=False):
+                    continue
                 status = each.stat()
                 yield status.st_mtime, status.st_size, Path(each.path)
 

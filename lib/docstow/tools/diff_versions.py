@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import InvalidParameter, ItemNotFound
+from docstow.core.errors import DocstowError, InvalidParameter, ItemNotFound
 from docstow.languages.shared.history import (
     MOST_NOTES,
     History,
@@ -290,10 +291,17 @@ def _find_changes(
 
     if language.comparing is None:
         return compare(*sides)
-    located = [library.installed.locate(each.snapshot) for each in found]
-    roots = [each.package.files_root for each in located if each is not None]
-    known = [each for each in roots if each is not None]
-    return compare_packages(language.comparing(), *sides, known)
+    comparing = language.comparing()
+    with contextlib.ExitStack() as opened:
+        roots = []
+        try:
+            for each in found if comparing.sources is not None else ():
+                located = opened.enter_context(library.installed.files(each.snapshot))
+                roots.append(located.package.files_root)
+        except DocstowError:
+            # Their documents say most; the answer says that their sources were not at hand.
+            roots = []
+        return compare_packages(comparing, *sides, [each for each in roots if each is not None])
 
 
 def _load_side(found: ResolvedVersion, index: Index) -> Side:

@@ -29,7 +29,7 @@ def describe_status(
     """Return what is known of a version's standing, and notices.
 
     Args:
-        library: asks the registry or index, which answers for the package already.
+        library: asks the registry or index, if it may be asked about the package.
         language: of the package.
         stowed: what answers.
         advisories: those that the operator has; None where there are none.
@@ -40,7 +40,7 @@ def describe_status(
             _package(library, language, stowed) if language.packaged else _crate(library, stowed)
         )
     except (UpstreamError, UpstreamTimeout) as error:
-        status = {}
+        status = _stated(stowed)
         notices.append(f"releases are not known: {error.message.rstrip('.')}")
     except DocstowError:
         # It is known here alone.
@@ -90,9 +90,9 @@ def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:
 
 
 def _package(library: Library, language: Language, stowed: ResolvedVersion) -> dict[str, Any]:
-    listing = library.installed.listing(language, stowed.name)
+    listing = library.installed.known_listing(stowed.snapshot)
     if listing is None:
-        return {}
+        return _stated(stowed)
     own = listing.release(stowed.version)
     offered = [each.version for each in listing.releases if not each.yanked]
     latest = listing.tags.get("latest") or language.versions().choose("", offered) or ""
@@ -108,8 +108,12 @@ def _package(library: Library, language: Language, stowed: ResolvedVersion) -> d
         what = "yank_reason" if own.yanked else "deprecated"
         status |= {"published": own.published, "yanked": own.yanked, "requires": own.requires}
         status[what] = own.withdrawn or status.get(what, "")
-        status["licence"] = library.installed.about(language, stowed.name, own.version).licence
     return status
+
+
+def _stated(stowed: ResolvedVersion) -> dict[str, Any]:
+    """Return what a package states of itself, where no registry is asked."""
+    return {"requires": stowed.snapshot.facts.get("requires", "")}
 
 
 def _describe(each: Advisory) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""The tool ``read_package``: an installed package's surface, files, definitions and imports."""
+"""The tool ``read_package``: a package's surface, files, definitions and imports."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,20 +15,23 @@ from docstow import languages
 from docstow.core.errors import (
     DocstowError,
     DocumentNotFound,
+    EnvironmentNotFound,
+    Forbidden,
     InvalidParameter,
     ItemNotFound,
     PackageNotFound,
 )
 from docstow.text.paging import CHARACTERS_PER_TOKEN, part
 from docstow.tools import Answer, Numbering, Tool, offset, page_answer
-from docstow.tools.parameters import CURSOR, Parameter
+from docstow.tools.parameters import CURSOR, LANGUAGE, VERSION, Parameter, language_of
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
     from docstow.languages.projects.packages import ProjectPackages
-    from docstow.languages.shared.language import Reading
+    from docstow.languages.shared.language import Language, Reading
     from docstow.languages.shared.project import Package
     from docstow.languages.shared.surface import Surface, Symbol
+    from docstow.library import Library
 
 _GRAPHS = ("json", "mermaid")
 _MOST_NAMES = 5000
@@ -52,15 +57,20 @@ _NAMED_KINDS = ("module", "re-export")
 _WITH_MEMBERS = ("class", "module", "interface", "enum", "type")
 
 
-def tool(projects: Projects) -> Tool:
-    """Make the tool, bound to the projects that the server may look into."""
+def tool(projects: Projects, library: Library | None = None) -> Tool:
+    """Make the tool.
+
+    Args:
+        projects: that the server may look into.
+        library: fetches versions that no project has installed; None where none are fetched.
+    """
     return Tool(
         name="read_package",
         toolset="packages",
-        title="Read an installed package",
+        title="Read a package",
         description=(
-            "Reads a package of the project as installed, running nothing: its public surface and "
-            "files; one file (file_path, lines); one definition (symbol); its import graph. "
+            "Reads a package of the project, or any version, running nothing: its public surface "
+            "and files; one file (file_path, lines); one definition (symbol); its import graph. "
             'Example: {"package_name": "fastapi", "symbol": "fastapi.APIRouter.get"}.'
         ),
         parameters=(
@@ -72,27 +82,35 @@ def tool(projects: Projects) -> Tool:
             Parameter("lines", "string", "10-80", default="", max_length=20),
             Parameter("graph", "string", default="", choices=_GRAPHS),
             Parameter("root", "string", default="", max_length=1000),
+            replace(VERSION, rare=True),
+            replace(LANGUAGE, rare=True),
             Parameter(
                 "max_tokens", "integer", default=4000, minimum=100, maximum=50_000, rare=True
             ),
             CURSOR,
         ),
-        run=partial(_read, projects),
-        open_world=False,
+        run=partial(_read, projects, library),
     )
 
 
-def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.languages.projects.packages import ProjectPackages
-
+def _read(projects: Projects, library: Library | None, arguments: Mapping[str, Any]) -> Answer:
     asked = {name: arguments[name].strip() for name in ("file_path", "symbol", "graph")}
     if sum(map(bool, asked.values())) > 1:
         raise InvalidParameter("symbol", "give one of file_path, symbol and graph")
     if arguments["lines"].strip() and not asked["file_path"]:
         raise InvalidParameter("lines", "are those of a file: give its file_path too")
-    project, scan = projects.scan(arguments["root"].strip())
-    opened = ProjectPackages(scan)
-    package = _find_package(projects, project, opened, arguments["package_name"].strip())
+    with _open_package(projects, library, arguments) as (opened, package, fetched):
+        return _answer(opened, package, asked, arguments, fetched=fetched)
+
+
+def _answer(
+    opened: ProjectPackages,
+    package: Package,
+    asked: Mapping[str, str],
+    arguments: Mapping[str, Any],
+    *,
+    fetched: bool,
+) -> Answer:
     numbering = None
     pieces: Iterable[str]
     if asked["file_path"]:
@@ -106,11 +124,69 @@ def _read(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     else:
         pieces = _describe_package(opened, package)
     whole = len(pieces[0]) if isinstance(pieces, list) else ""
-    scope = f"{project.root} {package.name} {package.version} {asked} {whole}"
+    place = "" if fetched else opened.scan.boundary.root
+    scope = f"{place} {package.name} {package.version} {asked} {whole}"
     wanted = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
     text, complete = _join_until(pieces, offset(arguments["cursor"], scope) + wanted)
-    head = _format_provenance(opened, package)
+    head = _format_provenance(opened, package, fetched=fetched)
     return page_answer(head, text, arguments, scope, complete=complete, numbering=numbering)
+
+
+@contextlib.contextmanager
+def _open_package(
+    projects: Projects, library: Library | None, arguments: Mapping[str, Any]
+) -> Iterator[tuple[ProjectPackages, Package, bool]]:
+    """Give the package that is meant, and whether it was fetched from a registry.
+
+    A registry is asked where the caller names a version or a language that no project has: who
+    mistypes the name of an installed package does not get one that is called so.
+    """
+    from docstow.languages.projects.packages import ProjectPackages
+
+    named = languages.parse_package(arguments["package_name"], "package_name")
+    version = arguments["version"].strip() or named.requirement
+    language = named.language or (language_of(arguments) if arguments["language"].strip() else None)
+    opened = None
+    try:
+        project, scan = projects.scan(arguments["root"].strip())
+        opened = ProjectPackages(scan)
+        package = _find_package(projects, project, opened, named.name)
+    except (Forbidden, InvalidParameter, EnvironmentNotFound, PackageNotFound):
+        if library is None or not (version or language) or arguments["root"].strip():
+            raise
+        for each in opened.scan.named(named.name) if opened is not None else ():
+            # It is locked.
+            own = languages.of_ecosystem(each.ecosystem)
+            if language in (None, own):
+                language, version = own, version or each.version
+                break
+    else:
+        own = languages.of_ecosystem(package.ecosystem)
+        if language in (None, own):
+            language = own
+            same = [package] if not version else _in_version(opened, package, own, version)
+            if same:
+                yield opened, same[0], False
+                return
+    if language is None or not language.packaged:
+        known = ", ".join(each.name for each in languages.documented() if each.packaged)
+        raise InvalidParameter("language", f"say whose package {named.name} is: {known}")
+    if library is None:
+        raise PackageNotFound(f"{named.name} {version} is not installed in this project.")
+    with library.installed.fetched(language, named.name, version) as found:
+        yield found.project, found.package, True
+
+
+def _in_version(
+    opened: ProjectPackages, package: Package, language: Language | None, version: str
+) -> list[Package]:
+    """Return where a package is installed in a version that is asked for."""
+    if language is None:
+        return []
+    others = opened.scan.named(package.name, package.ecosystem)
+    here = {each.version: each for each in (*others, package) if each.installed}
+    best = language.versions().choose(version, here)
+    return [here[best]] if best is not None else []
 
 
 def _find_package(
@@ -128,10 +204,11 @@ def _find_package(
         raise
 
 
-def _format_provenance(opened: ProjectPackages, package: Package) -> str:
+def _format_provenance(opened: ProjectPackages, package: Package, *, fetched: bool) -> str:
     others = [each.version for each in opened.scan.named(package.name) if each != package]
     also = f"also installed: {', '.join(dict.fromkeys(others))}" if others else ""
-    parts = [f"{package.name} {package.version}", package.ecosystem, package.location]
+    place = "not installed: fetched, its code and texts" if fetched else package.location
+    parts = [f"{package.name} {package.version}", package.ecosystem, place]
     parts += ["editable" if package.editable else "", also, "third-party text"]
     return f"*{' · '.join(filter(None, parts))}*"
 

@@ -74,7 +74,7 @@ def make_toolbox(
         *docs.tools(services.prose, library),
         asking,
         scan_packages.tool(projects),
-        read_package.tool(projects),
+        read_package.tool(projects, library),
         verify_code.tool(library, snapshots, projects),
         *connectors.tools(library, services.prose, asking, read_item),
         *sources.tools(services),

@@ -43,7 +43,7 @@ def compare_packages(
         comparing: of the packages' language.
         old: the older version.
         new: the newer one.
-        roots: where both are installed; empty where one of them is not.
+        roots: where the files of both are; empty where those of one are not at hand.
     """
     changes: list[Change] = list(compare(comparing, old.documents, new.documents))
     notices = [comparing.notice] if comparing.notice else []

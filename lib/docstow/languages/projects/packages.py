@@ -82,7 +82,8 @@ class ProjectPackages:
         if not package.installed or package.files_root is None:
             raise PackageNotFound(
                 f"{package.name} {package.version} is locked but not installed here, so its files"
-                " cannot be read; install the project's dependencies first."
+                " cannot be read; install the project's dependencies first, or give its version, so"
+                " that it is fetched."
             )
         return package
 

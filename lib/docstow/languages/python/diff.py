@@ -35,8 +35,8 @@ _LEFT_TO_DOCUMENTS = ("class-removed-base", "object-changed-kind")
 #: How griffe shows a parameter: ``[positional-only] name: type``.
 _SHOWN_PARAMETER = re.compile(r"\[[^\]]*\] (\w+)")
 _UNREAD = (
-    "only the documents of both versions were at hand; where both are installed in projects of "
-    "this server, their sources are compared as well"
+    "only the documents of both versions were at hand; where their files are, installed or in a "
+    "registry, their sources are compared as well"
 )
 #: Rules about parameters that only the newer version has.
 _OF_NEW = frozenset({"parameter-added-required", "parameter-now-required"})

@@ -17,6 +17,7 @@ from pathlib import Path
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
+from docstow.languages.python.metadata import about_package
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.guides import GUIDES, read_folder, with_left_out
@@ -321,4 +322,5 @@ READING = Reading(
     starts=_starts,
     owns=_owns,
     by_definition=True,
+    about=about_package,
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
 from docstow.core.errors import InvalidParameter
+from docstow.languages.shared.project import About
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -70,6 +71,7 @@ class Reading:
         inherent: names that everything has, which no document tells of.
         by_definition: whether things can be named by where they are written, too.
         augmented: whether other packages may add members to a package's types.
+        about: what an installed package says of itself.
     """
 
     reader: str
@@ -83,6 +85,7 @@ class Reading:
     inherent: frozenset[str] = frozenset()
     by_definition: bool = False
     augmented: bool = False
+    about: Callable[[Package], About] = lambda _: About()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

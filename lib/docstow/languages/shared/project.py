@@ -49,6 +49,23 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What a version of a package says of itself.
+
+    Attributes:
+        summary: in one line; empty where it says nothing.
+        keywords: for searches.
+        licence: its identifier or name; empty where none is stated.
+        requires: the versions of the interpreter or engine that it is for; empty for any.
+    """
+
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    licence: str = ""
+    requires: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Something that was passed over: where it is, relative to the root, and why."""
 

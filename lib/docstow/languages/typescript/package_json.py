@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from docstow.languages.shared.project import About
+
 #: Conditions of an ``import`` and of a ``require`` as a type checker for Node sees them.
 IMPORT = frozenset({"types", "import", "node", "default", "module-sync"})
 REQUIRE = frozenset({"types", "require", "node", "default", "module-sync"})
@@ -199,3 +201,26 @@ def _holds(part: str) -> bool:
         if not holds:
             return False
     return True
+
+
+def describe_manifest(manifest: Mapping[str, Any]) -> About:
+    """Return what a package.json says of its package; old ones list licences as objects."""
+    given = manifest.get("license") or manifest.get("licenses") or ""
+    names = [
+        each.get("type") if isinstance(each, dict) else each
+        for each in (given if isinstance(given, list) else [given])
+    ]
+    words = manifest.get("keywords") or ()
+    words = words.split(",") if isinstance(words, str) else words
+    summary, engines = manifest.get("description"), manifest.get("engines")
+    node = engines.get("node") if isinstance(engines, dict) else ""
+    return About(
+        summary=" ".join(summary.split()) if isinstance(summary, str) else "",
+        keywords=(
+            tuple(filter(None, (e.strip() for e in words if isinstance(e, str))))
+            if isinstance(words, list)
+            else ()
+        ),
+        licence=" OR ".join(each for each in names if isinstance(each, str)),
+        requires=node.strip() if isinstance(node, str) else "",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections import Counter
@@ -11,9 +12,10 @@ from pathlib import PurePosixPath
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Document
+from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.guides import read_folder, with_left_out
 from docstow.languages.shared.language import ModuleGraph, Reading
-from docstow.languages.shared.project import Package, Scan
+from docstow.languages.shared.project import About, Package, Scan
 from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 from docstow.languages.typescript import package_json
@@ -281,6 +283,18 @@ def _document(symbol: Symbol, parent: str, text: str = "") -> Document:
     )
 
 
+def _about(package: Package) -> About:
+    """Return what an installed package says of itself; nothing where it cannot be read."""
+    if package.files_root is None:
+        return About()
+    try:
+        body = Boundary(package.files_root).read("package.json")
+        manifest = json.loads(body.decode("utf-8-sig", "replace"))
+    except (DocstowError, ValueError, RecursionError):
+        return About()
+    return package_json.describe_manifest(manifest) if isinstance(manifest, dict) else About()
+
+
 def _summary(surface: NodeSurface) -> str:
     described = surface.folder.manifest.get("description") if surface.folder else ""
     return described if isinstance(described, str) else ""
@@ -355,4 +369,5 @@ READING = Reading(
     declares=True,
     inherent=_INHERENT,
     augmented=True,
+    about=_about,
 )

@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from docstow.core.model import Revision
+from docstow.languages.shared.project import About
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -136,21 +137,6 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What a version says of itself.
-
-    Attributes:
-        summary: in one line; empty where it says nothing.
-        keywords: for searches.
-        licence: its identifier or name; empty where none is stated.
-    """
-
-    summary: str = ""
-    keywords: tuple[str, ...] = ()
-    licence: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Unpacked:
     """What lies in a folder after a package was unpacked there.
 
@@ -174,6 +160,10 @@ class PackageRegistry(Protocol):
             PackageNotFound: the registry has no such package.
             UpstreamError, UpstreamTimeout: the registry does not answer.
         """
+        ...
+
+    def cached(self, name: str) -> Listing | None:
+        """Return the releases of a package if they are here already; nobody is asked."""
         ...
 
     def resolve(self, name: str, requirement: str = "") -> Revision:

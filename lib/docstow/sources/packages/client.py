@@ -53,6 +53,10 @@ class RegistryClient(Generic[_T]):
         """
         return self._listings.get(url, read, headers)
 
+    def cached(self, url: str) -> _T | None:
+        """Return a listing if it is here, however old; nothing is asked."""
+        return self._listings.cached(url)
+
     def get(
         self, url: str, *, headers: Mapping[str, str], expected: Collection[int] = (200,)
     ) -> Answer:

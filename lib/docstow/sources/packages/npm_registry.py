@@ -31,10 +31,10 @@ from docstow.core.errors import (
 from docstow.core.model import Revision, Source
 from docstow.core.npm_ranges import Range, choose, parse_version, split_alias
 from docstow.core.threads import in_parallel
+from docstow.languages.shared.project import About
 from docstow.languages.typescript.package_json import BUILTIN
 from docstow.net.client import host_name
 from docstow.sources.packages import (
-    About,
     Dependency,
     Listing,
     Release,
@@ -110,7 +110,7 @@ class NpmRegistry:
             )
         client = self._client(name)
         found = client.listing(
-            f"{client.registry.url}/{quote(name, safe='@')}",
+            _listing_url(client, name),
             lambda answer: packuments.read(answer, name),
             {"Accept": packuments.ACCEPT},
         )
@@ -120,6 +120,11 @@ class NpmRegistry:
                 " spelling, and its scope if it has one."
             )
         return found
+
+    def cached(self, name: str) -> Listing | None:
+        """Return the releases of a package if they are here already; nobody is asked."""
+        client = self._client(name)
+        return client.cached(_listing_url(client, name))
 
     def resolve(self, name: str, requirement: str = "") -> Revision:
         """Return the version that npm would choose: see :func:`docstow.core.npm_ranges.choose`.
@@ -311,6 +316,10 @@ def open_registry(upstreams: Upstreams) -> NpmRegistry:
     found = shutil.which("node")
     node = surroundings.run([found, "--version"]) if found else ""
     return NpmRegistry(upstreams.fetcher(), registries, limits=upstreams.limits, node=node)
+
+
+def _listing_url(client: RegistryClient[Listing], name: str) -> str:
+    return f"{client.registry.url}/{quote(name, safe='@')}"
 
 
 def types_name(name: str) -> str:

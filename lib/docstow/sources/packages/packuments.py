@@ -16,7 +16,9 @@ import msgspec
 
 from docstow.core.errors import TooLarge, UpstreamError
 from docstow.core.npm_ranges import parse_version
-from docstow.sources.packages import About, Dependency, Distribution, Listing, Release
+from docstow.languages.shared.project import About
+from docstow.languages.typescript.package_json import describe_manifest
+from docstow.sources.packages import Dependency, Distribution, Listing, Release
 
 if TYPE_CHECKING:
     from docstow.net import Answer
@@ -98,23 +100,6 @@ def read_about(answer: Answer) -> About:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return About()
     return describe_manifest(manifest) if isinstance(manifest, dict) else About()
-
-
-def describe_manifest(manifest: Mapping[str, Any]) -> About:
-    """Return what a package.json says of its package; old ones list licences as objects."""
-    given = manifest.get("license") or manifest.get("licenses") or ""
-    names = [
-        each.get("type") if isinstance(each, dict) else each
-        for each in (given if isinstance(given, list) else [given])
-    ]
-    words = manifest.get("keywords") or ()
-    words = words.split(",") if isinstance(words, str) else words
-    summary = manifest.get("description")
-    return About(
-        " ".join(summary.split()) if isinstance(summary, str) else "",
-        tuple(e.strip() for e in words if isinstance(e, str)) if isinstance(words, list) else (),
-        " OR ".join(each for each in names if isinstance(each, str)),
-    )
 
 
 def read_dependencies(manifest: Mapping[str, Any]) -> Iterator[Dependency]:

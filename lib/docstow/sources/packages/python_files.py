@@ -23,7 +23,6 @@ from packaging.utils import canonicalize_name
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.languages.python import versions
 from docstow.languages.shared.guides import CHANGELOG, GUIDE, GUIDES, role_of
-from docstow.sources.packages import About
 from docstow.sources.packages.archives import Unpacker
 from docstow.text.python_ast import try_parse_module
 
@@ -33,8 +32,6 @@ _NATIVE = (".so", ".pyd")
 _FOREIGN = (".pth", ".egg-link", ".egg-info", ".egg", ".dist-info")
 _INFO = ("METADATA", "namespace_packages.txt", "top_level.txt", "entry_points.txt")
 _LARGEST_METADATA = 4 * 1024 * 1024
-#: Longer ones are the licence itself, in characters.
-_LONGEST_LICENCE = 100
 #: Folders of a source distribution in which its packages usually are.
 _ROOTS = ("src/", "lib/", "python/", "")
 #: Folders and modules beside them that are not installed.
@@ -225,23 +222,6 @@ def read_metadata(metadata: bytes) -> list[str]:
     """Return the fields ``Requires-Dist`` of metadata."""
     raw, _ = parse_email(metadata[:_LARGEST_METADATA])
     return list(raw.get("requires_dist", ()))
-
-
-def read_about(metadata: bytes) -> About:
-    """Return what metadata say of a package, by the core metadata specifications.
-
-    A licence is the expression of PEP 639, else the short name in ``License``, else what the
-    classifiers say.
-    """
-    raw, _ = parse_email(metadata[:_LARGEST_METADATA])
-    named = raw.get("license_expression") or raw.get("license", "")
-    if not named or len(named) > _LONGEST_LICENCE or "\n" in named.strip():
-        classified = (each.split(" :: ") for each in raw.get("classifiers", ()))
-        named = " OR ".join(each[-1] for each in classified if each[0] == "License")
-    words = (each.strip() for given in raw.get("keywords", ()) for each in given.split(","))
-    return About(
-        " ".join(raw.get("summary", "").split()), tuple(filter(None, words)), named.strip()
-    )
 
 
 def unread_modules(layout: Layout, name: str) -> list[str]:

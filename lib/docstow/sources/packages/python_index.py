@@ -32,9 +32,10 @@ from docstow.core.errors import (
 from docstow.core.model import Revision, Source
 from docstow.core.threads import in_parallel
 from docstow.languages.python import versions
+from docstow.languages.python.metadata import read_about
+from docstow.languages.shared.project import About
 from docstow.net.client import host_name, origin_of
 from docstow.sources.packages import (
-    About,
     Dependency,
     Distribution,
     Listing,
@@ -53,7 +54,6 @@ from docstow.sources.packages.python_files import (
     add_wheel,
     describe_left_out,
     metadata_of,
-    read_about,
     read_metadata,
     unread_modules,
 )
@@ -136,6 +136,12 @@ class PythonIndex:
             f"{asked or 'No index'} has no Python package named {name}. Check the spelling: it is"
             " the name that pip installs, which may differ from what is imported."
         )
+
+    def cached(self, name: str) -> Listing | None:
+        """Return the releases of a package if all indexes were asked already; nobody is asked."""
+        urls = [(each, f"{each.registry.url}/{canonicalize_name(name)}/") for each in self._clients]
+        found = [client.cached(url) for client, url in urls]
+        return simple_api.merge([each for each in found if each is not None])
 
     def resolve(self, name: str, requirement: str = "") -> Revision:
         """Return the version that pip would choose, and the file of it that will be fetched.

@@ -42,6 +42,7 @@ from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver
 from docstow.sources.registry import Registry
+from docstow.sources.site.versions import SiteVersions
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import (
     ObjectStore,
@@ -391,7 +392,8 @@ class Runtime:
             prose.newest,
             prose.index,
             lambda: self.sync,
-            lambda url: self.presets.of_site(url),
+            lambda *urls: self.presets.of_site(*urls),
+            SiteVersions(self.upstreams.guarded_fetcher),
             mode,
         )
 

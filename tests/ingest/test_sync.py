@@ -28,7 +28,7 @@ from docstow.ingest.worker import Worker
 from docstow.library.prose import Prose
 from docstow.library.requests import SyncRequests
 from docstow.runtime import Runtime
-from docstow.sources import MORE_PAGES, Event, Failed, Found, Same, Skipped
+from docstow.sources import MORE_PAGES, Event, Failed, Found, Preview, Same, Skipped
 from docstow.sources.registry import Registry
 from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store
@@ -686,3 +686,33 @@ def test_a_real_repository_over_http(tmp_path: Path) -> None:
             assert job.version == commit("two")
             assert (counts(job)["changed"], counts(job)["unchanged"]) == (1, 1)
             assert "fern" in runtime.prose.document("README.md", source=made.id).document.text
+
+
+def preview(*names: str) -> Preview:
+    """Texts that a site has of itself."""
+    return Preview(tuple(found(name).file for name in names))
+
+
+def test_what_a_site_says_of_itself_answers_until_its_pages_are_read(bench: Bench) -> None:
+    seen: list[dict[str, str]] = []
+    bench.origin.meanwhile = lambda: seen.append(bench.pages)
+    job = bench.run(preview("llms.txt"), *ABC)
+    assert seen == [{"llms.txt": "All about llms.txt."}]
+    assert (job.state, counts(job)["new"], sorted(bench.pages)) == (SUCCESS, 3, ["a", "b", "c"])
+    # A later sync has pages that answer.
+    job = bench.run(preview("llms.txt"), *ABC)
+    assert seen[1:] == [{name: f"All about {name}." for name in "abc"}]
+    assert counts(job)["unchanged"] == 3
+
+
+def test_what_a_site_says_of_itself_stays_where_it_has_no_pages(bench: Bench) -> None:
+    job = bench.run(preview("llms.txt"), UpstreamError("There are no pages."))
+    assert job.state == FAILED
+    assert list(bench.pages) == ["llms.txt"]
+    job = bench.run(preview("llms.txt"), found("a"))
+    assert (job.state, list(bench.pages)) == (SUCCESS, ["a"])
+
+
+def test_a_preview_of_nothing_is_none(bench: Bench) -> None:
+    assert bench.run(preview(), *ABC).state == SUCCESS
+    assert sorted(bench.pages) == ["a", "b", "c"]

@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docstow.core.model import Document
+from docstow.core.model import Document, Snapshot
 from docstow.core.settings import load
 from docstow.core.spelling import RUST
 from docstow.ingest.overview import describe_package
 from docstow.languages import PYTHON
 from docstow.runtime import SAMPLE, Runtime
 from servers.docs_rs import DocsRs
+from servers.loopback import redirect
 from servers.npm import NpmServer
 from servers.python_index import PythonIndexServer, sdist, wheel
-from servers.site import Site
+from servers.site import Site, slow
 
 NOWHERE = "http://127.0.0.1:1"
 MANIFEST = """
@@ -331,6 +333,123 @@ def test_a_site_of_the_packages_own_version_answers_first(tmp_path: Path) -> Non
         assert guide.registration is not None
         assert guide.registration.uri == f"{site.url}/en/0.27.x"
         assert len(runtime.registry.all()) == 3
+
+
+def versions_site(site: Site) -> None:
+    """Have a site like those of Read the Docs, whose versions say different things."""
+    site.at("/", redirect("/en/latest/"))
+    for label, seconds in {"latest": "90", "0.27.x": "60", "0.26.x": "30"}.items():
+        site.put(f"/en/{label}/", INDEX.replace("timeouts/", f"/en/{label}/timeouts/"))
+        site.put(f"/en/{label}/timeouts/", TIMEOUTS.replace("60.0", f"{seconds}.0"))
+
+
+def newest(runtime: Runtime) -> Snapshot:
+    [registration] = runtime.registry.all()
+    snapshot = runtime.prose.newest(registration)
+    assert snapshot is not None
+    return snapshot
+
+
+def synced(runtime: Runtime) -> list[str]:
+    """Wait for all syncs; the addresses of the sources."""
+    for each in runtime.registry.all():
+        runtime.sync.wait(runtime.sync.start(each.id).id, 60)
+    return [each.uri for each in runtime.registry.all()]
+
+
+def test_the_part_of_a_site_for_the_version_is_read_and_named(tmp_path: Path) -> None:
+    with httpx_runtime(tmp_path, guides="auto") as (runtime, site):
+        versions_site(site)
+        first = call(runtime, "search_docs", query="set a timeout", **OF_HTTPX)
+        assert f"the guide {site.url}/en/0.27.x is being read" in first["notice"]
+        assert synced(runtime) == [f"{site.url}/en/0.27.x"]
+        found = call(runtime, "search_docs", query="set a timeout", **OF_HTTPX)
+        assert found["notice"] == "guide of 0.27.x for 0.27.0"
+        assert "connect=60.0" in found["results"][0]["text"]
+        assert found["results"][0]["source"] == "httpx guide 0.27.x"
+
+
+def test_other_versions_of_a_guide_are_not_mixed_in(tmp_path: Path) -> None:
+    with httpx_runtime(tmp_path, guides="auto") as (runtime, site):
+        versions_site(site)
+        for label in ("latest", "0.26.x"):
+            runtime.registry.create("site", f"{site.url}/en/{label}/", title=f"HTTPX {label}")
+        call(runtime, "search_docs", query="set a timeout", **OF_HTTPX)
+        assert len(synced(runtime)) == 3
+        found = call(runtime, "search_docs", query="set a timeout", **OF_HTTPX)
+        shown = json.dumps(found["results"])
+        assert "connect=60.0" in shown
+        assert "connect=90.0" not in shown
+        assert "connect=30.0" not in shown
+        answer = call(runtime, "ask", question="httpx: set a timeout on a client")
+        assert "httpx guide 0.27.x" in answer["searched"]["sources"]
+        assert not {"HTTPX latest", "HTTPX 0.26.x"} & set(answer["searched"]["sources"])
+        # Who asks for one gets it.
+        named = call(runtime, "ask", question="set a timeout", sources=["HTTPX latest"])
+        assert "connect=90.0" in json.dumps(named["results"])
+
+
+def test_of_a_site_that_was_read_whole_the_version_answers(tmp_path: Path) -> None:
+    with httpx_runtime(tmp_path, guides="ask") as (runtime, site):
+        versions_site(site)
+        links = "".join(f"<a href='/en/{each}/'>{each}</a>" for each in ("latest", "0.27.x"))
+        site.put("/", INDEX.replace("</main>", f"{links}</main>"))
+        runtime.registry.create("site", f"{site.url}/", title="HTTPX")
+        synced(runtime)
+        found = call(runtime, "search_docs", query="set a timeout", **OF_HTTPX)
+        assert found["notice"] == "guide of 0.27.x for 0.27.0"
+        texts = [each["text"] for each in found["results"] if each["source"] == "HTTPX"]
+        assert any("connect=60.0" in each for each in texts)
+        assert not any("connect=90.0" in each for each in texts)
+        page = call(runtime, "get_item_doc", item_path="httpx.Timeout", language="python")
+        assert "connect=60.0" in page
+        assert "connect=90.0" not in page
+
+
+def test_a_preset_says_how_the_site_of_a_version_is_read(tmp_path: Path) -> None:
+    with httpx_runtime(tmp_path, guides="auto") as (runtime, site):
+        versions_site(site)
+        file = tmp_path / "presets.toml"
+        file.write_text(
+            f'[httpx]\nkind = "site"\nuri = "{site.url}/en/latest/"\ntitle = "HTTPX"\n'
+            'options = { path_prefixes = ["/en/latest", "/api/latest"], max_pages = 70 }\n'
+            f'sites = ["{site.url}/"]\n',
+            "utf-8",
+        )
+        with runtime_of(
+            tmp_path,
+            python_index_url=runtime.settings.python_index_url,
+            guides="auto",
+            presets=str(file),
+        ) as known:
+            call(known, "search_docs", query="set a timeout", **OF_HTTPX)
+            [registration] = known.registry.all()
+            assert registration.uri == f"{site.url}/en/0.27.x"
+            assert registration.title == "HTTPX 0.27.x"
+            prefixes = ["/en/0.27.x", "/api/0.27.x"]
+            assert registration.options["path_prefixes"] == prefixes
+            assert registration.options["max_pages"] == 70
+            synced(known)
+
+
+def test_the_texts_of_a_site_answer_before_its_pages(tmp_path: Path) -> None:
+    release = threading.Event()
+    with httpx_runtime(tmp_path, guides="auto") as (runtime, site):
+        site.put("/llms.txt", "# HTTPX\n\n- [Proxies](/proxies/): tunnels\n", "text/plain")
+        site.put("/llms-full.txt", "# HTTPX\n\n## Proxies\n\nTunnel by a proxy.\n", "text/plain")
+        site.at("/timeouts/", slow(release))
+        call(runtime, "search_docs", query="tunnel by a proxy", **OF_HTTPX)
+        [registration] = runtime.registry.all()
+        job = runtime.sync.start(registration.id)
+        while not site.paths("/timeouts/"):
+            runtime.sync.wait(job.id, 0.05)
+        assert runtime.jobs.get(job.id).active
+        found = call(runtime, "search_docs", query="tunnel by a proxy", **OF_HTTPX)
+        assert found["results"][0]["text"].endswith("Tunnel by a proxy.")
+        release.set()
+        synced(runtime)
+        paths = [each.path for each in runtime.prose.index(newest(runtime)).documents()]
+        assert not [each for each in paths if "llms" in each]
 
 
 def test_addresses_that_are_no_guides_are_not_taken() -> None:

@@ -135,3 +135,38 @@ def test_a_file_that_is_none_is_told(tmp_path: Path, body: bytes) -> None:
     file.write_bytes(body)
     with pytest.raises(ConfigurationError, match="is not"):
         Presets(file)
+
+
+@pytest.mark.parametrize(
+    ("urls", "name"),
+    [
+        (["https://docs.celeryq.dev"], "celery"),
+        (["https://docs.celeryq.dev/en/v5.4.0/"], "celery"),
+        (["https://celery.readthedocs.io/en/latest/"], "celery"),
+        (["http://www.djangoproject.com/"], "django"),
+        (["https://docs.djangoproject.com/en/5.0"], "django"),
+        (["https://www.sqlalchemy.org"], "sqlalchemy"),
+        (["https://duckdb.org/docs/stable/clients/python/overview"], "duckdb"),
+        (["https://x.example/", "https://docs.jax.dev/en/latest/"], "jax"),
+        (["https://docs.ansible.com/ansible-core/"], ""),
+        (["https://docs.aws.amazon.com/"], ""),
+        (["https://github.com/duckdb/duckdb"], ""),
+        (["https://celery.example"], ""),
+    ],
+)
+def test_a_site_is_known_by_all_its_addresses(urls: list[str], name: str) -> None:
+    found = BUNDLED.of_site(*urls)
+    assert found == (BUNDLED.find(name) if name else None)
+
+
+def test_only_websites_have_further_addresses(tmp_path: Path) -> None:
+    file = tmp_path / "presets.toml"
+    entry = '[it]\nkind = "{0}"\nuri = "{1}"\ntitle = "It"\nsites = {2}\n'
+    for kind, uri, sites, reason in (
+        ("github", "a/b", '["https://x.example"]', "for websites alone"),
+        ("site", "https://x.example", '"https://x.example"', "a list of addresses"),
+        ("site", "https://x.example", '["x"]', "must be an address"),
+    ):
+        file.write_text(entry.format(kind, uri, sites), "utf-8")
+        with pytest.raises(ConfigurationError, match=reason):
+            Presets(file)

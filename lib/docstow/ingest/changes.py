@@ -20,7 +20,7 @@ from docstow.core.urls import canonical_url
 from docstow.formats import openapi
 from docstow.ingest import assets
 from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
-from docstow.sources import LIMITS, Event, Failed, Found, Same, Skipped, collection
+from docstow.sources import LIMITS, Event, Failed, Found, Preview, Same, Skipped, collection
 from docstow.text.invisible import drop_from_document
 
 log = logging.getLogger(__name__)
@@ -145,6 +145,8 @@ class Changes:
             case Failed(ref, kind, message):
                 self.current = ref
                 self._fail(ref, kind, message)
+            case Preview():
+                pass
 
     @property
     def pending(self) -> int:

@@ -155,13 +155,17 @@ def _find_site(links: Mapping[str, str]) -> str:
     labelled = [(label.strip().lower(), url) for label, url in links.items()]
     for wanted in _SITES:
         for label, url in labelled:
-            parts = urlsplit(url)
-            host = (parts.hostname or "").removeprefix("www.")
-            listed = host in _NO_SITES or _REGISTRY_PAGE.search(parts.path)
-            if label == wanted and host and not listed:
+            if label == wanted and is_site(url):
                 with contextlib.suppress(DocstowError):
                     return canonical_url(url)
     return ""
+
+
+def is_site(url: str) -> bool:
+    """Return whether an address may be that of a package's website: no forge, no registry."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removeprefix("www.")
+    return bool(host) and host not in _NO_SITES and not _REGISTRY_PAGE.search(parts.path)
 
 
 def _sort_of(name: str, label: str, url: str) -> str:

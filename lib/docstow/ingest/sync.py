@@ -34,7 +34,7 @@ from docstow.ingest.jobs import (
     without_secrets,
 )
 from docstow.ingest.publish import Publisher, Reading
-from docstow.sources import by_limits, kind_of
+from docstow.sources import Found, Preview, by_limits, kind_of
 from docstow.store.objects import Conflict
 from docstow.text.invisible import INVISIBLE
 
@@ -193,7 +193,14 @@ class _PageSync:
         if previous is not None and not full and previous.is_of(version, self._recipe):
             self._snapshots.touch(source, now)
             return fields | _unchanged(previous)
-        changes = self._collect(previous.former if previous else Former(), full=full)
+        generation = head.generation if head else 0
+
+        def show(preview: Preview) -> None:
+            nonlocal generation
+            if previous is None and self._show(preview, revision, options, now, generation):
+                generation += 1
+
+        changes = self._collect(previous.former if previous else Former(), show, full=full)
         fields |= self._errors(changes)
         if not changes.documents:
             return fields | self._empty(changes, now)
@@ -202,7 +209,7 @@ class _PageSync:
         published = self._task.publisher.publish(
             self._reading(revision, changes, coverage, options),
             now=now,
-            expected_generation=head.generation if head else 0,
+            expected_generation=generation,
             keep=self._registration.keep,
             known_vectors=partial(self._known_vectors, previous, len(changes.documents)),
         )
@@ -221,6 +228,26 @@ class _PageSync:
             "progress": progress,
             "coverage": coverage,
         }
+
+    def _show(
+        self, preview: Preview, revision: Revision, options: str, now: datetime, generation: int
+    ) -> bool:
+        """Publish what answers until the sync has ended; return whether there is anything."""
+        changes = Changes(Former(), paths_are_urls=self._kind.paths_are_urls, full=True)
+        with closing(changes):
+            for file in preview.files:
+                changes.add(Found(file))
+            for _ in changes.read():
+                pass
+        if not changes.documents:
+            return False
+        self._task.publisher.publish(
+            self._reading(revision, changes, changes.coverage(), options),
+            now=now,
+            expected_generation=generation,
+            keep=self._registration.keep,
+        )
+        return True
 
     def _reading(
         self, revision: Revision, changes: Changes, coverage: Coverage, options: str
@@ -273,7 +300,7 @@ class _PageSync:
         left_out = by_limits(skipped)
         return _Previous(snapshot, former, version, options, left_out, index.vectors_by_digest)
 
-    def _collect(self, former: Former, *, full: bool) -> Changes:
+    def _collect(self, former: Former, show: Callable[[Preview], None], *, full: bool) -> Changes:
         changes = Changes(
             former,
             paths_are_urls=self._kind.paths_are_urls,
@@ -282,6 +309,9 @@ class _PageSync:
         )
         with closing(changes):
             for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
+                if isinstance(event, Preview):
+                    show(event)
+                    continue
                 changes.add(event)
                 self._report(changes, Progress(number, None, changes.current))
             for number in changes.read():

@@ -5,16 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docstow.core import auth
 from docstow.core.errors import DocstowError
+from docstow.core.urls import canonical_url, directory_of, site_of
+from docstow.ingest.overview import is_site
+from docstow.sources.site.versions import (
+    SiteVersions,
+    VersionPlace,
+    family,
+    find_place,
+    is_of,
+    labels,
+)
 from docstow.text.chunking import split_chunks
 from docstow.text.headings import find_anchor, slugs
 from docstow.text.paging import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from docstow.core.model import Document, Registration, Snapshot
     from docstow.embedding import Embedder
     from docstow.index.loaded import Index
@@ -25,8 +37,6 @@ if TYPE_CHECKING:
 SITE = "site"
 ASK, AUTO, NEVER = "ask", "auto", "never"
 _CODE = re.compile(r"```.*?```|~~~.*?~~~|``[^`]+``|`[^`\n]+`", re.DOTALL)
-#: The part of an address that tells versions of a site apart.
-_VERSION = re.compile(r"latest|stable|v?\d+(?:\.\d+)*(?:\.x)?")
 #: Names shorter than this are told from words only with their owner.
 _SHORTEST = 3
 #: Characters of the line that is shown of a passage.
@@ -43,13 +53,24 @@ class Guide:
         url: canonical.
         registration: the source that has it; None where there is none.
         snapshot: what answers for that source; None where it was never synced.
-        notice: what a caller should know: how to add it, or that it is being read.
+        notice: what a caller should know: how to add it, that it is being read, or of which
+            version it is.
+        place: where its addresses have a version, with that which is for the package; None where
+            the site does not tell versions apart.
     """
 
     url: str
     registration: Registration | None = None
     snapshot: Snapshot | None = None
     notice: str = ""
+    place: VersionPlace | None = None
+
+    def holds(self, url: str) -> bool:
+        """Return whether a page of the site is not one of another version."""
+        if self.place is None:
+            return True
+        place = find_place(url)
+        return place is None or place.root != self.place.root or place.label == self.place.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +109,8 @@ class Guides:
         newest: returns what answers for a source now.
         open_index: returns the loaded tables of a snapshot of pages.
         open_sync: opens what has them synced.
-        preset_of: returns how a known website is read, by its address.
+        preset_of: returns how a known website is read, by its addresses.
+        versions: finds the part of a website for a version.
         mode: whether a website that is not registered is added (``auto``), named (``ask``) or
             passed over (``never``).
     """
@@ -99,16 +121,19 @@ class Guides:
         newest: Callable[[Registration], Snapshot | None],
         open_index: Callable[[Snapshot], Index],
         open_sync: Callable[[], SyncRequests],
-        preset_of: Callable[[str], Preset | None],
+        preset_of: Callable[..., Preset | None],
+        versions: SiteVersions,
         mode: str,
     ) -> None:
         self._preset_of = preset_of
+        self._versions = versions
         self._registry = registry
         self._newest = newest
         self._open_index = open_index
         self._open_sync = open_sync
         self._mode = mode
         self._begun: set[str] = set()
+        self._places: dict[str, dict[tuple[str, str], VersionPlace]] = {}
 
     def find(self, snapshot: Snapshot) -> Guide | None:
         """Return the website of a package, added and being read by now where that is allowed.
@@ -120,13 +145,32 @@ class Guides:
         if not url:
             return None
         version = snapshot.revision.version
-        found = map(self._registered, [*_of_version(url, version), url])
-        registration = next(filter(None, found), None)
-        if registration is None:
-            return self._add(snapshot, url)
-        made = self._newest(registration)
-        notice = "" if made is not None else _reading(url)
-        return Guide(url, registration, made, notice)
+        registration = self._registered_for(url, version)
+        if registration is None and self._mode == AUTO and self._may_add(url):
+            return self._find_or_add(snapshot, url)
+        registration = registration or self._registered(url)
+        if registration is not None:
+            return self._guide(registration, url, version)
+        return None if self._mode == NEVER else Guide(url, notice=_offer(_name(snapshot), url))
+
+    def others(self, snapshots: Iterable[Snapshot]) -> set[str]:
+        """Return the ids of sources that are of other versions than those of some packages.
+
+        Nothing is added and no site is asked.
+        """
+        linked: dict[str, str] = {}
+        for snapshot in snapshots:
+            if url := str(snapshot.facts.get("site", "")):
+                version = snapshot.revision.version
+                found = self._registered_for(url, version) or self._registered(url)
+                if found is not None:
+                    linked[found.id] = found.uri
+        families = set(map(family, linked.values()))
+        return {
+            each.id
+            for each in self._sites()
+            if each.id not in linked and family(each.uri) in families
+        }
 
     def mentions(self, index: Index, row: int, most: int) -> list[Mention]:
         """Return where a package's guides name an item in code, the clearest first.
@@ -141,41 +185,91 @@ class Guides:
         found = list(_mentions_in_pages(index, name, title))
         guide = self.find(index.snapshot)
         if guide is not None and guide.snapshot is not None:
-            found += _mentions_in_site(self._open_index(guide.snapshot), name, title)
+            found += _mentions_in_site(self._open_index(guide.snapshot), guide, name, title)
         best = sorted(found, key=lambda each: each[0])
         lines: dict[str, Mention] = {}
         for _, mention in best:
             lines.setdefault(mention.place, mention)
         return list(lines.values())[:most]
 
+    def _sites(self) -> list[Registration]:
+        return [each for each in self._registry.all() if each.kind == SITE]
+
     def _registered(self, url: str) -> Registration | None:
         """Return the source that has a site: of the same address, else the nearest above it."""
-        sites = [each for each in self._registry.all() if each.kind == SITE]
-        above = [each for each in sites if _is_within(url, each.uri)]
+        above = [each for each in self._sites() if _is_within(url, each.uri)]
         return max(above, key=lambda each: len(each.uri), default=None)
 
-    def _add(self, snapshot: Snapshot, url: str) -> Guide | None:
-        name = snapshot.revision.source.name
-        if self._mode == NEVER:
-            return None
-        if self._mode == ASK or url in self._begun:
-            return Guide(url, notice=_offer(name, url))
-        self._begun.add(url)
+    def _registered_for(self, url: str, version: str) -> Registration | None:
+        """Return the source of a site that is for a version or its series, by its address."""
+        own = family(url)
+        found = [
+            (labels(version).index(place.label.lower()), each)
+            for each in self._sites()
+            if family(each.uri) == own
+            and (place := find_place(each.uri)) is not None
+            and is_of(place.label, version)
+        ]
+        return min(found, key=lambda each: each[0])[1] if found else None
+
+    def _guide(self, registration: Registration, url: str, version: str) -> Guide:
+        """Return what a source answers for a package with."""
+        made = self._newest(registration)
+        if made is None:
+            return Guide(url, registration, None, _reading(registration.uri))
+        place = find_place(registration.uri) or self._place_in(made, version)
+        notice = f"guide of {place.label} for {version}" if place is not None else ""
+        return Guide(url, registration, made, notice, place)
+
+    def _place_in(self, snapshot: Snapshot, version: str) -> VersionPlace | None:
+        """Return where a site that was read whole has the pages of a version, if it has any."""
+        if snapshot.id not in self._places:
+            urls = self._open_index(snapshot).columns["url"]
+            found = filter(None, (find_place(str(url)) for url in urls))
+            self._places[snapshot.id] = {(each.root, each.label): each for each in found}
+        places = self._places[snapshot.id].values()
+        fitting = [each for each in places if is_of(each.label, version)]
+        return min(fitting, key=lambda each: (len(each.root), len(each.label)), default=None)
+
+    def _may_add(self, url: str) -> bool:
+        """Return whether a caller may have a website added."""
         try:
             auth.require_credential(f"the guide {url} is not stowed yet")
-            if any(each.registration.uri == url for each in self._registry.deleted()):
-                return Guide(url, notice=_offer(name, url))
-            preset = self._preset_of(url)
+        except DocstowError:
+            return False
+        return True
+
+    def _find_or_add(self, snapshot: Snapshot, url: str) -> Guide:
+        """Return the part of a site for a package's version, added where it is not there."""
+        version = snapshot.revision.version
+        preset = self._preset_of(url)
+        begin = preset.uri if preset is not None and family(preset.uri) != family(url) else url
+        site = self._versions.nearest(begin, version)
+        if preset is None and (preset := self._preset_of(site.url, *site.aliases)) is not None:
+            site = self._versions.nearest(preset.uri, version)
+        chosen = canonical_url(site.url) if is_site(site.url) else url
+        registration = self._registered(chosen)
+        if registration is not None:
+            return self._guide(registration, url, version)
+        name = _name(snapshot)
+        if chosen in self._begun:
+            return Guide(url, notice=_offer(name, chosen))
+        self._begun.add(chosen)
+        try:
+            if any(each.registration.uri == chosen for each in self._registry.deleted()):
+                return Guide(url, notice=_offer(name, chosen))
+            place = find_place(chosen)
+            title = preset.title if preset else f"{name} guide"
             registration, _ = self._registry.create(
                 SITE,
-                url,
-                title=preset.title if preset else f"{name} guide",
-                options=preset.options if preset else None,
+                chosen,
+                title=f"{title} {place.label}" if place is not None else title,
+                options=_options(preset, chosen) if preset else None,
             )
             self._open_sync().start(registration.id)
         except DocstowError as error:
-            return Guide(url, notice=f"the guide {url} cannot be added: {error.message}")
-        return Guide(url, registration, None, _reading(url))
+            return Guide(url, notice=f"the guide {chosen} cannot be added: {error.message}")
+        return Guide(url, registration, None, _reading(chosen))
 
 
 def search_own(
@@ -253,12 +347,14 @@ def _mentions_in_pages(
 
 
 def _mentions_in_site(
-    index: Index, name: re.Pattern[str], title: str
+    index: Index, guide: Guide, name: re.Pattern[str], title: str
 ) -> Iterator[tuple[tuple[int, ...], Mention]]:
     texts = index.passages["text"]
     for row in [row for row, text in enumerate(texts) if title in text]:
         passage = index.passage(row)
         document = index.document(passage.document)
+        if not guide.holds(document.url):
+            continue
         heading = passage.heading_path or document.title
         attributes = document.attributes
         fragment = find_anchor(
@@ -296,23 +392,30 @@ def _is_line(line: str) -> bool:
     return bool(re.match(r"\s*(?:[-*>] )?[\w`\[(*_]", line)) and not line.startswith(("```", "#"))
 
 
+def _name(snapshot: Snapshot) -> str:
+    return snapshot.revision.source.name
+
+
 def _is_within(url: str, above: str) -> bool:
-    """Return whether an address is another or lies in its folder, on the same host."""
-    own, other = urlsplit(url), urlsplit(above)
-    folder = other.path[: other.path.rfind("/") + 1]
-    return own.netloc == other.netloc and (url == above or f"{own.path}/".startswith(folder))
+    """Return whether an address is another or lies below it, on the same host."""
+    if site_of(url) != site_of(above):
+        return False
+    return url == above or f"{urlsplit(url).path}/".startswith(f"{directory_of(above)}/")
 
 
-def _of_version(url: str, version: str) -> Iterator[str]:
-    """Yield the addresses of a site for a version, the nearest first, where it tells them apart."""
-    numbers = version.split(".")
-    names = [version, *(".".join(numbers[:count]) for count in (2, 1))]
-    forms = [form for each in names for form in (each, f"v{each}", f"{each}.x")]
-    segments = url.split("/")
-    for place, segment in enumerate(segments[3:], 3):
-        if _VERSION.fullmatch(segment):
-            for form in dict.fromkeys(forms):
-                yield "/".join([*segments[:place], form, *segments[place + 1 :]])
+def _options(preset: Preset, url: str) -> dict[str, Any]:
+    """Return a preset's options for another version of its site."""
+    options = dict(preset.options)
+    place = find_place(url)
+    prefixes = []
+    for prefix in options.pop("path_prefixes", ()):
+        own = find_place(f"{site_of(url)}{prefix}")
+        prefixes.append(urlsplit(own.of(place.label)).path if own and place else prefix)
+    path = f"{urlsplit(url).path}/"
+    # Where the version has another place, its own folder bounds it.
+    if any(path.startswith(f"{each.rstrip('/')}/") for each in prefixes):
+        options["path_prefixes"] = prefixes
+    return options
 
 
 def _offer(name: str, url: str) -> str:

@@ -96,6 +96,7 @@ class Prose:
         limit: int = 5,
         mode: Mode = "hybrid",
         filters: PageFilters | None = None,
+        without: Collection[str] = (),
     ) -> tuple[list[ChunkHit], list[Answered]]:
         """Return the best chunks for a query, best first, and the snapshots that were searched.
 
@@ -106,6 +107,7 @@ class Prose:
             limit: the largest number of chunks.
             mode: ``hybrid``, ``vector`` or ``keyword``.
             filters: what may be in the list.
+            without: ids of sources that are left out, unless they are named.
 
         Raises:
             SourceNotFound: a named source is unknown.
@@ -113,7 +115,7 @@ class Prose:
         """
         from docstow.index.search_pages import search_pages
 
-        answered, indexes = self._open(source_ids, snapshot_id, filters)
+        answered, indexes = self._open(source_ids, snapshot_id, filters, without)
         embedder = None if mode == "keyword" else self._open_embedder()
         found = search_pages(indexes, embedder, query, limit=limit, mode=mode, filters=filters)
         return found, answered
@@ -236,9 +238,15 @@ class Prose:
         return None if row is None else (index.document(row), snapshot.id)
 
     def _open(
-        self, sources: Sequence[str], snapshot_id: str, filters: PageFilters | None
+        self,
+        sources: Sequence[str],
+        snapshot_id: str,
+        filters: PageFilters | None,
+        without: Collection[str] = (),
     ) -> tuple[list[Answered], list[Index]]:
         answered = self._resolve(sources, snapshot_id, filters.kinds if filters else ())
+        if not sources:
+            answered = [each for each in answered if each[0].id not in without]
         return answered, in_parallel(self.index, [snapshot for _, snapshot in answered])
 
     def _resolve(

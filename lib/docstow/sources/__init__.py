@@ -114,7 +114,14 @@ class Failed:
     message: str
 
 
-Event = Found | Same | Skipped | Failed
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Files that answer for a source until its first sync has ended, and not any longer."""
+
+    files: tuple[File, ...]
+
+
+Event = Found | Same | Skipped | Failed | Preview
 
 
 class Origin(Protocol):

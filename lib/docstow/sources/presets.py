@@ -15,9 +15,10 @@ from typing import Any
 
 from docstow import sources
 from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
+from docstow.sources.site.versions import family
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]{0,39}")
-_ENTRY = ("kind", "uri", "title", "options")
+_ENTRY = ("kind", "uri", "title", "options", "sites")
 _SUGGESTED = 5
 _LIKE = 60
 
@@ -31,12 +32,14 @@ class Preset:
         uri: as users give it.
         title: for people.
         options: as users give them.
+        sites: further addresses under which the same documentation is known.
     """
 
     kind: str
     uri: str
     title: str
     options: Mapping[str, Any]
+    sites: tuple[str, ...] = ()
 
 
 class Presets:
@@ -78,11 +81,22 @@ class Presets:
             suggestions=[{"name": each, "score": round(score / 100, 2)} for each, score, _ in near],
         )
 
-    def of_site(self, url: str) -> Preset | None:
-        """Return the preset of a website by its canonical address; None where there is none."""
-        kind = sources.kinds()["site"]
-        found = (each for each in self._presets.values() if each.kind == kind.name)
-        return next((each for each in found if kind.canonical_uri(each.uri) == url), None)
+    def of_site(self, *urls: str) -> Preset | None:
+        """Return the preset of the website at one of some addresses; None where there is none.
+
+        Versions, English as the language, ``www`` and the scheme make no difference, and a page of
+        the documentation means all of it.
+        """
+        best: tuple[int, Preset | None] = (0, None)
+        for preset in self._presets.values():
+            if preset.kind != "site":
+                continue
+            own = family(preset.uri)
+            for url in map(family, urls):
+                same = url in (own, *map(family, preset.sites)) or url.startswith(f"{own}/")
+                if same and len(own) > best[0]:
+                    best = len(own), preset
+        return best[1]
 
 
 def read(text: str, name: str) -> dict[str, Preset]:
@@ -133,7 +147,12 @@ def _preset(name: str, table: object) -> Preset:
     of_kind = sources.find(kind)
     of_kind.canonical_uri(uri)
     of_kind.checked_options(chosen, uri)
-    return Preset(kind, uri, title, chosen)
+    also = table.get("sites", [])
+    if not isinstance(also, list) or not all(isinstance(each, str) for each in also):
+        raise ValueError("sites: must be a list of addresses")
+    if also and kind != "site":
+        raise ValueError("sites: are for websites alone")
+    return Preset(kind, uri, title, chosen, tuple(map(of_kind.canonical_uri, also)))
 
 
 def _text(file: Path) -> str:

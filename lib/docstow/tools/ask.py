@@ -7,7 +7,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -30,9 +30,11 @@ from docstow.tools import COUNT, TEXT, Answer, Tool, result_schema
 from docstow.tools.parameters import LOCKFILE, Parameter
 
 if TYPE_CHECKING:
+    from docstow.index.search_pages import ChunkHit
     from docstow.ingest.packages import InstalledPackage
     from docstow.languages.projects import Projects
     from docstow.library import Library
+    from docstow.library.guides import Guide
     from docstow.library.prose import Prose
 
 #: So many packages are searched at most, and so many hits of each kind are looked at.
@@ -176,14 +178,25 @@ def _ask(
         raise InvalidParameter("question", "must say what is looked for")
     scope = _find_scope(library, projects, question, arguments)
     limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
+    others: set[str] = set()
+    guides: dict[str, Guide] = {}
     if library.guides is not None:
         words = _Words(question)
         for each in scope.packages.values():
             # The websites of those that are asked about are wanted now.
             if words.names(each.name) and (guide := library.guides.find(each.snapshot)):
                 scope.notices += [guide.notice] if guide.notice else []
+                if guide.registration is not None:
+                    guides[guide.registration.id] = guide
+        others = library.guides.others(each.snapshot for each in scope.packages.values())
     candidates = list(_search_packages(library, scope, question, limit))
-    pages, sources = _search_prose(prose, question, arguments["sources"] or (), limit)
+
+    def fits(hit: ChunkHit) -> bool:
+        of = guides.get(hit.source_id)
+        return of is None or of.holds(hit.url)
+
+    wanted = arguments["sources"] or ()
+    pages, sources = _search_prose(prose, question, wanted, limit, others, fits)
     results = _choose(question, [*candidates, *pages], limit)
     notices = scope.notices
     if len(scope.missing) > _MOST_NAMES:
@@ -371,12 +384,27 @@ def _describe(stowed: ResolvedVersion, path: str, kind: str, url: str) -> dict[s
 
 
 def _search_prose(
-    prose: Prose, question: str, sources: Sequence[str], limit: int
+    prose: Prose,
+    question: str,
+    sources: Sequence[str],
+    limit: int,
+    without: Collection[str],
+    fits: Callable[[ChunkHit], bool],
 ) -> tuple[list[_Candidate], list[str]]:
-    """Return passages, merged by page, and the titles of what was searched."""
+    """Return passages, merged by page, and the titles of what was searched.
+
+    Args:
+        prose: what was synced.
+        question: what is looked for.
+        sources: those that are asked for; all but ``without`` where none are.
+        limit: characters of what is found.
+        without: ids of sources on other versions than those that the project uses.
+        fits: whether a hit is not of another version.
+    """
     from docstow.index.excerpts import make_excerpts
 
-    hits, parts = prose.search(question, source_ids=sources, limit=4 * _DEPTH)
+    hits, parts = prose.search(question, source_ids=sources, limit=4 * _DEPTH, without=without)
+    hits = list(filter(fits, hits))
     words = _Words(question)
     named = {each.id for each, _ in parts if words.mentions(each.title)}
     hits = [each for each in hits if each.source_id in named] or hits

@@ -59,6 +59,8 @@ _MOST_TITLES = 5
 _AROUND = 330
 #: The least of a passage that is cut, and what is shown of one as a snippet.
 _LEAST, _SNIPPET = 400, 240
+#: So many times the hits are looked at where some may be of other versions.
+_DEEPER = 4
 #: Characters of a fragment that a page does not have, in the line above it.
 _LONGEST_FRAGMENT = 60
 #: What filters there are, each with the types of its values.
@@ -248,7 +250,13 @@ def _search_package(prose: Prose, library: Library, arguments: Mapping[str, Any]
     hits: list[ChunkHit] = []
     parts: list[Answered] = []
     if named:
-        hits, parts = prose.search(query, source_ids=named, limit=limit, mode=arguments["mode"])
+        # Pages of other versions of a site make room for those of the package's.
+        deep = limit if guide is None or guide.place is None else _DEEPER * limit
+        hits, parts = prose.search(query, source_ids=named, limit=deep, mode=arguments["mode"])
+        if guide is not None and guide.registration is not None:
+            site = guide.registration.id
+            hits = [each for each in hits if each.source_id != site or guide.holds(each.url)]
+        hits = hits[:limit]
     titles = {registration.id: registration.title for registration, _ in parts}
     indexes = {registration.id: prose.index(snapshot) for registration, snapshot in parts}
     others = []

@@ -13,7 +13,7 @@ import pytest
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.model import Known, Registration
 from docstow.net import Fetcher
-from docstow.sources import Event, Failed, Found, Same, Skipped
+from docstow.sources import Event, Failed, Found, Preview, Same, Skipped
 from docstow.sources.site import options as site_options
 from docstow.sources.site import origin
 from docstow.sources.site.origin import SiteOrigin
@@ -151,8 +151,10 @@ def test_llms_full_txt_gives_whole_pages_where_it_names_them(site: Site, fetcher
     site.put("/robots.txt", "User-agent: *\nDisallow: /docs/use", "text/plain")
     events = crawl(site, fetcher)
     assert found(site, events) == ["/docs/install", "/docs", "/docs/a", "/docs/linked"]
-    install = events[0]
+    preview, install = events[:2]
+    assert isinstance(preview, Preview)
     assert isinstance(install, Found)
+    assert preview.files == (install.file,)
     assert install.file.media_type == "text/markdown; charset=utf-8"
     assert install.file.body.startswith(b"# Install\n\nRun `pip install it`.")
     assert b"built from source" in install.file.body
@@ -177,3 +179,31 @@ def test_links_that_never_close_are_read_in_bounded_time(unit: str) -> None:
     assert origin.links(unit * 50_000 + " [b](/c)", "https://x.example/") == ["https://x.example/c"]
     assert origin.links("[a](" + "x" * 50_000, "https://x.example/") == []
     assert time.monotonic() - started < 10
+
+
+def test_texts_of_a_site_are_its_preview(site: Site, fetcher: Fetcher) -> None:
+    site.put("/llms.txt", "# It\n\n- [A](/docs/a): first\n", "text/plain")
+    site.put("/llms-full.txt", "# It\n\n" + "All of it.\n" * 200_000, "text/plain")
+    [preview] = [each for each in crawl(site, fetcher) if isinstance(each, Preview)]
+    assert [each.path for each in preview.files] == [
+        f"{site.url}/llms.txt",
+        f"{site.url}/llms-full.txt",
+    ]
+    listed, whole = (each.body for each in preview.files)
+    assert listed.endswith(b": first\n")
+    assert 990_000 < len(whole) <= 1_000_000
+    assert whole.endswith(b"All of it.\n")
+    known = {f"{site.url}/docs": Known(f"{site.url}/docs", f"{site.url}/docs")}
+    assert not [each for each in crawl(site, fetcher, known) if isinstance(each, Preview)]
+    assert not [each for each in crawl(site, fetcher, llms="off") if isinstance(each, Preview)]
+
+
+def test_a_text_about_another_version_is_no_preview(site: Site, fetcher: Fetcher) -> None:
+    site.put("/llms.txt", "# It\n\n- [A](/docs/a): first\n", "text/plain")
+    start = f"{site.url}/docs/v1/"
+    site.page("/docs/v1/", "It")
+    events = crawl(site, fetcher, start_urls=[start])
+    assert not [each for each in events if isinstance(each, Preview)]
+    site.put("/docs/v1/llms.txt", "# It, 1\n", "text/plain")
+    [preview] = [e for e in crawl(site, fetcher, start_urls=[start]) if isinstance(e, Preview)]
+    assert [each.url for each in preview.files] == [f"{start}llms.txt"]

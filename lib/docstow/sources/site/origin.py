@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 from xml.parsers import expat
@@ -25,9 +25,10 @@ from docstow.core.urls import (
     site_of,
 )
 from docstow.net.decompress import GZIP, Limits, decompress
-from docstow.sources import Event, Failed, Found
+from docstow.sources import Event, Failed, Found, Preview
 from docstow.sources.site.crawl import Crawl, Frontier
 from docstow.sources.site.fetch import Render, Robots, SitePages, sendable
+from docstow.sources.site.versions import find_place
 
 if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher
@@ -36,6 +37,9 @@ _MOST_SITEMAPS = 50
 _DEEPEST_SITEMAP = 3
 _MOST_ROBOTS_BYTES = 5_000_000
 _MOST_LLMS_BYTES = 20_000_000
+#: Bytes of what answers before the pages are read.
+_MOST_PREVIEW_BYTES = 1_000_000
+_MARKDOWN = "text/markdown; charset=utf-8"
 # Possessive, and no part matches beyond a "[", so that hostile texts take linear time.
 _LINK = re.compile(r"\[[^\[\]\n]*+\]\(\s*+<?([^\[)\s>]++)>?[^\[)\n]*+\)")
 #: The line with a page's URL after its title, as common generators write it.
@@ -85,6 +89,7 @@ class SiteOrigin:
             files=chosen["fetch_assets"],
         )
         self._robots = Robots(self._robots_text)
+        self._texts: dict[str, tuple[str, str] | None] = {}
 
     def resolve(self) -> Revision:
         """Return the revision without a version: a site has none.
@@ -130,7 +135,12 @@ class SiteOrigin:
         for url in self._starts:
             frontier.add_start(url)
         if self._options["llms"] == "auto":
-            yield from self._full_texts(crawl)
+            full = list(self._full_texts())
+            if not known and (preview := self._preview(full)):
+                yield Preview(preview)
+            for file in full:
+                if event := crawl.keep(Found(file)):
+                    yield event
         whole = True
         if self._options["sitemap"]:
             for each in self._sitemap_pages():
@@ -186,6 +196,11 @@ class SiteOrigin:
 
     def _text_of(self, name: str) -> tuple[str, str] | None:
         """Return URL and text of the nearest file of a name; None if the site has none."""
+        if name not in self._texts:
+            self._texts[name] = self._fetch_text(name)
+        return self._texts[name]
+
+    def _fetch_text(self, name: str) -> tuple[str, str] | None:
         for url in self._candidates(name):
             try:
                 answer = self._auxiliary(url, _MOST_LLMS_BYTES)
@@ -201,16 +216,38 @@ class SiteOrigin:
         found = self._text_of("llms.txt")
         return links(found[1], found[0]) if found else []
 
-    def _full_texts(self, crawl: Crawl) -> Iterator[Event]:
+    def _full_texts(self) -> Iterator[File]:
         """Yield the pages of ``llms-full.txt``, if it names their URLs."""
         found = self._text_of("llms-full.txt")
         for address, text in sections(found[1]).items() if found else ():
             url = _joined(address, "")
             if url and not exclusion_reason(url, self._scope) and self._allows(url):
-                media_type = "text/markdown; charset=utf-8"
-                file = File(canonical_url(url), url, media_type, text.encode())
-                if event := crawl.keep(Found(file)):
-                    yield event
+                yield File(canonical_url(url), url, _MARKDOWN, text.encode())
+
+    def _preview(self, full: Sequence[File]) -> tuple[File, ...]:
+        """Return what the site says of itself in texts: ``llms.txt`` and ``llms-full.txt``."""
+        files = [*full]
+        names = ("llms.txt",) if full else ("llms.txt", "llms-full.txt")
+        for url, text in filter(None, map(self._text_of, names)):
+            if not any(self._is_near(url, start) for start in self._starts):
+                continue
+            files.append(File(canonical_url(url), url, _MARKDOWN, text.encode()))
+        kept: list[File] = []
+        room = _MOST_PREVIEW_BYTES
+        # Of a text that is too long, and of many, the beginning answers.
+        for file in sorted(files, key=lambda each: not each.path.endswith("/llms.txt")):
+            if body := file.body[:room]:
+                whole = len(body) == len(file.body)
+                kept.append(replace(file, body=body if whole else body[: body.rfind(b"\n") + 1]))
+            room -= len(body)
+        return tuple(each for each in kept if each.body.strip())
+
+    @staticmethod
+    def _is_near(url: str, start: str) -> bool:
+        """Return whether a text is about the version that a start URL is of."""
+        return find_place(start) is None or directory_of(url.rpartition("/")[0]) == directory_of(
+            start
+        )
 
     def _allows(self, url: str) -> bool:
         """Return whether robots.txt allows a page; False where it cannot be fetched."""

@@ -148,11 +148,7 @@ class Fetcher:
             TooLarge: the body exceeds a limit.
             UnreadableInput: the body is a damaged archive.
         """
-        try:
-            host = httpx.URL(url).host
-        except httpx.InvalidURL as error:
-            raise InvalidParameter("url", f"cannot be asked for ({error})") from None
-        self._await_slot(host, interval_s)
+        self._await_slot(_parsed(url).host, interval_s)
         call = _Call("GET", expected, headers, self._deadline(), limits, interval_s, wanted=wanted)
         return self._with_retries(url, call)
 
@@ -241,13 +237,13 @@ class Fetcher:
                 host=host,
                 offline=True,
             )
-        attempt = 0
+        attempt, address = 0, _parsed(url)
         while True:
             try:
-                return self._follow(httpx.URL(url), call)
+                return self._follow(address, call)
             except RetryableError as failure:
                 self._pause_or_raise(failure, attempt, call)
-                self._await_slot(httpx.URL(url).host, call.interval_s)
+                self._await_slot(address.host, call.interval_s)
                 attempt += 1
 
     def _follow(self, address: httpx.URL, call: _Call) -> Answer:
@@ -364,6 +360,13 @@ class _Call:
     wanted: Callable[[Mapping[str, str]], bool] = lambda _: True
 
 
+def _parsed(url: str) -> httpx.URL:
+    try:
+        return httpx.URL(url)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise InvalidParameter("url", f"cannot be asked for ({error})") from None
+
+
 def _says_too_many(failure: RetryableError) -> bool:
     return failure.error.details.get("status") == httpx.codes.TOO_MANY_REQUESTS
 
@@ -412,8 +415,13 @@ def follow_redirects(url: str, ask: Callable[[str, bool], Answer]) -> Answer:
         answer = ask(url, own)
         if answer.status not in REDIRECTS:
             return answer
-        there, host = urljoin(url, answer.headers.get("location", "")), host_name(url)
-        if urlsplit(there).scheme not in {"https", urlsplit(url).scheme}:
+        host = host_name(url)
+        try:
+            there = urljoin(url, answer.headers.get("location", ""))
+            scheme = urlsplit(there).scheme
+        except ValueError:
+            there = scheme = ""
+        if scheme not in {"https", urlsplit(url).scheme}:
             raise UpstreamError(
                 f"{host} redirects to an address that is not https, which is not followed.",
                 host=host,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Self, cast
 
-from docstow.core.errors import TooLarge, UnreadableInput
+from docstow.core.errors import DocstowError, TooLarge, UnreadableInput
 
 _MIB = 1024 * 1024
 _STEP = 128 * 1024
@@ -29,6 +29,11 @@ _HEADERS = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 }
+#: Headers in a row before one file, of which tarfile reads each inside the one before, and fields
+#: that hold for all files, of which each file has a copy. Git and npm write one.
+_MOST_IN_A_ROW, _MOST_GLOBAL = 16, 64
+#: tarfile takes what is in extended headers for well formed.
+_MALFORMED = (ValueError, ArithmeticError, LookupError, RecursionError)
 #: Why an entry must not be read whose name leads out of the archive.
 UNSAFE = "unsafe path"
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -56,13 +61,17 @@ class Entry:
         path: below the archive's single top directory.
         size: in bytes, by its header.
         refusal: why it must not be read: a short phrase; empty for a regular file.
-        read: returns its bytes; only valid until the next entry.
+        pieces: yields its bytes; only valid until the next entry.
     """
 
     path: str
     size: int
     refusal: str
-    read: Callable[[], bytes]
+    pieces: Callable[[], Iterator[bytes]]
+
+    def read(self) -> bytes:
+        """Return all bytes at once; as ``pieces``."""
+        return b"".join(self.pieces())
 
 
 _DEFAULT_CAPS = Caps()
@@ -86,8 +95,10 @@ def entries(
     plain = _Decompressed(stream, name, caps)
     count = 0
     with _archive_errors(name):
-        with tarfile.open(fileobj=cast("IO[bytes]", plain), mode="r|", tarinfo=_Member) as archive:
-            for member in archive:
+        with _Archive.open(fileobj=cast("IO[bytes]", plain), mode="r|", tarinfo=_Member) as archive:
+            while (member := archive.next()) is not None:
+                # It keeps all that it has read, with the fields that hold for all.
+                archive.members.clear()  # type: ignore[attr-defined]  # missing in the stubs
                 count += 1
                 if count > caps.entries:
                     raise TooLarge(
@@ -103,7 +114,9 @@ def entries(
 def _archive_errors(name: str) -> Iterator[None]:
     try:
         yield
-    except (tarfile.TarError, zlib.error) as error:
+    except DocstowError:
+        raise
+    except (tarfile.TarError, zlib.error, *_MALFORMED) as error:
         raise UnreadableInput(f"{name} is a damaged archive ({error}); sync again.") from error
 
 
@@ -114,14 +127,15 @@ def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, *, tidy
     if not refusal and (not member.isreg() or member.issparse()):
         refusal = "not a regular file"
 
-    def read() -> bytes:
+    def pieces() -> Iterator[bytes]:
         body = None if refusal else archive.extractfile(member)
         if body is None:
             raise UnreadableInput(f"{path} is no regular file.")
         with _archive_errors(name):
-            return body.read()
+            while piece := body.read(_STEP):
+                yield piece
 
-    return Entry(path, member.size, refusal, read)
+    return Entry(path, member.size, refusal, pieces)
 
 
 def tidied(path: str) -> str:
@@ -151,6 +165,12 @@ def _safe_path(name: str) -> tuple[str, str]:
     return "/".join(parts[1:]) or name, ("" if len(parts) > 1 else "outside the top directory")
 
 
+class _Archive(tarfile.TarFile):
+    """An archive that knows how many headers it is reading inside each other."""
+
+    nested = 0
+
+
 class _Member(tarfile.TarInfo):
     """An entry that reports a damaged header, which tarfile takes for the end of the archive."""
 
@@ -167,6 +187,10 @@ class _Member(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         """Return the next entry; only blocks of zeros end an archive."""
+        nested = cast("_Archive", archive)
+        if nested.nested >= _MOST_IN_A_ROW or len(archive.pax_headers) > _MOST_GLOBAL:
+            raise UnreadableInput("The archive has more extended headers than any tool writes.")
+        nested.nested += 1
         try:
             return super().fromtarfile(archive)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # missing in the stubs
@@ -175,6 +199,18 @@ class _Member(tarfile.TarInfo):
             raise UnreadableInput(
                 f"The archive is damaged or ends early ({error}); sync again."
             ) from error
+        finally:
+            nested.nested -= 1
+
+    def _refuse_sparse(self, *_: object) -> Self:
+        raise UnreadableInput("The archive has a sparse file, which no package or repository has.")
+
+    # tarfile reads the map of a sparse file into a list, however long it is, before it gives out
+    # the entry: https://www.gnu.org/software/tar/manual/html_node/Sparse-Formats.html
+    _proc_sparse = _refuse_sparse
+    _proc_gnusparse_00 = _refuse_sparse
+    _proc_gnusparse_01 = _refuse_sparse
+    _proc_gnusparse_10 = _refuse_sparse
 
 
 class _Decompressed:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import stat
+import struct
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -224,3 +226,80 @@ def test_a_folder_has_its_name_when_it_is_whole(tmp_path: Path) -> None:
         (inside / "a").write_text("a")
         assert not (tmp_path / "made").exists()
     assert tree(tmp_path) == {"made/a": b"a"}
+
+
+# Extended headers of tarballs
+
+
+def header(name: str, size: int = 0, kind: bytes = b"0") -> bytes:
+    made = tarfile.TarInfo(name)
+    made.size, made.type = size, kind
+    return made.tobuf(tarfile.GNU_FORMAT)
+
+
+def extended(fields: Mapping[str, str], kind: bytes = b"x") -> bytes:
+    """An extended header of POSIX; each record begins with its own length."""
+    records = b""
+    for name, value in fields.items():
+        rest = f" {name}={value}\n".encode()
+        size = len(rest)
+        while len(str(size)) + len(rest) != size:
+            size = len(str(size)) + len(rest)
+        records += str(size).encode() + rest
+    return header("pax", len(records), kind) + padded(records)
+
+
+def padded(body: bytes) -> bytes:
+    return body + b"\0" * (-len(body) % 512)
+
+
+SPARSE = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+ONE = header("package/a.py", 3) + padded(b"a=1")
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        (extended(SPARSE) + header("package/a.py", 512) + padded(b"9999\n" + b"1" * 400), "sparse"),
+        (extended({"GNU.sparse.map": "1,x,3", "GNU.sparse.size": "3"}) + ONE, "sparse"),
+        (header("package/a.py", 512, b"S") + padded(b"1" * 512), "sparse"),
+        (extended({"comment": "a"}) * 5000 + ONE, "extended headers"),
+        ((header("././@LongLink", 4, b"L") + padded(b"p/y")) * 5000 + ONE, "extended headers"),
+        (extended({f"k{n}": "v" for n in range(20_000)}, b"g") + ONE * 1000, "extended headers"),
+        (extended({"mtime": "1" * 400, "size": "9" * 400}) + ONE, "damaged"),
+        (extended({"size": "-1"}) + ONE, "damaged"),
+    ],
+)  # fmt: skip
+def test_extended_headers_without_end_or_sense_are_refused(
+    tmp_path: Path, box: Path, entries: bytes, reason: str
+) -> None:
+    """tarfile reads each within the one before, and gives every file a copy of what is for all."""
+    archive = tmp_path / "a.tar.gz"
+    archive.write_bytes(gzip.compress(entries + bytes(1024), 6))
+    with pytest.raises(UnreadableInput, match=reason):
+        Unpacker(box).add(archive, "a.tar.gz")
+
+
+def test_a_comment_for_all_files_does_no_harm(tmp_path: Path, box: Path) -> None:
+    archive = tmp_path / "a.tar.gz"
+    comment = extended({"comment": "0123456789"}, b"g")
+    archive.write_bytes(gzip.compress(comment + ONE + bytes(1024)))
+    assert Unpacker(box).add(archive, "a.tar.gz") == {}
+    assert (box / "a.py").read_bytes() == b"a=1"
+
+
+def test_places_that_no_file_has_are_told(tmp_path: Path, box: Path) -> None:
+    """A list of files that says it is 2**62 bytes away, by the fields of 64 bits."""
+    body = zipped(tmp_path / "whole.whl", [("a.py", b"1")]).read_bytes()
+    at = body.rindex(b"PK\x05\x06")
+    size = struct.unpack_from("<I", body, at + 12)[0]
+    for count, length, start in ((1, size, 2**62), (1, 2**62, 0), (2**63, 2**63, 2**63)):
+        record = struct.pack(
+            "<4sQ2HIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, length, start
+        )
+        locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, at, 1)
+        end = struct.pack("<4s4H2LH", b"PK\x05\x06", *[0xFFFF] * 4, *[0xFFFFFFFF] * 2, 0)
+        archive = tmp_path / "a.whl"
+        archive.write_bytes(body[:at] + record + locator + end)
+        with pytest.raises((UnreadableInput, TooLarge)):
+            Unpacker(box).add(archive, "a.whl")

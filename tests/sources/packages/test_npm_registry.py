@@ -19,9 +19,9 @@ from docstow.core.errors import (
     UpstreamError,
 )
 from docstow.core.model import Source
-from docstow.net import Fetcher
+from docstow.net import Answer, Fetcher
 from docstow.net.decompress import Limits
-from docstow.sources.packages import Registry
+from docstow.sources.packages import Registry, packuments
 from docstow.sources.packages.configuration import NpmRegistries
 from docstow.sources.packages.npm_registry import MOST_BESIDE, NpmRegistry
 from servers.loopback import content, redirect, status
@@ -243,6 +243,32 @@ def test_too_many_versions_are_refused(npm: NpmServer, registry: NpmRegistry) ->
     npm.always("sails", content(b'{"versions": {' + b" " * (5 << 20) + b"}}"))
     with pytest.raises(TooLarge):
         registry.listing("sails2")
+
+
+def test_too_many_dependencies_are_refused() -> None:
+    needs = {f"a{each}": "1" for each in range(1000)}
+    entry = {"dist": {"tarball": "http://host/x.tgz"}, "dependencies": needs}
+    body = json.dumps({"versions": {f"1.0.{each}": entry for each in range(1001)}}).encode()
+    with pytest.raises(TooLarge, match="1000000 dependencies"):
+        packuments.read(Answer(200, "http://host/sails", {}, body), "sails")
+
+
+@pytest.mark.parametrize(
+    ("tarball", "read"),
+    [
+        ("http://[::1/x.tgz", None),
+        ("http://host:99999999/x.tgz", None),
+        ("file:///etc/passwd", None),
+        ("https:///x.tgz", None),
+        ("https://me:hidden@host/x.tgz#y", "https://host/x.tgz"),
+    ],
+)
+def test_addresses_of_tarballs_are_those_of_http_without_password(
+    tarball: str, read: str | None
+) -> None:
+    body = json.dumps({"versions": {"1.0.0": {"dist": {"tarball": tarball}}}}).encode()
+    listing = packuments.read(Answer(200, "http://host/sails", {}, body), "sails")
+    assert (listing.releases[0].distributions[0].url if listing else None) == read
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import stat
 import tarfile
 import zipfile
@@ -26,8 +27,8 @@ from docstow.net.decompress import Limits
 from docstow.net.retry import RetryPolicy
 from docstow.sources.packages import Registry
 from docstow.sources.packages.python_index import MOST_BESIDE, PythonIndex
-from servers.loopback import redirect
-from servers.python_index import PythonIndexServer, metadata, sdist, wheel
+from servers.loopback import content, redirect
+from servers.python_index import JSON, PythonIndexServer, metadata, sdist, wheel
 
 MIB = 1024 * 1024
 CODE = {"boats/__init__.py": "def row() -> None:\n    'Row.'\n", "boats/py.typed": ""}
@@ -56,11 +57,13 @@ def _closed() -> Iterator[None]:
         OPENED.pop().close()
 
 
-def index_of(*servers: PythonIndexServer, python: str = "3.11.7", **headers: str) -> PythonIndex:
+def index_of(
+    *servers: PythonIndexServer, python: str = "3.11.7", limits: Limits = LIMITS, **headers: str
+) -> PythonIndex:
     fetcher = Fetcher("tests", policy=RetryPolicy(retries=0))
     OPENED.append(fetcher)
     registries = [Registry(each.url, headers) for each in servers]
-    return PythonIndex(fetcher, registries, limits=LIMITS, python=python)
+    return PythonIndex(fetcher, registries, limits=limits, python=python)
 
 
 def site(folder: Path) -> Path:
@@ -164,10 +167,52 @@ def test_entries_that_are_none_are_passed_over(plain: PythonIndexServer) -> None
     plain.add_wheel("boats", "1.0", CODE)
     for stated in (
         {"url": "file:///etc/passwd"}, {"url": 3}, {"filename": "../boats-2.0.tar.gz"},
-        {"filename": None}, {"url": "javascript:alert(1)"},
+        {"filename": None}, {"url": "javascript:alert(1)"}, {"url": "http://[::1"},
+        {"url": "http://host:99999999/x"}, {"filename": "boats-2.0-py3-none-any\0.whl"},
+        {"filename": "boats-2.0-py3-none-" + ".".join(f"a{n}" for n in range(200)) + ".whl"},
     ):  # fmt: skip
         plain.add_wheel("boats", "2.0", CODE, stated=stated)
     assert [each.version for each in index_of(plain).listing("boats").releases] == ["1.0"]
+
+
+def test_lists_without_end_are_refused(server: PythonIndexServer) -> None:
+    entry = {"filename": "boats-1.0.tar.gz", "url": "x"}
+    body = json.dumps({"files": [entry] * 100_001}).encode()
+    if server.form == "html":
+        body = b"<html>" + b"<a href=boats-1.0.tar.gz></a>" * 100_001
+    media = {"Content-Type": JSON if server.form == "json" else "text/html"}
+    server.index.always("/simple", lambda handler: handler.reply(200, body, media))
+    with pytest.raises(TooLarge, match="more than 100000 files"):
+        index_of(server, limits=Limits(64 * MIB, 64 * MIB)).listing("boats")
+
+
+@pytest.mark.parametrize("version", ["", "x", "1" * 5000, "-1", "1.x"])
+def test_an_api_without_a_number_is_told(plain: PythonIndexServer, version: str) -> None:
+    body = json.dumps({"meta": {"api-version": version}, "files": []}).encode()
+    plain.index.always("/simple", lambda handler: handler.reply(200, body, {"Content-Type": JSON}))
+    with pytest.raises(UpstreamError, match="version"):
+        index_of(plain).listing("boats")
+
+
+@pytest.mark.parametrize(
+    "name", ["boats-1.0-py3-none-any%2f..%2f..%2fx.whl", "boats-1.0%2B%2e%2e%2fx.tar.gz"]
+)
+def test_a_page_cannot_name_a_file_elsewhere(
+    plain: PythonIndexServer, tmp_path: Path, name: str
+) -> None:
+    """Names are decoded after the address is split, so that they can have slashes."""
+    page = f'<html><a href="{plain.files.url}/files/{name}">x</a>'.encode()
+    plain.index.always("/simple", content(page, "text/html"))
+    with pytest.raises(PackageNotFound):
+        index_of(plain).unpack(index_of(plain).resolve("boats"), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_of_a_file_has_no_password(server: PythonIndexServer) -> None:
+    url = server.files.url.replace("http://", "http://me:hidden@")
+    page = f'<html><a href="{url}/boats-1.0.tar.gz">x</a>'.encode()
+    server.index.always("/simple", content(page, "text/html"))
+    assert "hidden" not in repr(index_of(server).resolve("boats"))
 
 
 def test_a_later_api_is_told(plain: PythonIndexServer) -> None:

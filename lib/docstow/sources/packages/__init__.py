@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from docstow.core.model import Revision
 from docstow.languages.shared.project import About
@@ -46,6 +46,28 @@ class Registry:
         place = f"//{asked.netloc.lower()}{asked.path}"
         begins = [each for each in self.credentials if f"{place}/".startswith(each)]
         return self.credentials[max(begins, key=len)] if begins else _NOTHING
+
+
+def address_of(base: str, url: str) -> str:
+    """Return where a file is that a registry names; empty where it is no address of http.
+
+    A file of this machine is one only where the list itself is. User, password and fragment are
+    dropped: what is sent to a host is what the installers are configured with.
+
+    Args:
+        base: the address of what the registry answered.
+        url: as it stands there.
+    """
+    try:
+        parts = urlsplit(urljoin(base, url))
+        # A port is only looked at when it is asked for.
+        known = (parts.port or 0) >= 0 and parts.scheme in {"http", "https", urlsplit(base).scheme}
+    except ValueError:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    if not known or (not host and parts.scheme != "file"):
+        return ""
+    return urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ class Unpacker:
             if entry.refusal == tarball.UNSAFE:
                 raise _unsafe(entry.path, name)
             path = entry.path if entry.refusal else _checked(entry.path, name)
-            yield path, entry.refusal, partial(_whole, entry)
+            yield path, entry.refusal, entry.pieces
 
     def _count(self, name: str) -> None:
         self._entries += 1
@@ -211,10 +211,6 @@ class Unpacker:
                 made.write(piece)
 
 
-def _whole(entry: tarball.Entry) -> Iterator[bytes]:
-    yield entry.read()
-
-
 class _BoundedReads:
     """A file of which no more is read at once than a central directory may have."""
 
@@ -231,7 +227,10 @@ class _BoundedReads:
         return self._stream.read(size if size >= 0 else _LARGEST_DIRECTORY)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return self._stream.seek(offset, whence)
+        try:
+            return self._stream.seek(offset, whence)
+        except (OSError, OverflowError):
+            raise zipfile.BadZipFile("a place in it that no file has") from None
 
     def tell(self) -> int:
         return self._stream.tell()

@@ -18,7 +18,7 @@ from docstow.core.errors import TooLarge, UpstreamError
 from docstow.core.npm_ranges import parse_version
 from docstow.languages.shared.project import About
 from docstow.languages.typescript.package_json import describe_manifest
-from docstow.sources.packages import Dependency, Distribution, Listing, Release
+from docstow.sources.packages import Dependency, Distribution, Listing, Release, address_of
 
 if TYPE_CHECKING:
     from docstow.net import Answer
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ACCEPT = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*; q=0.1"
 #: The package with most versions has a fifth of them.
 MOST_VERSIONS = 100_000
+#: Of all versions together; three thousand versions that ask for a hundred others have a third.
+MOST_DEPENDENCIES = 1_000_000
 _HEX = re.compile(r"[0-9a-fA-F]{40}")
 _INTEGRITY = re.compile(r"(sha512|sha384|sha256|sha1)-([A-Za-z0-9+/]+={0,2})(?:\?\S*)?")
 
@@ -81,12 +83,19 @@ def read(answer: Answer, name: str) -> Listing | None:
             limit=MOST_VERSIONS,
         )
     times = _texts(packument.time)
-    releases = [
-        (parsed, release)
-        for version, raw in packument.versions.items()
-        if (parsed := parse_version(version)) is not None
-        and (release := _release(version, raw, times.get(version, ""))) is not None
-    ]
+    releases, needs = [], 0
+    for version, raw in packument.versions.items():
+        parsed = parse_version(version)
+        release = _release(version, raw, times.get(version, "")) if parsed is not None else None
+        if parsed is not None and release is not None:
+            releases.append((parsed, release))
+            needs += len(release.dependencies or ())
+        if needs > MOST_DEPENDENCIES:
+            raise TooLarge(
+                f"{name} lists more than {MOST_DEPENDENCIES} dependencies of its versions, the most"
+                " that are read.",
+                limit=MOST_DEPENDENCIES,
+            )
     if not releases:
         return None
     releases.sort(key=lambda each: each[0])
@@ -135,8 +144,9 @@ def _release(version: str, raw: msgspec.Raw, published: str) -> Release | None:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     dist = found.dist if isinstance(found.dist, dict) else {}
-    url = dist.get("tarball")
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+    given = dist.get("tarball")
+    url = address_of("", given) if isinstance(given, str) else ""
+    if not url:
         return None
     engines = found.engines if isinstance(found.engines, dict) else {}
     node = engines.get("node")
@@ -154,8 +164,8 @@ def _release(version: str, raw: msgspec.Raw, published: str) -> Release | None:
         requires=node if isinstance(node, str) else "",
         distributions=(
             Distribution(
-                filename=url.partition("?")[0].partition("#")[0].rpartition("/")[2] or "package",
-                url=url.partition("#")[0],
+                filename=url.partition("?")[0].rpartition("/")[2] or "package",
+                url=url,
                 hashes=_hashes(dist),
             ),
         ),

@@ -527,7 +527,7 @@ def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
     for text in requirements:
         try:
             each = Requirement(text[:_LONGEST_REQUIREMENT])
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not _NAME.fullmatch(each.name):
             continue

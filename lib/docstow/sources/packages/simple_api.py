@@ -6,16 +6,18 @@ https://packaging.python.org/en/latest/specifications/simple-repository-api/
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from docstow.core.errors import UpstreamError
-from docstow.sources.packages import Distribution, Listing, Release
+from docstow.core.errors import TooLarge, UpstreamError
+from docstow.sources.packages import Distribution, Listing, Release, address_of
 
 if TYPE_CHECKING:
     from docstow.net import Answer
@@ -27,10 +29,15 @@ ACCEPT = (
 )
 _NEWEST_API = 1
 _SDISTS = (".tar.gz", ".tgz", ".zip")
+#: Ten times the most that a project has, and the page of so many.
 _MOST_FILES = 100_000
-_LARGEST_PAGE = 32 * 1024 * 1024
+_LARGEST_PAGE, _LONGEST_TAG = 16 * 1024 * 1024, 64 * 1024
+#: The most that one wheel is for; real ones are for up to a dozen.
+_MOST_TAGS = 128
 #: Of a name, and of what a file requires, in characters.
 _LONGEST = 255
+#: No name of a file leads anywhere.
+_FILENAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._+!-]{{0,{_LONGEST - 1}}}")
 
 
 def read(answer: Answer, name: str) -> Listing | None:
@@ -49,10 +56,11 @@ def read(answer: Answer, name: str) -> Listing | None:
         version, stated, entries = _read_json(answer)
     else:
         version, stated, entries = _read_html(answer)
-    if int(version.partition(".")[0] or 1) > _NEWEST_API:
+    major = re.fullmatch(r"(\d{1,9})(?:\.\d{1,9})?", version)
+    if major is None or int(major[1]) > _NEWEST_API:
         raise UpstreamError(
-            f"{answer.url} answers by version {version} of the Simple API, which is newer than"
-            f" {_NEWEST_API}.",
+            f"{answer.url} answers by version {version[:20]} of the Simple API; versions"
+            f" {_NEWEST_API}.0 and those that agree with it are read.",
             url=answer.url,
         )
     releases = _group(entries, name)
@@ -92,6 +100,10 @@ def version_of(filename: str, name: str) -> Version | None:
     """
     try:
         if filename.endswith(".whl"):
+            # Each of its last three parts may name several, and a wheel is for all combinations.
+            parts = filename.rsplit("-", 3)[1:]
+            if math.prod(part.count(".") + 1 for part in parts) > _MOST_TAGS:
+                return None
             project, version, _, _ = parse_wheel_filename(filename)
             return version if project == name else None
         suffix = next((each for each in _SDISTS if filename.endswith(each)), "")
@@ -111,8 +123,8 @@ def _group(entries: Iterable[tuple[Distribution, str, str]], name: str) -> tuple
     files: dict[Version, list[Distribution]] = {}
     dates: dict[Version, str] = {}
     reasons: dict[Version, str] = {}
-    for count, (file, published, reason) in enumerate(entries):
-        if count >= _MOST_FILES or (version := version_of(file.filename, name)) is None:
+    for file, published, reason in entries:
+        if (version := version_of(file.filename, name)) is None:
             continue
         files.setdefault(version, []).append(file)
         dates[version] = min(filter(None, (dates.get(version), published)), default="")
@@ -148,6 +160,8 @@ def _read_json(answer: Answer) -> tuple[str, str, Iterator[tuple[Distribution, s
             f"{answer.url} is not a list of a project's files; check the configured index.",
             url=answer.url,
         ) from None
+    if len(files) > _MOST_FILES:
+        raise _too_many(answer.url)
     return version, name, _files_of_json(files, answer.url)
 
 
@@ -156,13 +170,13 @@ def _files_of_json(files: Iterable[Any], base: str) -> Iterator[tuple[Distributi
         if not isinstance(each, Mapping):
             continue
         url, filename = each.get("url"), each.get("filename")
-        if not isinstance(url, str) or not isinstance(filename, str) or "/" in filename:
+        if not isinstance(url, str) or not isinstance(filename, str):
             continue
         yanked = each.get("yanked", False)
         metadata = each.get("core-metadata", each.get("dist-info-metadata", False))
         size = each.get("size")
         made = _distribution(
-            urljoin(base, url),
+            address_of(base, url),
             filename,
             _texts(each.get("hashes")),
             requires=each.get("requires-python"),
@@ -179,6 +193,14 @@ def _files_of_json(files: Iterable[Any], base: str) -> Iterator[tuple[Distributi
             )
 
 
+def _too_many(url: str) -> TooLarge:
+    return TooLarge(
+        f"{url} lists more than {_MOST_FILES} files, or is a page of more than"
+        f" {_LARGEST_PAGE // 2**20} MiB or with endless tags; it is not read.",
+        limit=_MOST_FILES,
+    )
+
+
 def _texts(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping):
         return {}
@@ -188,20 +210,24 @@ def _texts(value: object) -> dict[str, str]:
 
 
 def _read_html(answer: Answer) -> tuple[str, str, Iterator[tuple[Distribution, str, str]]]:
-    page = _Links()
+    longest = max(map(len, answer.body.split(b">")))
+    if len(answer.body) > _LARGEST_PAGE or longest > _LONGEST_TAG:
+        raise _too_many(answer.url)
+    page = _Links(answer.url)
     # It is not closed: the parser's work on an end that is cut off grows with its square.
-    page.feed(answer.body[:_LARGEST_PAGE].decode("utf-8", "replace"))
+    page.feed(answer.body.decode("utf-8", "replace"))
     if not page.is_html:
         raise UpstreamError(
             f"{answer.url} is neither JSON nor a page of links; check the configured index.",
             url=answer.url,
         )
-    return page.version, "", _files_of_links(page, urljoin(answer.url, page.base))
+    return page.version, "", _files_of_links(page, address_of(answer.url, page.base) or answer.url)
 
 
 def _files_of_links(page: _Links, base: str) -> Iterator[tuple[Distribution, str, str]]:
     for attributes in page.links:
-        url, fragment = urldefrag(urljoin(base, attributes["href"]))
+        href, _, fragment = attributes["href"].partition("#")
+        url = address_of(base, href)
         filename = unquote(urlsplit(url).path.rpartition("/")[2])
         hashes = {name.lower(): value.lower() for name, value in parse_qsl(fragment)}
         reason = attributes.get("data-yanked")
@@ -235,7 +261,7 @@ def _distribution(
     metadata: Mapping[str, str] | None,
     size: int | None = None,
 ) -> Distribution | None:
-    if urlsplit(url).scheme not in {"http", "https"} or len(filename) > _LONGEST:
+    if not url or not _FILENAME.fullmatch(filename):
         return None
     return Distribution(
         filename=filename,
@@ -251,8 +277,9 @@ def _distribution(
 class _Links(HTMLParser):
     """The anchors of a page, with its base and version."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str) -> None:
         super().__init__()
+        self._url = url
         self.links: list[dict[str, str]] = []
         self.base = ""
         self.version = "1.0"
@@ -262,6 +289,8 @@ class _Links(HTMLParser):
         self.is_html = True
         attributes = {name: value or "" for name, value in reversed(attrs)}
         if tag == "a" and attributes.get("href"):
+            if len(self.links) >= _MOST_FILES:
+                raise _too_many(self._url)
             self.links.append(attributes)
         elif tag == "base" and not self.base:
             self.base = attributes.get("href", "")

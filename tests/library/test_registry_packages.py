@@ -104,7 +104,7 @@ def test_versions_are_those_of_the_index(tmp_path: Path, index: PythonIndexServe
         assert "notice" not in found
         rows = {each.pop("version"): each for each in found["results"]}
         assert list(rows) == ["3.0b1", "2.0", "1.1", "1.0"]
-        published = "2026-01-02T03:04:05.000000Z"
+        published = "2026-01-02"
         assert rows["1.0"] == {
             "yanked": False, "stowed": True, "published": published, "matches": True,
         }  # fmt: skip
@@ -165,6 +165,19 @@ def test_the_files_of_any_version_are_read(tmp_path: Path, index: PythonIndexSer
             runtime.toolbox.call("read_package", {"package_name": "planks", "version": "7"})
         assert len(index.index.requests) == requests
     assert len(index.asked("boats-2.0-py3-none-any.whl")) == 1
+
+
+@pytest.mark.parametrize(("python", "version"), [("3.8", "1"), ("3.12", "2")])
+def test_versions_fit_the_python_of_the_project(
+    tmp_path: Path, index: PythonIndexServer, python: str, version: str
+) -> None:
+    index.add_wheel("masts", "1", {"masts.py": ""}, stated={"requires-python": ">=3.7"})
+    index.add_wheel("masts", "2", {"masts.py": ""}, stated={"requires-python": ">=3.9"})
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".python-version").write_text(f"{python}\n", "utf-8")
+    with runtime_of(tmp_path, index, root=str(project)) as runtime:
+        assert ask(runtime, "list_versions", package="masts")["answered"] == version
 
 
 def test_dependencies_are_told_with_what_they_resolve_to(

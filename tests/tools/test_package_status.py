@@ -78,7 +78,7 @@ def test_a_version_that_is_deprecated_and_unsafe(runtime: Runtime) -> None:
 
 
 def test_a_version_that_is_neither(runtime: Runtime) -> None:
-    expected = {"latest": "2.0.0", "requires": ">=18", "advisory_count": 0}
+    expected = {"latest": "2.0.0", "requires": "Node >=18", "advisory_count": 0}
     assert status(runtime, "npm:lantern") == expected
     # Its former name answers and is not listed.
     assert status(runtime, "npm:lantern", "get_crate_summary") == expected
@@ -129,7 +129,10 @@ def test_a_registry_that_is_not_named_learns_nothing_of_installed_packages(
         if named:
             assert (answer["status"]["deprecated"], len(registry.requests)) == ("use 2", 1)
             return
-        assert answer["status"] == {"requires": ">=16"}
+        assert answer["status"] == {
+            "requires": "Node >=16",
+            "releases": "not looked up, as it is installed; list_versions does",
+        }
         assert not registry.requests
         # Who has asked for its versions has let the registry know.
         runtime.toolbox.call("list_versions", {"package": "npm:lantern"})

@@ -179,6 +179,10 @@ def _sort_of(name: str, label: str, url: str) -> str:
         return "homepage"
     if label.casefold() in ("repository", "source code"):
         return "repository"
+    # A page of somebody else's repository is a guide to that.
+    parts = urlsplit(url)
+    if parts.hostname in _NO_SITES and _fold(name) not in _fold(parts.path):
+        return ""
     guide = len(label) <= 40 and _GUIDE.search(label) and not _ITEM_DOCS.match(url)
     return "guide" if guide else ""
 

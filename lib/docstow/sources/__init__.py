@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
@@ -24,8 +25,6 @@ from docstow.core.threads import lazy
 from docstow.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
     from docstow.sources.crates.origin import CrateOrigin
@@ -360,6 +359,13 @@ class Upstreams:
     def close(self) -> None:
         """Drop connections."""
         self._closing.close()
+
+    @property
+    def project(self) -> Path | None:
+        """The folder of the project that packages should fit: the first that may be looked into."""
+        if self.root is not None or not self.reads_local_files or not self.settings.root:
+            return self.root
+        return Path(self.settings.root[0]).expanduser()
 
     @property
     def limits(self) -> Limits:

@@ -138,7 +138,7 @@ def _version_rows(
 
 def _stated(release: Release) -> dict[str, str]:
     stated = {
-        "published": release.published,
+        "published": release.published[: len("2026-01-01")],
         "requires": release.requires,
         "yanked_because" if release.yanked else "deprecated": release.withdrawn,
     }

@@ -13,6 +13,7 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.versions import choose
+from docstow.ingest.packages import INSTALLED
 
 if TYPE_CHECKING:
     from docstow.languages.shared.language import Language
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: So many advisories are listed; all are counted.
 _MOST_LISTED = 10
+#: Characters of a time that are its day.
+_DAY = len("2026-01-01")
 
 
 def describe_status(
@@ -40,7 +43,7 @@ def describe_status(
             _package(library, language, stowed) if language.packaged else _crate(library, stowed)
         )
     except (UpstreamError, UpstreamTimeout) as error:
-        status = _stated(stowed)
+        status = _stated(language, stowed)
         notices.append(f"releases are not known: {error.message.rstrip('.')}")
     except DocstowError:
         # It is known here alone.
@@ -81,8 +84,8 @@ def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:
     newest = next((row for row in rows if row["version"] == latest), {})
     return {
         "latest": latest or "",
-        "last_release": newest.get("published", ""),
-        "published": own.get("published", ""),
+        "last_release": newest.get("published", "")[:_DAY],
+        "published": own.get("published", "")[:_DAY],
         "yanked": own.get("yanked", False),
         "all_yanked": latest is None,
         "requires": f"Rust {own['rust_version']}" if own.get("rust_version") else "",
@@ -92,28 +95,38 @@ def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:
 def _package(library: Library, language: Language, stowed: ResolvedVersion) -> dict[str, Any]:
     listing = library.installed.known_listing(stowed.snapshot)
     if listing is None:
-        return _stated(stowed)
+        return _stated(language, stowed)
     own = listing.release(stowed.version)
     offered = [each.version for each in listing.releases if not each.yanked]
     latest = listing.tags.get("latest") or language.versions().choose("", offered) or ""
     newest = listing.release(latest)
     status: dict[str, Any] = {
         "latest": latest,
-        "last_release": newest.published if newest is not None else "",
+        "last_release": newest.published[:_DAY] if newest is not None else "",
         "all_yanked": not offered,
     }
     if newest is not None and not newest.yanked:
         status["deprecated"] = newest.withdrawn
     if own is not None:
         what = "yank_reason" if own.yanked else "deprecated"
-        status |= {"published": own.published, "yanked": own.yanked, "requires": own.requires}
+        status |= {"published": own.published[:_DAY], "yanked": own.yanked}
+        status["requires"] = _require(language, own.requires)
         status[what] = own.withdrawn or status.get(what, "")
     return status
 
 
-def _stated(stowed: ResolvedVersion) -> dict[str, Any]:
+def _stated(language: Language, stowed: ResolvedVersion) -> dict[str, Any]:
     """Return what a package states of itself, where no registry is asked."""
-    return {"requires": stowed.snapshot.facts.get("requires", "")}
+    facts = stowed.snapshot.facts
+    status = {"requires": _require(language, facts.get("requires", ""))}
+    if stowed.snapshot.revision.origin == INSTALLED:
+        status["releases"] = "not looked up, as it is installed; list_versions does"
+    return status
+
+
+def _require(language: Language, versions: str) -> str:
+    """Return what a package needs to run, with the name of that; empty for any version of it."""
+    return f"{language.runtime} {versions}".strip() if versions not in ("", "*") else ""
 
 
 def _describe(each: Advisory) -> dict[str, Any]:

@@ -132,6 +132,9 @@ def _summarise(
         modules = facts.get("modules", [])
     counts = stowed.snapshot.counts.items()
     guide = library.guides.find(stowed.snapshot) if library.guides is not None else None
+    if str(facts.get("summary", "")).startswith(("- ", "* ")) and facts.get("description"):
+        # A list of parameters is no sentence on the package.
+        facts["summary"] = facts["description"]
     if _is_told(facts.get("description", ""), facts.get("summary", "")):
         facts.pop("description", None)
     names = [

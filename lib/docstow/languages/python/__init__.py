@@ -18,5 +18,6 @@ PYTHON = Language(
     examples=("python", "py", "python3", "pycon"),
     versions=deferred("docstow.languages.python.versions:VERSIONS"),
     registries=("pypi",),
+    runtime="Python",
     install=("uv add {name}=={version}", "pip install {name}=={version}"),
 )

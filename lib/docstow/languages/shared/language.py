@@ -178,6 +178,7 @@ class Language:
         install: commands that add a package to a project, with ``{name}`` and ``{version}``.
         registries: what people call its registries, who say these instead of the language.
         documented: whether its packages are stowed.
+        runtime: what its packages run on, whose versions they name.
     """
 
     spelling: Spelling
@@ -192,6 +193,7 @@ class Language:
     install: tuple[str, ...] = ()
     registries: tuple[str, ...] = ()
     documented: bool = True
+    runtime: str = ""
 
     @property
     def name(self) -> str:

@@ -32,5 +32,6 @@ TYPESCRIPT = Language(
     comparing=deferred("docstow.languages.typescript.diff:COMPARING"),
     examples=("typescript", "ts", "tsx", "javascript", "js", "jsx"),
     registries=("npm", "node"),
+    runtime="Node",
     install=("npm install {name}@{version}",),
 )

@@ -32,6 +32,7 @@ from docstow.core.model import Revision, Source
 from docstow.core.npm_ranges import Range, choose, parse_version, split_alias
 from docstow.core.threads import in_parallel
 from docstow.languages.shared.project import About
+from docstow.languages.typescript.engine import engine_version
 from docstow.languages.typescript.package_json import BUILTIN
 from docstow.net.client import host_name
 from docstow.sources.packages import (
@@ -306,15 +307,16 @@ class NpmRegistry:
 def open_registry(upstreams: Upstreams) -> NpmRegistry:
     """Return the registries that the settings or npm's own configuration name.
 
-    Packages fit the Node that is installed, if one is.
+    Packages fit the Node of the project that is looked into, else the one that is installed.
 
     Raises:
         ConfigurationError: there are none.
     """
     surroundings = configuration.Surroundings(root=upstreams.root)
     registries = configuration.npm_registries(upstreams.settings.npm_registry_url, surroundings)
-    found = shutil.which("node")
-    node = surroundings.run([found, "--version"]) if found else ""
+    node = engine_version(upstreams.project) if upstreams.project is not None else ""
+    if not node and (found := shutil.which("node")):
+        node = surroundings.run([found, "--version"])
     return NpmRegistry(upstreams.fetcher(), registries, limits=upstreams.limits, node=node)
 
 

@@ -5,6 +5,7 @@ Nothing is built: of a source distribution only what is Python already is taken.
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import tempfile
@@ -32,6 +33,7 @@ from docstow.core.errors import (
 from docstow.core.model import Revision, Source
 from docstow.core.threads import in_parallel
 from docstow.languages.python import versions
+from docstow.languages.python.interpreter import interpreter_version
 from docstow.languages.python.metadata import read_about
 from docstow.languages.shared.project import About
 from docstow.net.client import host_name, origin_of
@@ -194,11 +196,11 @@ class PythonIndex:
         """
         release = self._release(revision)
         if (metadata := self._metadata(release)) is not None:
-            return _dependencies(read_metadata(metadata))
+            return _dependencies(read_metadata(metadata), self._python)
         file = self._file(release)
         with tempfile.TemporaryDirectory(prefix="docstow-") as folder:
             archive = self._fetch(file, Path(folder))
-            return _dependencies(read_metadata(metadata_of(archive, file.filename)))
+            return _dependencies(read_metadata(metadata_of(archive, file.filename)), self._python)
 
     def about(self, revision: Revision) -> About:
         """Return what the metadata of a version says; nothing where only large files have it.
@@ -259,7 +261,8 @@ class PythonIndex:
             left_out = [*self._add(layout, unpacker, archive, file, revision)]
             left_out += self._add_guides(layout, caps, release, file, revision, scratch)
             beside: list[str] = []
-            wanted = _dependencies(read_metadata(layout.metadata(revision.source.name)))
+            asked = read_metadata(layout.metadata(revision.source.name))
+            wanted = _dependencies(asked, self._python)
             normal = [
                 each
                 for each in wanted
@@ -456,6 +459,8 @@ class PythonIndex:
 def open_index(upstreams: Upstreams) -> PythonIndex:
     """Return the index that the settings name, or the ones that pip and uv use.
 
+    Packages fit the Python of the project that is looked into, else this process's.
+
     Raises:
         ConfigurationError: there is none, or their configuration cannot be read.
     """
@@ -463,7 +468,9 @@ def open_index(upstreams: Upstreams) -> PythonIndex:
     registries = configuration.python_indexes(
         setting, configuration.Surroundings(root=upstreams.root)
     )
-    return PythonIndex(upstreams.fetcher(), registries, limits=upstreams.limits)
+    project = upstreams.project
+    python = interpreter_version(project, os.environ) if project is not None else ""
+    return PythonIndex(upstreams.fetcher(), registries, limits=upstreams.limits, python=python)
 
 
 def _preferred(release: Release, most: int) -> list[Distribution]:
@@ -521,7 +528,7 @@ def _series(version: str) -> str:
     return ".".join(re.findall(r"\d+", version)[:2])
 
 
-def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
+def _dependencies(requirements: Iterable[str], python: str) -> tuple[Dependency, ...]:
     """Return what ``Requires-Dist`` fields mean here; those that do not apply are told apart."""
     found = []
     for text in requirements:
@@ -533,7 +540,7 @@ def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
             continue
         marker = each.marker
         extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", str(marker)) if marker else None
-        applies = marker is None or _applies(marker)
+        applies = marker is None or _applies(marker, python)
         found.append(
             Dependency(
                 name=each.name,
@@ -547,9 +554,10 @@ def _dependencies(requirements: Iterable[str]) -> tuple[Dependency, ...]:
     return tuple(found)
 
 
-def _applies(marker: Marker) -> bool:
+def _applies(marker: Marker, python: str) -> bool:
+    there = {"extra": "", "python_version": _series(python), "python_full_version": python}
     try:
-        return marker.evaluate({"extra": ""})
+        return marker.evaluate(there)
     except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
         return False
 

@@ -241,6 +241,17 @@ def test_nothing_is_asked_offline(tmp_path: Path, index: PythonIndexServer) -> N
     assert len(index.index.requests) + len(index.files.requests) == requests
 
 
+def test_what_took_a_credential_is_recorded_as_private(tmp_path: Path) -> None:
+    secret = "Basic bWU6aGlkZGVu"
+    with PythonIndexServer(authorization=secret) as index:
+        index.add_wheel("boats", "1.0", OLD)
+        url = index.url.replace("http://", "http://me:hidden@")
+        with runtime_of(tmp_path, index, python_index_url=url) as runtime:
+            snapshot = runtime.library.package(PYTHON, "boats").snapshot
+            assert snapshot.facts["private"] is True
+            assert "hidden" not in repr(snapshot)
+
+
 def test_whoever_does_not_wait_is_told_of_the_job(tmp_path: Path, index: PythonIndexServer) -> None:
     with runtime_of(tmp_path, index, wait_s=0) as runtime:
         with pytest.raises(Ingesting) as caught:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -58,19 +59,26 @@ def opened(store: ObjectStore, folder: Path) -> Snapshots:
 
 
 def stow(
-    store: ObjectStore, folder: Path, source: Source, text: str = "one", *, keep: int = 1
+    store: ObjectStore,
+    folder: Path,
+    source: Source,
+    text: str = "one",
+    *,
+    keep: int = 1,
+    url: str = "",
+    **facts: Any,
 ) -> Snapshot:
     folder.mkdir(exist_ok=True)
     files = {name: folder / f"{name}-{source.name}-{text}" for name in ("documents", "passages")}
     for name, path in files.items():
         path.write_bytes(f"{name} of {text}".encode() * 100)
     return opened(store, folder).publish(
-        Revision(source, source.version, origin="docs.rs"),
+        Revision(source, source.version, origin="docs.rs", url=url),
         RECIPE,
         files,
         [text],
         {"documents": 2},
-        {},
+        facts,
         NOW,
         keep=keep,
     )
@@ -161,6 +169,19 @@ def test_what_was_used_today_goes_after_what_was_not(tmp_path: Path) -> None:
     assert len(list(store.list("touched/"))) == 1
     order = [line.source.name for line in upkeep(store, tmp_path).list_sources()]
     assert order == ["crate-1", "crate-2", "crate-0"]
+
+
+def test_packages_make_room_that_anybody_can_fetch_again(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    url = "https://files.example/boats.whl"
+    fetched, installed = crate("fetched", "python"), crate("installed", "python")
+    private, local = crate("private", "node"), crate("local", "python")
+    stow(store, tmp_path, fetched, url=url)
+    stow(store, tmp_path, installed, url="")
+    stow(store, tmp_path, private, url=url, private=True)
+    stow(store, tmp_path, local, url="file:///opt/wheels/boats.whl")
+    assert [line.source for line in upkeep(store, tmp_path, 0).evict()] == [fetched]
 
 
 def test_an_eviction_never_takes_what_was_published_meanwhile(

@@ -237,8 +237,9 @@ class PackageTask:
                 )
                 if value
             }
+            private = {"private": True} if registry.is_private(revision) else {}
             installed = open_unpacked(found, revision)
-            return self._packages.ingest(installed, revision, facts)
+            return self._packages.ingest(installed, revision, {**facts, **private})
 
 
 def _count_unread(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from docstow.core.model import Source
-from docstow.sources import kind_of
+from docstow.core.model import Snapshot, Source
+from docstow.sources import PACKAGE_KINDS, kind_of
 from docstow.store.heads import head_key, point_to, replace_head
 from docstow.store.inventory import Listing, last_used
 from docstow.store.objects import ObjectStore
@@ -66,10 +66,22 @@ def list_sources(
                 sum(listing.weight([head]).values()),
                 max([days.get(head_key(source), ""), *published]),
                 pinned.get(source, ""),
-                kind_of(source.kind).evictable,
+                _comes_back(source, answering),
             )
         )
     return sorted(found, key=lambda e: (not e.evictable, bool(e.pinned), e.used, e.source.key))
+
+
+def _comes_back(source: Source, answering: Snapshot | None) -> bool:
+    """Return whether a source can be fetched again, by what is recorded of it.
+
+    A package that came from a registry can, unless it took a credential, which whoever asks next
+    may not have; one that was read where it is installed cannot.
+    """
+    if source.kind not in PACKAGE_KINDS or answering is None:
+        return kind_of(source.kind).evictable
+    address = answering.revision.url
+    return address.startswith(("http://", "https://")) and not answering.facts.get("private")
 
 
 def evict(
@@ -77,8 +89,9 @@ def evict(
 ) -> list[StoredSource]:
     """Let heads name nothing until what all of them name weighs no more than ``limit`` bytes.
 
-    Only crates of docs.rs are evicted, those that are pinned last: they come back when somebody
-    asks for them. What was read from a file, synced or pushed stays, whatever it weighs.
+    Only crates of docs.rs and packages of registries are evicted, those that are pinned last: they
+    come back when somebody asks for them. What was read from a file, synced or pushed stays,
+    whatever it weighs.
 
     Args:
         store: where the heads are.

@@ -282,6 +282,8 @@ _REGISTRIES = {
     "python": "docstow.sources.packages.python_index:open_index",
     "node": "docstow.sources.packages.npm_registry:open_registry",
 }
+#: The kinds of packages that come from registries, or from where they are installed.
+PACKAGE_KINDS = frozenset(_REGISTRIES)
 
 
 def register(kind: SourceKind) -> None:

@@ -1,4 +1,4 @@
-"""A cache of what registries list of each package, revalidated by ETags."""
+"""A cache of what registries list of each package, revalidated by ETags or dates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _TOO_MANY = 429
 @dataclass(frozen=True, slots=True)
 class _Cached(Generic[_T]):
     value: _T | None
-    etag: str
+    #: What another request says, so that it costs no body while the listing is the same.
+    conditions: Mapping[str, str]
     until: float
 
 
@@ -36,7 +37,7 @@ class ListingCache(Generic[_T]):
 
     Args:
         ask: requests an address with further headers; answers with one of :data:`EXPECTED`.
-        ttl_s: how long a listing is cached, after which it is revalidated by its ETag.
+        ttl_s: how long a listing is cached, after which it is revalidated.
         retry_s: how long "no such package" and "unreachable" are cached.
         most: number of listings; one of many versions takes megabytes.
         monotonic: seconds on a clock that never goes back.
@@ -130,11 +131,19 @@ class ListingCache(Generic[_T]):
         headers: Mapping[str, str],
         known: _Cached[_T] | None,
     ) -> _Cached[_T]:
-        etag = known.etag if known is not None else ""
-        answer = self._ask(url, {**headers, "If-None-Match": etag} if etag else headers)
+        conditions = known.conditions if known is not None else {}
+        answer = self._ask(url, {**headers, **conditions})
         now = self._monotonic()
         if answer.status in ABSENT:
-            return _Cached(None, "", now + self._retry_s)
+            return _Cached(None, {}, now + self._retry_s)
         if known is not None and answer.status == 304:
-            return _Cached(known.value, etag, now + self._ttl_s)
-        return _Cached(read(answer), answer.headers.get("etag", ""), now + self._ttl_s)
+            return _Cached(known.value, conditions, now + self._ttl_s)
+        return _Cached(read(answer), _conditions(answer), now + self._ttl_s)
+
+
+def _conditions(answer: Answer) -> Mapping[str, str]:
+    """Return the headers that ask for a listing only if it has changed (RFC 9110, 13.1)."""
+    if etag := answer.headers.get("etag", ""):
+        return {"If-None-Match": etag}
+    date = answer.headers.get("last-modified", "")
+    return {"If-Modified-Since": date} if date else {}

@@ -219,6 +219,10 @@ class PackageRegistry(Protocol):
         """
         ...
 
+    def is_private(self, revision: Revision) -> bool:
+        """Whether a credential is sent for a version, so that others may not be able to have it."""
+        ...
+
     def unpack(self, revision: Revision, folder: Path) -> Unpacked:
         """Fetch a version, check it and unpack it, with what reading it needs of other packages.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -31,16 +32,25 @@ class RegistryClient(Generic[_T]):
         registry: where it is.
         limits: caps on a listing.
         cached: number of listings that are kept.
+        monotonic: seconds on a clock that never goes back.
     """
 
     def __init__(
-        self, fetcher: Fetcher, registry: Registry, limits: Limits, *, cached: int = 64
+        self,
+        fetcher: Fetcher,
+        registry: Registry,
+        limits: Limits,
+        *,
+        cached: int = 64,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.registry = registry
         self._fetcher = fetcher
         self._limits = limits
         self._listings: ListingCache[_T] = ListingCache(
-            lambda url, headers: self.get(url, headers=headers, expected=EXPECTED), most=cached
+            lambda url, headers: self.get(url, headers=headers, expected=EXPECTED),
+            most=cached,
+            monotonic=monotonic,
         )
 
     def listing(
@@ -56,6 +66,10 @@ class RegistryClient(Generic[_T]):
     def cached(self, url: str) -> _T | None:
         """Return a listing if it is here, however old; nothing is asked."""
         return self._listings.cached(url)
+
+    def wants_credential(self, url: str) -> bool:
+        """Whether the registry, or an address of its files, is sent a credential."""
+        return any(map(self.registry.secret, (f"{self.registry.url}/", url)))
 
     def get(
         self, url: str, *, headers: Mapping[str, str], expected: Collection[int] = (200,)

@@ -185,6 +185,10 @@ class NpmRegistry:
         )
         return packuments.read_about(answer) if answer.status == _FOUND else About()
 
+    def is_private(self, revision: Revision) -> bool:
+        """Whether the package's registry, or the tarball's host, is sent a credential."""
+        return self._client(revision.source.name).wants_credential(revision.url)
+
     def unpack(self, revision: Revision, folder: Path) -> Unpacked:
         """Unpack a version as a project's ``node_modules``, with what its declarations import.
 

@@ -235,6 +235,10 @@ class PythonIndex:
                     return path.read_bytes()
         return None
 
+    def is_private(self, revision: Revision) -> bool:
+        """Whether one of the indexes, or the file's host, is sent a credential."""
+        return any(each.wants_credential(revision.url) for each in self._clients)
+
     def unpack(self, revision: Revision, folder: Path) -> Unpacked:
         """Unpack a version as an environment, with the packages that it asks for beside it.
 

@@ -34,6 +34,7 @@ from docstow.ingest.queue import Enqueuer, LocalQueue, Message, Queue, SqsQueue
 from docstow.ingest.worker import SqsEvents, StowTask, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
+from docstow.library.environments import PackageEnvironments
 from docstow.library.guides import Guides
 from docstow.library.packages import Packages
 from docstow.library.prose import Prose
@@ -41,6 +42,7 @@ from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
 from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver
+from docstow.sources.packages.environments import PackageFiles
 from docstow.sources.registry import Registry
 from docstow.sources.site.versions import SiteVersions
 from docstow.store.leases import SKEW_S, Leases
@@ -419,12 +421,26 @@ class Runtime:
             lambda: self.requests,
             self._may_ask,
             lambda: self.unpacked,
+            self.environments,
         )
 
     def _may_ask(self, kind: str) -> bool:
         """Whether the operator has named the registry, which may know what is private."""
         named = {"python": self.settings.python_index_url, "node": self.settings.npm_registry_url}
         return bool(named.get(kind))
+
+    @lazy
+    def environments(self) -> PackageEnvironments:
+        """Makes environments of packages that no project has installed."""
+        settings = self.settings
+        made = PackageEnvironments(
+            PackageFiles(Path(f"{self._cache_folder}-packages"), settings.package_bytes),
+            self.upstreams.package_registry,
+            wait_s=settings.wait_s,
+            guesses=settings.fetch_imports,
+        )
+        self._closing.callback(made.close)
+        return made
 
     @lazy
     def prose(self) -> Prose:

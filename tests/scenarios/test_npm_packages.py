@@ -178,8 +178,11 @@ def verdicts(answer: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("given", "packages", "unknown"),
     [
-        ({"versions": {"sails": "1"}}, {"sails": "1.0.0"}, {"sails.drop"}),
-        ({"versions": {"sails": "latest"}}, {"sails": "2.0.0"}, {"sails.drop", "sails.lower"}),
+        (
+            {"versions": {"sails": "1"}},
+            {"sails": "1.0.0", "ropes": "1.2.0"},
+            {"sails.drop", "ropes.tighten"},
+        ),
         (
             {"versions": {"sails": "^2", "ropes": ""}},
             {"sails": "2.0.0", "ropes": "1.2.0"},
@@ -197,10 +200,10 @@ def test_code_is_checked_against_versions_that_nobody_has_installed(
     assert {name for name, status in found.items() if status == "unknown"} == unknown
 
 
-def test_only_what_the_caller_names_is_asked_for(npm: NpmServer, call: Callable[..., Any]) -> None:
-    answer = call("verify_code", code=CODE, versions={"sails": "1"})
-    assert not npm.paths("ropes")
-    assert 'give versions {"ropes": "latest"}' in answer["notice"]
+def test_a_version_that_is_not_there_is_said_and_what_nobody_named_is_told(
+    call: Callable[..., Any],
+) -> None:
     answer = call("verify_code", code=CODE, versions={"sails": "7"})
     assert "no version matches 7" in answer["notice"]
-    assert verdicts(answer) == {}
+    assert "the newest were fetched: ropes 1.2.0" in answer["notice"]
+    assert verdicts(answer) == {"ropes.tighten": "unknown"}

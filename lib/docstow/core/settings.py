@@ -48,6 +48,10 @@ class Settings:
         default=False,
         help_text="nothing outside is asked; what is stowed answers, and says so",
     )
+    fetch_imports: bool = _setting(
+        default=True,
+        help_text="a registry may be asked for packages that checked code only imports",
+    )
     guides: str = _setting(
         "",
         "websites of packages: auto (added when first wanted), ask (named), never; empty: auto on"
@@ -116,6 +120,12 @@ class Settings:
     )
     cache: str = _setting("", "folder of the local blob cache; empty: the user's cache folder")
     cache_bytes: int = _setting(2048 * MIB, "limit of the local blob cache", least=0, kind="size")
+    package_bytes: int = _setting(
+        512 * MIB,
+        "limit of the packages unpacked for checks, beside the cache",
+        least=0,
+        kind="size",
+    )
     memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
     freshness_s: float = _setting(5.0, "how old a head may be before it is checked again", least=0)
     host: str = _setting("127.0.0.1", "address to listen on")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from docstow.core.model import Revision
     from docstow.languages.projects import Projects
+    from docstow.library.environments import PackageEnvironments
     from docstow.library.requests import StowRequests
     from docstow.sources.packages import Listing as RegistryListing
     from docstow.sources.packages import PackageRegistry, Unpacked
@@ -74,6 +75,7 @@ class Packages:
         open_requests: returns what has packages of registries ingested.
         may_ask: whether the registry of a kind may be asked about what is installed, too.
         open_unpacked: returns what unpacks packages of registries.
+        environments: makes environments of packages that no project has installed; None for none.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Packages:
         open_requests: Callable[[], StowRequests] | None = None,
         may_ask: Callable[[str], bool] = lambda _: False,
         open_unpacked: Callable[[], UnpackedPackages] | None = None,
+        environments: PackageEnvironments | None = None,
     ) -> None:
         self._projects = projects
         self._snapshots = snapshots
@@ -93,6 +96,7 @@ class Packages:
         self._open_requests = open_requests
         self._may_ask = may_ask
         self._open_unpacked = open_unpacked
+        self.environments = environments
 
     def find(self, language: Language, name: str, version: str = "") -> FoundPackage:
         """Return what answers for a package, ingested now if it is not stored.

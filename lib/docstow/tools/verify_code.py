@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,12 @@ from docstow.languages.shared.history import History, deprecation_note
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, TARGET, Parameter
-from docstow.tools.verify_packages import StowedPackages
+from docstow.tools.verify_packages import (
+    ProjectFirst,
+    StowedPackages,
+    foreign_imports,
+    own_names,
+)
 
 if TYPE_CHECKING:
     from docstow.core.model import Document, Snapshot
@@ -136,11 +141,22 @@ def _verify(
             raise InvalidParameter("target", "is for crates")
         checking = language.checking()
         lockfile = "" if arguments["root"] else arguments["lockfile"]
-        stowed = StowedPackages(library, snapshots, language, versions, lockfile)
-        with _open_resolver(checking, scan) if wants_root else nullcontext(stowed) as resolver:
+        given = {} if scan is not None else versions
+        stowed = StowedPackages(library, snapshots, language, given, lockfile, scan)
+        named = [each.package for each in message.mentions] if message is not None else None
+        imports = named if named is not None else mentions.read_imports(language, code)
+        with ExitStack() as opened:
+            resolver: Resolver = stowed
+            if scan is not None:
+                own = own_names(scan)
+                imports = foreign_imports(imports, scan, language, own)
+                project = opened.enter_context(checking.resolver(scan))
+                resolver = ProjectFirst(project, stowed, own)
+            opened.enter_context(stowed.opened(imports))
             verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
+        notices += _tell_guesses(stowed.guessed, scanned=scan is not None)
     verdict = StatedSuccessors(library, snapshots, language or languages.RUST).explain(verdict)
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
@@ -175,8 +191,13 @@ def _scan_project(projects: Projects | None, root: str) -> tuple[Scan | None, st
         return None, str(error)
 
 
-def _open_resolver(checking: Checking, scan: Scan | None) -> AbstractContextManager[Resolver]:
-    return checking.resolver(scan) if scan is not None else nullcontext(checking.standard(""))
+def _tell_guesses(guessed: Mapping[str, str], *, scanned: bool) -> list[str]:
+    """Return what is said of packages of which nobody told a version."""
+    if not guessed:
+        return []
+    shown = ", ".join(f"{name} {version}" for name, version in guessed.items())
+    why = "not installed in the project" if scanned else "nobody said which versions are used"
+    return [f"{why}; the newest were fetched: {shown}"]
 
 
 def _verify_rust(code: str, crates: StowedCrates, message: Message | None) -> Verdict:

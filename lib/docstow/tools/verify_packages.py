@@ -1,50 +1,53 @@
-"""Code is checked against packages that are stowed, or are for this: nothing is installed."""
+"""Code is checked against packages that are fetched, or stowed, for this: nothing is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from docstow.core.errors import DocstowError
+from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.languages.projects.lock_text import parse_lock
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.stored_surface import StoredSurface
+from docstow.library.environments import FetchedEnvironment, Wanted
 
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
     from docstow.languages.shared.language import Language
+    from docstow.languages.shared.lookup import Resolver
+    from docstow.languages.shared.project import Scan
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots
 
 #: Further versions of a package that are looked into.
 _MOST_OTHER_PACKAGES = 4
-#: So many packages are fetched for one call.
-_MOST_FETCHED = 12
+#: So many packages are fetched for one call, beside what they need themselves.
+MOST_FETCHED = 12
 #: So many packages are tried for a name that is imported of none of that name.
 _MOST_TRIED = 3
-#: Packages of Python whose names do not have in them what is imported of them.
-_IMPORTED_AS = {
-    "PIL": ("pillow",),
-    "bs4": ("beautifulsoup4",),
-    "cv2": ("opencv-python", "opencv-python-headless", "opencv-contrib-python"),
-    "fitz": ("pymupdf",),
-    "skimage": ("scikit-image",),
-    "sklearn": ("scikit-learn",),
-}
+#: Folders of a project that are looked through for names that are its own.
+_MOST_FOLDERS, _DEEPEST, _INSTALLED = 400, 2, "node_modules"
+#: So many names of a package that nobody named, and none that is there: it is likely another one.
+_STRANGE = 2
 
 
 class StowedPackages:
     """Packages by what code imports.
 
     Args:
-        library: opens what is stowed.
+        library: opens what is stowed, and has environments made.
         snapshots: what is stowed.
         language: of the packages.
         versions: by package, as the caller gave them.
         lockfile: the text of a lock file; may be empty.
+        scan: the project that the code is of; packages that it locks and has not installed are of
+            these versions.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class StowedPackages:
         language: Language,
         versions: Mapping[str, str],
         lockfile: str,
+        scan: Scan | None = None,
     ) -> None:
         self._library = library
         self._snapshots = snapshots
@@ -62,26 +66,63 @@ class StowedPackages:
         checking, reading = language.checking, language.reading
         assert checking is not None
         assert reading is not None
+        self._checking = checking()
         self._reading = reading()
+        self._scan = scan
         self._complete = bool(lockfile)
-        self._wanted = dict(parse_lock(lockfile, language).versions()) if lockfile else {}
+        self._aliases: Mapping[str, str] = {}
+        self._wanted: dict[str, str] = {}
+        if lockfile:
+            lock = parse_lock(lockfile, language)
+            self._wanted, self._aliases = dict(lock.versions()), lock.aliases()
+        if scan is not None:
+            self._wanted = {self._key(n): v for n, v in _locked(scan, language).items()}
         self._given = {self._key(n): v.strip().removeprefix("==") for n, v in versions.items()}
         self._wanted |= self._given
-        self._standard = checking().standard(self._wanted.get(language.name, ""))
+        self._standard = self._checking.standard(self._wanted.get(language.name, ""))
         self._found: dict[str, Installed | None] = {}
-        self._fetched = 0
         self._by_import: dict[str, str] | None = None
-        #: What is not stowed, and the next call.
+        self._environment = FetchedEnvironment()
+        self._imported: frozenset[str] = frozenset()
+        self._fetched: Resolver | None = None
+        #: What is not judged, and the next call.
         self.notices: dict[str, str] = {}
+        #: Packages that nobody said a version of, with those that were fetched.
+        self.guessed: dict[str, str] = {}
+
+    @contextmanager
+    def opened(self, imports: Sequence[str]) -> Iterator[StowedPackages]:
+        """Fetch what code imports, as far as it may be, for as long as the code is checked.
+
+        Args:
+            imports: names and specifiers.
+        """
+        self._imported = frozenset(imports)
+        self._environment = self._open(imports)
+        if self._environment.scan is None:
+            yield self
+            return
+        with self._checking.resolver(self._environment.scan) as resolver:
+            self._fetched = resolver
+            try:
+                yield self
+            finally:
+                self._fetched = None
 
     def package_for(self, imported: str) -> Installed | None:
-        """Return the package of a dotted name or module specifier, if that version is stowed.
+        """Return the package of a dotted name or module specifier, if that version is at hand.
 
         Python's own modules are those of the version that is given for ``python``; of any where
         none is.
         """
         if self.is_standard(imported):
-            return self._standard.package_for(imported)
+            found = self._standard.package_for(imported)
+            # What a language has of its own a package may declare: Node's modules.
+            if found is None and self._fetched is not None:
+                return self._fetched.package_for(imported)
+            return found
+        if self._fetched is not None and (found := self._fetched.package_for(imported)) is not None:
+            return found
         name = self._package_of(imported)
         if name not in self._found:
             self._found[name] = self._find(name)
@@ -93,7 +134,87 @@ class StowedPackages:
 
     def explain(self, verdict: Verdict) -> Verdict:
         """Say of names that are not there which other stowed version has them."""
-        return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
+        doubtful = set(self._doubtful(verdict))
+        findings = (self._explain(each) for each in verdict.findings)
+        kept = (
+            replace(each, status="not_checked", message="", suggestions=())
+            if each.package in doubtful and each.status == "unknown"
+            else each
+            for each in findings
+        )
+        return replace(verdict, findings=tuple(kept))
+
+    def _doubtful(self, verdict: Verdict) -> Iterator[str]:
+        """Yield packages that were guessed by an import alone, of which nothing is right."""
+        for name, version in self.guessed.items():
+            mine = [each for each in verdict.findings if each.package == name]
+            # That a package can be imported says nothing of what is in it.
+            own = [each.status for each in mine if each.status != "ok" or "." in each.name]
+            if own.count("unknown") >= _STRANGE and "ok" not in own:
+                self.notices[name] = (
+                    f"{name} {version} has nothing that the code names, so it is likely not the"
+                    f' package that is meant; give versions {{"<name>": "latest"}}'
+                )
+                yield name
+
+    def _open(self, imports: Sequence[str]) -> FetchedEnvironment:
+        """Have an environment made of what is imported."""
+        environments = self._library.installed.environments
+        if environments is None:
+            return FetchedEnvironment()
+        wanted, guessed = self._choose_packages(imports)
+        if not environments.guesses:
+            wanted = {name: each for name, each in wanted.items() if name not in guessed}
+        for name in list(wanted)[MOST_FETCHED:]:
+            self.notices[name] = (
+                f"{name} is not judged: {MOST_FETCHED} packages are fetched for one call; send the"
+                " code in parts"
+            )
+        wanted = dict(islice(wanted.items(), MOST_FETCHED))
+        locked = {name: version for name, version in self._wanted.items() if version}
+        found = environments.open(self._language, wanted, locked)
+        for name, version in found.versions.items():
+            if name in guessed and found.scan is not None:
+                self.guessed[name] = version
+            self._wanted[self._key(name)] = version
+        return found
+
+    def _choose_packages(self, imports: Sequence[str]) -> tuple[dict[str, Wanted], set[str]]:
+        """Return what imports lead to, and of which of these nobody says a version."""
+        wanted: dict[str, Wanted] = {}
+        guessed: set[str] = set()
+        for imported in imports:
+            if self.is_standard(imported):
+                continue
+            names = self._named(imported)
+            for name in names:
+                version = self._wanted[self._key(name)]
+                # A lock file may have several versions of one, of which none is the one.
+                if version or self._key(name) in self._given:
+                    wanted[name] = Wanted(self._aliases.get(name, name), version)
+            for name in () if names else self._checking.packages(imported)[:1]:
+                if name not in wanted:
+                    wanted[name] = Wanted(name)
+                    guessed.add(name)
+        for name, version in self._given.items():
+            if name != self._language.name:
+                wanted.setdefault(name, Wanted(name, version))
+        return wanted, guessed
+
+    def _named(self, imported: str) -> list[str]:
+        """Return the packages of which a version is said, that an import may lead to."""
+        likely = [*self._checking.packages(imported)]
+        exact = [
+            each for each in likely if self._key(each) in self._wanted or each in self._aliases
+        ]
+        for each in exact:
+            if each in self._aliases:
+                self._wanted.setdefault(each, self._wanted.get(self._key(self._aliases[each]), ""))
+        if exact or self._language.spelling.scoped:
+            return exact[:_MOST_TRIED]
+        parts = {each.lower().strip("_") for each in imported.split(".")[:2]}
+        near = [each for each in self._wanted if any(part and part in each for part in parts)]
+        return sorted(near, key=len)[:_MOST_TRIED]
 
     def _package_of(self, imported: str) -> str:
         """Return the wanted package that is imported so."""
@@ -107,21 +228,19 @@ class StowedPackages:
                 return name
         if (name := self._key(parts[0])) in self._wanted or not self._wanted:
             return name
-        return self._providing(parts[0]) or name
+        return self._providing(imported) or name
 
     def _providing(self, imported: str) -> str:
         """Return the wanted package of another name that has an import name; empty if none.
 
         Its name has that of the import in it, or is known; what it has is seen when it is stowed.
         """
-        plain = imported.lower().strip("_")
-        names = sorted((each for each in self._wanted if plain in each), key=len)
-        names += [each for each in _IMPORTED_AS.get(imported, ()) if each in self._wanted]
-        for name in names[:_MOST_TRIED]:
+        first = imported.partition(self._language.spelling.import_separator)[0]
+        for name in self._named(first):
             if name not in self._found:
                 self._found[name] = self._find(name)
             self._by_import = None
-            if self._imports.get(imported) == name:
+            if self._imports.get(first) == name:
                 return name
         return ""
 
@@ -143,20 +262,30 @@ class StowedPackages:
         return {version: each for version, each in loaded.items() if each is not None}
 
     def _find(self, name: str) -> Installed | None:
+        """Return a package as it is stowed, where it is not fetched."""
         version, stowed = self._wanted.get(name, ""), self._versions(name)
         if version in stowed:
             return Installed(name, version, self._surface(stowed[version]))
-        if (fetched := self._fetch(name)) is not None:
-            return fetched
-        if name in self.notices:
+        choose = self._language.versions().choose
+        failed = self._environment.problems.get(name, "")
+        if failed and version and (best := self._choose(version, stowed)) is not None:
+            self.notices[name] = f"{failed.rstrip('.')}; the best stowed version answers"
+            return Installed(name, best, self._surface(stowed[best]))
+        if name in self.notices or not (name in self._wanted or self._is_imported(name)):
+            # A checker asks, too, for what declares a language's own types.
+            return None
+        if self._environment.pending and name in self._environment.versions:
+            self.notices[name] = f"{name} {version} is being fetched; ask again in a few seconds"
             return None
         advice = f"stow it where it is installed: docstow ingest project DIR --package {name}"
         if self._has_registry and name not in self._wanted:
             advice = f'give versions {{"{name}": "latest"}}, or the one that is used'
-        choose = self._language.versions().choose
-        nearest = choose(".".join(version.split(".")[:2]), stowed) or choose("", stowed)
+        nearest = self._choose(".".join(version.split(".")[:2]), stowed) or choose("", stowed)
         near = f" (nearest stowed version: {nearest})" if nearest else ""
-        if version:
+        if failed and self._has_registry:
+            said = f"{name} {version}".strip()
+            self.notices[name] = f"{said} is not judged: {failed.rstrip('.')}"
+        elif version:
             self.notices[name] = f"{name} {version} is not stowed{near}; {advice}"
         elif stowed:
             call = f'give versions {{"{name}": "{nearest}"}}'
@@ -165,30 +294,19 @@ class StowedPackages:
             self.notices[name] = f"{name} is not stowed; {advice}, or read_package where it is"
         return None
 
-    def _fetch(self, name: str) -> Installed | None:
-        """Have a wanted version stowed from its registry; None where that cannot be.
+    def _is_imported(self, name: str) -> bool:
+        likely = (
+            each
+            for imported in self._imported
+            for each in (*self._checking.packages(imported), _first(imported))
+        )
+        return any(name in (each, self._key(each)) for each in likely)
 
-        A version is wanted that the caller names; no registry learns of what code only imports.
-        """
-        if name not in self._wanted or not (self._wanted[name] or name in self._given):
-            return None
-        if not self._has_registry:
-            return None
-        version = self._wanted[name]
-        if self._fetched == _MOST_FETCHED:
-            self.notices[name] = (
-                f"{name} {version} is not stowed, and {_MOST_FETCHED} packages were fetched for "
-                "this call; ask again"
-            )
-            return None
-        self._fetched += 1
+    def _choose(self, asked: str, stowed: Mapping[str, Snapshot]) -> str | None:
         try:
-            found = self._library.package(self._language, name, version)
-        except DocstowError as error:
-            self.notices[name] = f"{name} {version} is not judged: {error.message.rstrip('.')}"
+            return self._language.versions().choose(asked, stowed)
+        except InvalidParameter:
             return None
-        self._wanted[name] = found.version
-        return Installed(name, found.version, self._surface(found.snapshot))
 
     @cached_property
     def _has_registry(self) -> bool:
@@ -228,3 +346,80 @@ class StowedPackages:
 
     def _has(self, snapshot: Snapshot, finding: Finding) -> bool:
         return self._surface(snapshot).symbol(finding.name) is not None
+
+
+class ProjectFirst:
+    """What a project has installed, and what is fetched of the rest.
+
+    Args:
+        project: answers for what is installed.
+        others: answers for the rest.
+        own: import names that are the project's own code.
+    """
+
+    def __init__(self, project: Resolver, others: Resolver, own: frozenset[str]) -> None:
+        self._project = project
+        self._others = others
+        self._own = own
+
+    def package_for(self, imported: str) -> Installed | None:
+        """Return the package of a dotted name or module specifier."""
+        found = self._project.package_for(imported)
+        if found is not None or self._project.is_standard(imported):
+            return found
+        return None if _first(imported) in self._own else self._others.package_for(imported)
+
+    def is_standard(self, imported: str) -> bool:
+        """Return whether it is a module of the language itself."""
+        return self._project.is_standard(imported)
+
+
+def foreign_imports(
+    imports: Sequence[str], scan: Scan, language: Language, own: frozenset[str]
+) -> list[str]:
+    """Return imports that lead neither to an installed package nor to the project's own code."""
+    found = []
+    for each in imports:
+        package = scan.importing(each, language.name)
+        installed = package is not None and package.installed
+        if not installed and _first(each) not in own:
+            found.append(each)
+    return found
+
+
+def own_names(scan: Scan) -> frozenset[str]:
+    """Return the names of a project's folders and files, without suffix: its code imports these."""
+    found: set[str] = set()
+    waiting = [(str(scan.boundary.root), 0)]
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            break
+        folder, depth = waiting.pop(0)
+        try:
+            with os.scandir(folder) as listed:
+                entries = [e for e in listed if not e.name.startswith(".")]
+        except OSError:
+            continue
+        names = {each.name for each in entries}
+        if "pyvenv.cfg" in names:
+            continue
+        found |= {each.partition(".")[0] for each in names}
+        waiting += [
+            (each.path, depth + 1)
+            for each in entries
+            if depth < _DEEPEST and each.is_dir(follow_symlinks=False) and each.name != _INSTALLED
+        ]
+    return frozenset(found)
+
+
+def _first(imported: str) -> str:
+    return imported.partition("/")[0].partition(".")[0]
+
+
+def _locked(scan: Scan, language: Language) -> dict[str, str]:
+    """Return the versions that a project locks of packages that it has not installed."""
+    return {
+        each.name: each.version
+        for each in scan.packages
+        if each.ecosystem == language.spelling.ecosystem and each.version
+    }

@@ -96,6 +96,15 @@ class LockText:
             chosen[name] = next(iter(several)) if len(several) == 1 else ""
         return chosen
 
+    def aliases(self) -> Mapping[str, str]:
+        """Return the packages that are imported by another name, by that name."""
+        return {
+            each.imported: each.name
+            for some in self._by_name.values()
+            for each in some
+            if each.imported and each.imported != each.name
+        }
+
     def direct(self) -> Mapping[str, str]:
         """Return the versions of what the project itself asks for; of all where nothing says it."""
         told = any(each.direct for some in self._by_name.values() for each in some)

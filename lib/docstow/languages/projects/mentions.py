@@ -56,7 +56,7 @@ def read_mentions(text: str) -> Mentions:
     manifest = _read_manifest(text)
     if manifest is not None:
         return manifest
-    imported = {name: _imported(each, text) for name, each in LANGUAGES.items()}
+    imported = {name: read_imports(each, text) for name, each in LANGUAGES.items()}
     language = max(imported, key=lambda each: len(imported[each]))
     if not imported[language]:
         return Mentions("", {})
@@ -100,7 +100,8 @@ def _read_manifest(text: str) -> Mentions | None:
     return Mentions(language, dict.fromkeys(sorted(listed), ()), manifest=True) if listed else None
 
 
-def _imported(language: Language, text: str) -> list[str]:
+def read_imports(language: Language, text: str) -> list[str]:
+    """Return what a piece of code imports of packages, in its order: names and specifiers."""
     texts = language.texts()
     names: list[str] = []
     for groups in texts.imports.findall(text) if texts.imports is not None else ():

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from docstow.languages.python.distributions import distributions
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
@@ -387,4 +388,6 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     return verify(code, resolver)
 
 
-CHECKING = Checking(verify=_verify, resolver=_resolver, standard=StandardLibrary)
+CHECKING = Checking(
+    verify=_verify, resolver=_resolver, standard=StandardLibrary, packages=distributions
+)

@@ -96,11 +96,13 @@ class Checking:
         verify: checks code by what a resolver knows; given the language's name or its alias.
         resolver: answers for a project's packages while one piece of code is checked.
         standard: answers for the language's own modules alone, in a version or any.
+        packages: names of packages that an import most likely leads to, the likeliest first.
     """
 
     verify: Callable[[str, Resolver, str], Verdict]
     resolver: Callable[[Scan], AbstractContextManager[Resolver]]
     standard: Callable[[str], Resolver]
+    packages: Callable[[str], Sequence[str]] = lambda imported: (imported,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

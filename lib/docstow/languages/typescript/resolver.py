@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,6 +22,8 @@ _MOST_BYTES = 32 * 1024 * 1024
 _TYPES = "@types/node"
 #: Of these it takes what it does not show: typed arrays of the language, generated protocols.
 _NOT_SHOWN = frozenset({"buffer", "inspector"})
+#: What a specifier begins with that leads to a package: bundlers' own ways begin otherwise.
+_PACKAGE = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][A-Za-z0-9._~-]*(?=/|$)")
 
 
 class NodeResolver:
@@ -133,4 +136,15 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     return verify(code, resolver, typed=language == "typescript")
 
 
-CHECKING = Checking(verify=_verify, resolver=_resolver, standard=lambda _: BuiltinModules())
+def _packages(imported: str) -> tuple[str, ...]:
+    """Return the package of a specifier; none for what is none, such as a bundler's ``@/x``."""
+    found = _PACKAGE.match(imported)
+    return (found[0],) if found is not None else ()
+
+
+CHECKING = Checking(
+    verify=_verify,
+    resolver=_resolver,
+    standard=lambda _: BuiltinModules(),
+    packages=_packages,
+)

@@ -5,15 +5,18 @@ There is a module for each registry's protocol; what they have in common is here
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from docstow.core.model import Revision
 from docstow.languages.shared.project import About
+
+if TYPE_CHECKING:
+    from docstow.sources.packages.environments import Assembly
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -236,5 +239,25 @@ class PackageRegistry(Protocol):
             TooLarge: it exceeds a limit.
             UnreadableInput: it is not what the registry says that it is, or is damaged.
             UpstreamError, UpstreamTimeout: the registry does not answer.
+        """
+        ...
+
+    def assemble(
+        self, wanted: Mapping[str, Revision], assembly: Assembly, locked: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """Lay versions out together as an environment, with what reading them needs of others.
+
+        Args:
+            wanted: resolved versions, by the names that they are imported or installed as; of what
+                several have in one place the first stands.
+            assembly: what is filled.
+            locked: returns the version that a package of a name must have; empty for the newest
+                that fits.
+
+        Returns:
+            What could not be had or was not taken, in sentences for people.
+
+        Raises:
+            StoreError: the disk is full or cannot be written.
         """
         ...

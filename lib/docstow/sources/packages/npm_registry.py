@@ -11,18 +11,18 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
     PackageNotFound,
+    StoreError,
     TooLarge,
     UnreadableInput,
     UpstreamError,
@@ -45,6 +45,7 @@ from docstow.sources.packages import (
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
+from docstow.sources.packages.environments import Assembly, digest_of
 from docstow.sources.tarball import Caps
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ _SOURCES = (*_DECLARATIONS, ".ts", ".tsx", ".mts", ".cts")
 _SCRIPTS = (".js", ".mjs", ".cjs")
 _DEEPEST = 12
 _LARGEST_DECLARATION = 16 * 1024 * 1024
+#: What declares Node's own modules, which packages import without asking for it.
+_AMBIENT = frozenset({"@types/node"})
+#: Times that code is smaller in a tarball.
+_SHRINKS = 4
 #: What nobody reads of a package.
 _UNREAD = re.compile(
     r"\.(?:map|png|jpe?g|gif|ico|webp|svg|woff2?|ttf|otf|eot|wasm|node|so|dll|dylib|exe|zip|t?gz|mp[34])$",
@@ -210,7 +215,8 @@ class NpmRegistry:
         ):
             manifest = {"private": True, "dependencies": {source.name: revision.version}}
             (root / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-            layout = _Layout(root, Unpacker(root, Caps(plain=self._limits.decompressed)))
+            unpacker = Unpacker(root, Caps(plain=self._limits.decompressed))
+            layout = _UnpackedLayout(root, self, unpacker, Path(scratch))
             archive = self._fetch(self._release(revision), Path(scratch))
             left_out = layout.add(archive, source.name)
             if not (root / "node_modules" / source.name / "package.json").is_file():
@@ -218,21 +224,48 @@ class NpmRegistry:
                     f"{source.name} {revision.version} has no package.json, so it is no package of"
                     " npm; nothing of it was kept."
                 )
-            beside = _Beside(self, layout, Path(scratch))
-            if not layout.has_declarations(source.name) and not source.name.startswith("@types/"):
-                beside.add_types(source.name, revision.version)
-            beside.add_imported(source.name)
+            beside = _Beside(self, layout)
+            beside.add_needed(source.name, revision.version)
         return Unpacked(tuple(beside.added), (*left_out, *beside.left_out))
 
-    def fetch(self, revision: Revision, folder: Path, most: int) -> Path | DocstowError:
+    def assemble(
+        self, wanted: Mapping[str, Revision], assembly: Assembly, locked: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """Lay versions out together as a ``node_modules``, with what their declarations import.
+
+        Raises:
+            StoreError: the disk is full or cannot be written.
+        """
+        manifest = {"private": True, "dependencies": {n: e.version for n, e in wanted.items()}}
+        (assembly.root / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+        layout = _LinkedLayout(assembly.root, self, assembly, self._limits.decompressed)
+        missing: list[str] = []
+        fetched = in_parallel(layout.fetch, list(wanted.values()))
+        for (name, revision), folder in zip(wanted.items(), fetched, strict=True):
+            if isinstance(folder, DocstowError):
+                missing.append(f"{name} {revision.version} is missing: {folder.message}")
+            else:
+                layout.add(folder, name)
+        beside = _Beside(self, layout, locked, wanted, _AMBIENT)
+        for name, revision in wanted.items():
+            if layout.folder(name).is_dir():
+                beside.add_needed(name, revision.version)
+        return (*missing, *beside.left_out)
+
+    def fetch(self, revision: Revision, folder: Path, most: int = 0) -> Path | DocstowError:
         """Fetch a version's tarball into a folder; return why it could not be had."""
         try:
             return self._fetch(self._release(revision), folder, most)
         except DocstowError as error:
             return error
 
-    def types_of(self, name: str, version: str) -> Revision | None:
+    def types_of(self, name: str, version: str, locked: str = "") -> Revision | None:
         """Return the ``@types`` of a package that fit a version: of its series, or nearest below.
+
+        Args:
+            name: of the package.
+            version: of the package.
+            locked: the version of its types that it must be; empty for any.
 
         None where there are none, or where they only say that the package has its own.
         """
@@ -242,8 +275,8 @@ class NpmRegistry:
         except (PackageNotFound, InvalidParameter, UpstreamError, UpstreamTimeout, TooLarge):
             return None
         numbers = parse_version(version)
-        asked = [""]
-        if numbers is not None:
+        asked = [locked]
+        if numbers is not None and not locked:
             major, minor = numbers.major, numbers.minor
             asked = [f"{major}.{minor}", f">={major}.0.0 <{major}.{minor + 1}.0", f"{major}", ""]
         for each in asked:
@@ -333,35 +366,125 @@ def types_name(name: str) -> str:
     return f"@types/{name.removeprefix('@').replace('/', '__')}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Protocol):
     """A project's folder that is being filled."""
 
-    root: Path
-    unpacker: Unpacker
+    def fetch(self, revision: Revision) -> Path | DocstowError:
+        """Return what is fetched of a version; why not where it cannot be had."""
+        ...
 
-    def add(self, archive: Path, name: str) -> list[str]:
-        """Unpack a tarball as the package of a name; return what is said of left out files."""
-        reasons = self.unpacker.add(
-            archive,
-            f"The tarball of {name}",
-            lambda path: f"node_modules/{name}/{path}",
-            content=lambda path: not _UNREAD.search(path),
-        )
-        return [
-            f"{count} file{'s' if count > 1 else ''} of {name} left out: {reason}."
-            for reason, count in reasons.items()
-        ]
+    def add(self, fetched: Path, name: str) -> list[str]:
+        """Add it as the package of a name; return what is said of left out files."""
+        ...
+
+    def folder(self, name: str) -> Path:
+        """Return where the package of a name is."""
+        ...
+
+    def size(self, fetched: Path) -> int:
+        """Return about how many bytes were fetched."""
+        ...
+
+
+def _unpack(unpacker: Unpacker, archive: Path, name: str, place: str) -> list[str]:
+    """Unpack a tarball; return what is said of left out files.
+
+    Args:
+        unpacker: into which folder.
+        archive: the tarball.
+        name: of the package.
+        place: where below the folder.
+    """
+    reasons = unpacker.add(
+        archive,
+        f"The tarball of {name}",
+        lambda path: f"{place}{path}",
+        content=lambda path: not _UNREAD.search(path),
+    )
+    return [
+        f"{count} file{'s' if count > 1 else ''} of {name} left out: {reason}."
+        for reason, count in reasons.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _UnpackedLayout:
+    """A folder into which tarballs are unpacked."""
+
+    root: Path
+    registry: NpmRegistry
+    unpacker: Unpacker
+    scratch: Path
+
+    def fetch(self, revision: Revision) -> Path | DocstowError:
+        return self.registry.fetch(revision, self.scratch, MOST_BYTES_BESIDE)
+
+    def add(self, fetched: Path, name: str) -> list[str]:
+        return _unpack(self.unpacker, fetched, name, f"node_modules/{name}/")
 
     def folder(self, name: str) -> Path:
         return self.root / "node_modules" / name
+
+    def size(self, fetched: Path) -> int:
+        return fetched.stat().st_size
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkedLayout:
+    """An environment to which packages are linked that lie elsewhere."""
+
+    root: Path
+    registry: NpmRegistry
+    assembly: Assembly
+    most: int
+
+    def fetch(self, revision: Revision) -> Path | DocstowError:
+        def make(folder: Path) -> None:
+            with tempfile.TemporaryDirectory(prefix="docstow-") as scratch:
+                archive = self.registry.fetch(revision, Path(scratch))
+                if isinstance(archive, DocstowError):
+                    raise archive
+                unpacker = Unpacker(folder, Caps(plain=self.most))
+                _unpack(unpacker, archive, revision.source.name, "")
+            if not (folder / "package.json").is_file():
+                raise UnreadableInput(
+                    f"{revision.source.name} {revision.version} has no package.json, so it is no"
+                    " package of npm; nothing of it was kept."
+                )
+
+        # What no digest is stated of is told by where it is.
+        stated = revision.validator or revision.url or ""
+        try:
+            return self.assembly.unpack(digest_of(KIND, revision.source.name, stated), make)
+        except StoreError:
+            raise
+        except DocstowError as error:
+            return error
+
+    def add(self, fetched: Path, name: str) -> list[str]:
+        self.assembly.link(fetched, f"node_modules/{name}")
+        return []
+
+    def folder(self, name: str) -> Path:
+        return self.root / "node_modules" / name
+
+    def size(self, fetched: Path) -> int:
+        plain = sum(each.stat().st_size for each in fetched.rglob("*") if each.is_file())
+        return plain // _SHRINKS
+
+
+@dataclass(frozen=True, slots=True)
+class _Declarations:
+    """What the packages of a layout declare and import."""
+
+    layout: _Layout
 
     def has_declarations(self, name: str) -> bool:
         return next(self._files(name, _SOURCES), None) is not None
 
     def manifest(self, name: str) -> Mapping[str, Any]:
         try:
-            found = json.loads((self.folder(name) / "package.json").read_bytes())
+            found = json.loads((self.layout.folder(name) / "package.json").read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -385,17 +508,17 @@ class _Layout:
         """Yield the files that tell what a package offers: declarations, else JavaScript."""
         if self.has_declarations(name):
             yield from self._files(name, _SOURCES)
-            own = self.folder(name).resolve()
+            own = self.layout.folder(name).resolve()
             for each in set(_untyped(self.manifest(name).get("exports"))):
                 path = (own / each).resolve()
                 if path.is_relative_to(own) and path.is_file():
                     yield path
-        elif not self.folder(types_name(name)).is_dir():
+        elif not self.layout.folder(types_name(name)).is_dir():
             yield from self._files(name, _SCRIPTS)
 
     def _files(self, name: str, suffixes: tuple[str, ...]) -> Iterator[Path]:
-        for path in self.folder(name).rglob("*"):
-            inner = path.relative_to(self.folder(name)).parts[:-1]
+        for path in self.layout.folder(name).rglob("*"):
+            inner = path.relative_to(self.layout.folder(name)).parts[:-1]
             if path.name.endswith(suffixes) and "node_modules" not in inner and path.is_file():
                 yield path
 
@@ -412,22 +535,41 @@ def _untyped(exports: object, depth: int = 0) -> Iterator[str]:
 class _Beside:
     """What is laid beside a package, so that its declarations mean something."""
 
-    def __init__(self, registry: NpmRegistry, layout: _Layout, scratch: Path) -> None:
+    def __init__(
+        self,
+        registry: NpmRegistry,
+        layout: _Layout,
+        locked: Callable[[str], str] = lambda _: "",
+        present: Iterable[str] = (),
+        ambient: Collection[str] = (),
+    ) -> None:
         self._registry = registry
         self._layout = layout
-        self._scratch = scratch
-        self._names: set[str] = set()
+        self._declarations = _Declarations(layout)
+        self._locked = locked
+        self._names = set(present)
+        self._ambient = ambient
+        self._most = MOST_BESIDE * max(1, len(self._names))
         self._bytes = MOST_BYTES_BESIDE
         #: Names with versions, and what could not be had, in sentences.
         self.added: list[str] = []
         self.left_out: list[str] = []
 
+    def add_needed(self, name: str, version: str) -> None:
+        """Add what reading a package needs: its types, and what declarations import."""
+        if not self._declarations.has_declarations(name) and not name.startswith("@types/"):
+            self.add_types(name, version)
+        self.add_imported(name)
+
     def add_types(self, name: str, version: str) -> None:
         """Add the ``@types`` of a package without declarations, where there are some."""
-        found = self._registry.types_of(name, version)
+        typed = types_name(name)
+        if typed in self._names:
+            return
+        found = self._registry.types_of(name, version, self._locked(typed))
         if found is not None:
             self._add([found])
-            self.add_imported(types_name(name))
+            self.add_imported(typed)
 
     def add_imported(self, name: str) -> None:
         """Add what a package's declarations import, and what the declarations of that import."""
@@ -436,23 +578,26 @@ class _Beside:
         while waiting:
             wanted = {each.name: each for package in waiting for each in self._needed(package)}
             chosen = [each for each in wanted.values() if each.name not in self._names]
-            room = max(0, MOST_BESIDE - len(self.added))
+            room = max(0, self._most - len(self.added))
             if len(chosen) > room:
                 names = ", ".join(each.name for each in chosen[room:][:20])
-                self.left_out.append(
-                    f"Beyond the first {MOST_BESIDE} beside it, not read: {names}."
-                )
+                self.left_out.append(f"Beyond the first {self._most} beside it, not read: {names}.")
                 chosen = chosen[:room]
             self._names |= {each.name for each in chosen}
             waiting = self._add_wanted(chosen)
 
     def _needed(self, name: str) -> Iterator[Dependency]:
         """Yield what a package asks for whose declarations, or whose ``@types``, it imports."""
-        imported = self._layout.imported(name)
+        imported = self._declarations.imported(name)
         imported |= {types_name(each) for each in imported}
-        for each in packuments.read_dependencies(self._layout.manifest(name)):
+        for each in packuments.read_dependencies(self._declarations.manifest(name)):
             if each.kind != "optional" and each.name in imported:
+                imported.discard(each.name)
                 yield each
+        # What it only imports the project has, or everybody who has a project.
+        for named in sorted(imported):
+            if self._locked(named) or named in self._ambient:
+                yield Dependency(named)
 
     def _add_wanted(self, wanted: Sequence[Dependency]) -> list[str]:
         found = []
@@ -466,13 +611,12 @@ class _Beside:
     def _add(self, found: Sequence[Revision], names: Sequence[str] = ()) -> list[str]:
         """Add versions, by the names that they are imported as; return those that are there."""
         there = []
-        fetch = partial(self._registry.fetch, folder=self._scratch, most=MOST_BYTES_BESIDE)
         names = names or [each.source.name for each in found]
-        for name, revision, archive in zip(names, found, in_parallel(fetch, found), strict=True):
-            reason = archive.message if isinstance(archive, DocstowError) else ""
-            if not isinstance(archive, DocstowError):
-                size = archive.stat().st_size
-                reason = self._unpack(archive, name, size)
+        fetched = in_parallel(self._layout.fetch, found)
+        for name, revision, files in zip(names, found, fetched, strict=True):
+            reason = files.message if isinstance(files, DocstowError) else ""
+            if not isinstance(files, DocstowError):
+                reason = self._place(files, name)
             if reason:
                 self._miss(name, reason)
             else:
@@ -480,19 +624,20 @@ class _Beside:
                 self.added.append(f"{revision.source.name} {revision.version}")
         return there
 
-    def _unpack(self, archive: Path, name: str, size: int) -> str:
+    def _place(self, fetched: Path, name: str) -> str:
+        size = self._layout.size(fetched)
         if size > self._bytes:
             return "it is too large to be read beside it."
         self._bytes -= size
         try:
-            self._layout.add(archive, name)
+            self._layout.add(fetched, name)
         except (TooLarge, UnreadableInput) as error:
             return error.message
         return ""
 
     def _resolved(self, need: Dependency) -> Revision | DocstowError:
         try:
-            return self._registry.resolve(need.name, need.requirement)
+            return self._registry.resolve(need.name, self._locked(need.name) or need.requirement)
         except DocstowError as error:
             return error
 

@@ -12,7 +12,7 @@ import configparser
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +49,7 @@ class Layout:
     """A folder that is laid out as a virtual environment.
 
     Args:
-        root: the folder, which is empty.
+        root: the folder, which is empty, or laid out for that version already.
         python: the version of Python that it is for.
 
     Attributes:
@@ -59,7 +59,7 @@ class Layout:
     def __init__(self, root: Path, python: str) -> None:
         series = ".".join(re.findall(r"\d+", python)[:2])
         self.site = root / "lib" / f"python{series}" / "site-packages"
-        self.site.mkdir(parents=True)
+        self.site.mkdir(parents=True, exist_ok=True)
         (root / "pyvenv.cfg").write_text(f"version = {python}\n", encoding="utf-8")
 
     def info(self, name: str) -> Path:
@@ -245,6 +245,21 @@ def unread_modules(layout: Layout, name: str) -> list[str]:
         if public and "mypyc" not in stem and _module(f"{path}.so") not in read:
             found.append(".".join(parts))
     return sorted(found)
+
+
+def without_modules(layout: Layout, name: str) -> Callable[[str], bool]:
+    """Return whether a file of stubs is wanted, by its path below an environment's root.
+
+    It is not where the package itself has source or stub of its module.
+    """
+    below = layout.site.relative_to(layout.site.parents[2]).as_posix()
+    read = {_module(each) for each in layout.files(name) if each.endswith((".py", ".pyi"))}
+
+    def wanted(path: str) -> bool:
+        own = path.removeprefix(f"{below}/").replace("-stubs/", "/", 1)
+        return not path.startswith(f"{below}/") or _module(own) not in read
+
+    return wanted
 
 
 def describe_left_out(filename: str, reasons: Mapping[str, int]) -> list[str]:

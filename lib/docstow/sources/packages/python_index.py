@@ -5,11 +5,13 @@ Nothing is built: of a source distribution only what is Python already is taken.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
@@ -25,6 +27,7 @@ from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
     PackageNotFound,
+    StoreError,
     TooLarge,
     UnreadableInput,
     UpstreamError,
@@ -49,6 +52,7 @@ from docstow.sources.packages import (
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
+from docstow.sources.packages.environments import digest_of
 from docstow.sources.packages.python_files import (
     Layout,
     add_guides,
@@ -58,6 +62,7 @@ from docstow.sources.packages.python_files import (
     metadata_of,
     read_metadata,
     unread_modules,
+    without_modules,
 )
 from docstow.sources.tarball import Caps
 
@@ -65,6 +70,7 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
     from docstow.net.decompress import Limits
     from docstow.sources import Upstreams
+    from docstow.sources.packages.environments import Assembly
 
 KIND = "python"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
@@ -82,6 +88,7 @@ _SDISTS = (".tar.gz", ".zip", ".tgz", ".tar.bz2")
 MOST_BYTES_ABOUT = 2 * 1024 * 1024
 #: Where the types of a package are that has none itself, in the order of looking.
 _STUBS = ("types-{}", "{}-stubs")
+_UNHAD = (PackageNotFound, InvalidParameter, UpstreamError, UpstreamTimeout)
 
 
 class PythonIndex:
@@ -277,6 +284,99 @@ class PythonIndex:
             left_out += self._add_beside(layout, unpacker, normal, beside, scratch)
         return Unpacked(tuple(beside), tuple(left_out))
 
+    def assemble(
+        self, wanted: Mapping[str, Revision], assembly: Assembly, locked: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """Lay versions out together as an environment, with what they ask for beside them.
+
+        Raises:
+            StoreError: the disk is full or cannot be written.
+        """
+        layout = Layout(assembly.root, self._python)
+        found = list(wanted.values())
+        missing = self._link(found, assembly, math.inf)
+        here = {each.source.name for each in found}
+        needs: dict[str, Dependency] = {}
+        for name in [each for each in here if layout.info(each).is_dir()]:
+            for each in _dependencies(read_metadata(layout.metadata(name)), self._python):
+                if each.kind == "normal" and canonicalize_name(each.name) not in here:
+                    needs.setdefault(canonicalize_name(each.name), each)
+        chosen = list(needs.values())[: MOST_BESIDE * len(found)]
+        resolve = partial(self._resolved, locked=locked)
+        beside = []
+        for need, revision in zip(chosen, in_parallel(resolve, chosen), strict=True):
+            if isinstance(revision, DocstowError):
+                missing.append(f"What is needed of {need.name} is missing: {revision.message}")
+            else:
+                beside.append(revision)
+        missing += self._link(beside, assembly, MOST_BYTES_BESIDE)
+        for version in found:
+            name = version.source.name
+            if layout.info(name).is_dir() and (unread := unread_modules(layout, name)):
+                missing += self._link_stubs(layout, assembly, version, unread)
+        return tuple(missing)
+
+    def _link(
+        self,
+        found: Sequence[Revision],
+        assembly: Assembly,
+        most: float,
+        wanted: Callable[[str], bool] = lambda _: True,
+    ) -> list[str]:
+        """Link versions into an environment; return what is said of those that could not be had."""
+        missing: list[str] = []
+        fitting: list[tuple[Revision, Distribution]] = []
+        for each in found:
+            file = self._file(self._release(each))
+            most -= file.size or 0
+            if most < 0:
+                missing.append(f"{each.source.name} {each.version} is too large to be read beside.")
+            else:
+                fitting.append((each, file))
+        unpack = partial(self._unpacked, assembly=assembly)
+        for (each, _), made in zip(fitting, in_parallel(unpack, fitting), strict=True):
+            if isinstance(made, DocstowError):
+                missing.append(f"{each.source.name} {each.version} is missing: {made.message}")
+            else:
+                assembly.link(made, wanted=wanted)
+        return missing
+
+    def _unpacked(
+        self, wanted: tuple[Revision, Distribution], assembly: Assembly
+    ) -> Path | DocstowError:
+        """Return the folder in which a version is laid out by itself; why not where it is not."""
+        revision, file = wanted
+
+        def make(folder: Path) -> None:
+            layout = Layout(folder, self._python)
+            unpacker = Unpacker(
+                layout.site, Caps(plain=self._limits.decompressed, entries=_MOST_FILES)
+            )
+            with tempfile.TemporaryDirectory(prefix="docstow-") as scratch:
+                archive = self._fetch(file, Path(scratch))
+                self._add(layout, unpacker, archive, file, revision)
+
+        digests = [f"{name}:{value}" for name, value in sorted(file.hashes.items())]
+        series = ".".join(self._python.split(".")[:2])
+        # What no digest is stated of is told by where it is.
+        key = digest_of(KIND, series, revision.source.name, *(digests or [file.url]))
+        try:
+            return assembly.unpack(key, make)
+        except StoreError:
+            raise
+        except DocstowError as error:
+            return error
+
+    def _link_stubs(
+        self, layout: Layout, assembly: Assembly, revision: Revision, unread: Sequence[str]
+    ) -> list[str]:
+        wanted = without_modules(layout, revision.source.name)
+        for stubs in self._stubs(revision):
+            if not self._link([stubs], assembly, MOST_BYTES_BESIDE, wanted):
+                return []
+        names = ", ".join(unread[:10])
+        return [f"Compiled and without stubs, so that nothing of it can be read: {names}."]
+
     def _add(
         self,
         layout: Layout,
@@ -379,17 +479,7 @@ class PythonIndex:
         scratch: str,
     ) -> list[str]:
         """Add the types of a package of native code from where others publish them."""
-        for form in _STUBS:
-            name = form.format(revision.source.name)
-            try:
-                found = self.resolve(name, f"=={_series(revision.version)}.*")
-            except (PackageNotFound, InvalidParameter):
-                try:
-                    found = self.resolve(name)
-                except (PackageNotFound, InvalidParameter, UpstreamError, UpstreamTimeout):
-                    continue
-            except (UpstreamError, UpstreamTimeout):
-                continue
+        for found in self._stubs(revision):
             file = self._file(self._release(found))
             stubs_of = revision.source.name
             if not self._add_one(layout, unpacker, file, found, scratch, stubs_of):
@@ -398,9 +488,23 @@ class PythonIndex:
         names = ", ".join(unread[:10])
         return [f"Compiled and without stubs, so that nothing of it can be read: {names}."]
 
-    def _resolved(self, need: Dependency) -> Revision | DocstowError:
+    def _stubs(self, revision: Revision) -> Iterator[Revision]:
+        """Yield the packages in which others publish the types of one."""
+        for form in _STUBS:
+            name = form.format(revision.source.name)
+            try:
+                yield self.resolve(name, f"=={_series(revision.version)}.*")
+            except (PackageNotFound, InvalidParameter):
+                with contextlib.suppress(*_UNHAD):
+                    yield self.resolve(name)
+            except (UpstreamError, UpstreamTimeout):
+                continue
+
+    def _resolved(
+        self, need: Dependency, locked: Callable[[str], str] = lambda _: ""
+    ) -> Revision | DocstowError:
         try:
-            return self.resolve(need.name, need.requirement)
+            return self.resolve(need.name, locked(need.name) or need.requirement)
         except DocstowError as error:
             return error
 

@@ -115,7 +115,10 @@ def test_the_schema_takes_numbers_booleans_and_lists_as_strings_too() -> None:
                 "description": "Kinds of items.",
             },
             "sizes": {
-                "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "string"}],
+                "anyOf": [
+                    {"type": "array", "items": {"type": "integer"}, "maxItems": 100},
+                    {"type": "string"},
+                ],
                 "description": "Sizes.",
             },
             "sort": {
@@ -216,8 +219,8 @@ def test_the_brief_schema_leaves_out_further_names_and_what_is_rare() -> None:
         "k": number,
         "limit": number,
         "n": number,
-        "query": {"type": "string"},
-        "q": {"type": "string"},
+        "query": {"type": "string", "maxLength": 400},
+        "q": {"type": "string", "maxLength": 400},
         "kinds": names,
     }
     assert "required" not in whole
@@ -403,3 +406,19 @@ def test_an_answer_renders_as_compact_json_or_as_its_text() -> None:
     assert (
         Answer(content=[{"type": "text", "text": "x"}]).render() == '[{"type":"text","text":"x"}]'
     )
+
+
+def test_nothing_that_a_caller_sends_is_without_a_longest_length() -> None:
+    box = Toolbox([_tool("plain", "rust", *PARAMETERS, Parameter("note", "string", default=""))])
+    right = {"crate": "tokio"}
+    for name, value, reason in (
+        ("note", "n" * 401, "at most 400 characters, not 401"),
+        ("sizes", list(range(101)), "at most 100 elements, not 101"),
+        ("kinds", ["f" * 2001], "elements of at most 2000 characters, not 2001"),
+        ("options", {"a": "n" * 20_000}, "at most 20000 characters, not 20009"),
+    ):
+        with pytest.raises(InvalidParameter, match=reason):
+            box.call("plain", {**right, name: value})
+    assert box.call("plain", {**right, "note": "n" * 400, "sizes": [1] * 100}).structured
+    schema = parameters.schema([Parameter("note", "string")])
+    assert schema["properties"]["note"]["maxLength"] == 400

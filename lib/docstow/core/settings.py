@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.similar import similar_names
 
 MIB = 1024 * 1024
 _UNITS = {"": 1, "b": 1, "kib": 1024, "mib": MIB, "gib": 1024 * MIB}
@@ -202,8 +202,8 @@ def load(
                 f"DOCSTOW_{name.upper()}" if origin == "DOCSTOW_" else f"{origin} {name}".strip()
             )
             if name not in FIELDS:
-                near = difflib.get_close_matches(name, FIELDS, 1)
-                hint = f"; did you mean {near[0]}?" if near else ""
+                near = similar_names(name, FIELDS, most=1)
+                hint = f"; did you mean {near[0][0]}?" if near else ""
                 mistakes.append(f"{label}: there is no such setting{hint}")
                 continue
             try:

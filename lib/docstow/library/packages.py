@@ -18,6 +18,7 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.model import Snapshot
+from docstow.core.similar import similar_names
 from docstow.ingest.packages import (
     INSTALLED,
     InstalledPackage,
@@ -407,16 +408,14 @@ class Packages:
     def _missing(
         self, language: Language, name: str, version: str, versions: list[str]
     ) -> PackageNotFound:
-        from rapidfuzz import process
-
         if versions:
             known = ", ".join(dict.fromkeys(versions))
             return PackageNotFound(f"{name} {version} is not at hand; these are: {known}.")
-        near = process.extract(name, self._snapshots.names(language.kind), limit=5, score_cutoff=60)
+        near = similar_names(name, self._snapshots.names(language.kind))
         return PackageNotFound(
             f"No {language.name} package {name!r} is installed in a project here or stowed; stow "
             f"it where it is installed: docstow ingest project DIR --package {name}.",
-            suggestions=[{"name": each, "score": round(at / 100, 3)} for each, at, _ in near],
+            suggestions=[{"name": each, "score": score} for each, score in near],
         )
 
 

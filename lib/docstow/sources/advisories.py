@@ -14,7 +14,6 @@ import os
 import sqlite3
 import threading
 import time
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -24,6 +23,7 @@ from typing import Any
 
 import msgspec
 
+from docstow.core import toml
 from docstow.core.errors import ConfigurationError
 from docstow.core.npm_ranges import parse_version
 from docstow.core.versions import Requirement, Version
@@ -280,7 +280,7 @@ def _read_rustsec(text: str) -> Iterator[_Row]:
     if head or not mark:
         return
     fields, _, body = rest.partition("\n```")
-    found = tomllib.loads(fields)
+    found = toml.loads(fields)
     advisory = found["advisory"]
     if advisory.get("withdrawn"):
         return

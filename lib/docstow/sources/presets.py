@@ -6,7 +6,6 @@ The format is described at the top of ``presets.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docstow import sources
+from docstow.core import toml
 from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
 from docstow.sources.site.versions import family
 
@@ -110,8 +110,8 @@ def read(text: str, name: str) -> dict[str, Preset]:
         ConfigurationError: with every mistake, one per line.
     """
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        tables = toml.loads(text)
+    except toml.TomlError as error:
         raise ConfigurationError(f"{name}: is not TOML ({error})") from error
     presets: dict[str, Preset] = {}
     mistakes: list[str] = []

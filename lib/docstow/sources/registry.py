@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 from docstow import sources
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, source_id
+from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to
@@ -283,12 +283,14 @@ def _matching(ref: str, registered: list[Registration]) -> list[Registration]:
 
 
 def _similar(ref: str, registered: list[Registration]) -> list[dict[str, Any]]:
-    def score(each: Registration) -> float:
-        names = (each.title.casefold(), each.uri.casefold())
-        return max(difflib.SequenceMatcher(None, ref.casefold(), name).ratio() for name in names)
-
-    best = sorted(((score(each), each) for each in registered), key=lambda pair: -pair[0])
-    return [_suggestion(each, round(number, 2)) for number, each in best[:5] if number >= 0.4]
+    by_name: dict[str, Registration] = {}
+    for each in registered:
+        by_name.setdefault(each.title, each)
+        by_name.setdefault(each.uri, each)
+    found = similar_names(ref, by_name, most=10, least=0.4)
+    best = {by_name[name].id: (by_name[name], score) for name, score in reversed(found)}
+    nearest = sorted(best.values(), key=lambda pair: -pair[1])[:5]
+    return [_suggestion(each, round(score, 2)) for each, score in nearest]
 
 
 def _suggestion(registration: Registration, score: float) -> dict[str, Any]:

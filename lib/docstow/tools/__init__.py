@@ -6,7 +6,6 @@ Each tool or toolset has a module beside this one, which this one must not impor
 from __future__ import annotations
 
 import base64
-import difflib
 import hashlib
 import json
 import logging
@@ -27,6 +26,7 @@ from docstow.core.errors import (
     ToolNotFound,
     internal_error,
 )
+from docstow.core.similar import similar_names
 from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
 from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
@@ -150,13 +150,11 @@ class Toolbox:
         """
         if tool := self._by_name.get(name):
             return tool
-        near = difflib.get_close_matches(name, self._by_name, n=3)
-        scores = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
         raise ToolNotFound(
             f"There is no tool {name!r}; there are {', '.join(self._by_name)}.",
             suggestions=[
-                {"name": each, "score": round(score, 3)}
-                for each, score in zip(near, scores, strict=True)
+                {"name": each, "score": score}
+                for each, score in similar_names(name, self._by_name, most=3)
             ],
         )
 

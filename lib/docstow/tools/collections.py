@@ -12,7 +12,7 @@ from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import FAILED, QUEUED, RUNNING, SUCCESS
 from docstow.sources import kind_of
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
-from docstow.tools.parameters import CURSOR, Parameter
+from docstow.tools.parameters import CURSOR, LONGEST_FILE, Parameter
 from docstow.tools.sources import describe, describe_all
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _push_document(collections: Collections) -> Tool:
             'Example: {"text": "# Release steps\\n\\nTag, then publish.", "uri": "release.md"}.'
         ),
         parameters=(
-            Parameter("text", "string", required=True),
+            Parameter("text", "string", required=True, max_length=LONGEST_FILE),
             Parameter("title", "string", "Default: its first heading", default="", max_length=500),
             Parameter("uri", "string", "Names it", default="", max_length=2000),
             COLLECTION,

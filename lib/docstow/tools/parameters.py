@@ -5,7 +5,6 @@ What is accepted and what the schemas advertise stand together here, so that the
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import STANDARD
+from docstow.core.similar import similar_names
 from docstow.languages.projects.lock_text import parse_lock
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.shared.language import Language
@@ -39,6 +39,15 @@ LIMIT = 10**18
 _MANY_CHOICES = 12
 
 
+#: What a value may have at most where its parameter does not say: characters of a string, elements
+#: of an array, characters of an object as JSON. Nothing that a caller sends is without a bound.
+LONGEST: Mapping[Type, int] = {"string": 400, "array": 100, "object": 20_000}
+#: Characters of one element of an array.
+_LONGEST_ELEMENT = 2000
+#: Characters of a lock file, and of a text that is pushed: about what a request's body may have.
+LONGEST_FILE = 4_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a tool.
@@ -52,7 +61,8 @@ class Parameter:
         minimum: of a number, inclusive.
         maximum: of a number, inclusive.
         choices: what a string, or each element of an array, may be; empty for anything.
-        max_length: characters of a string, or elements of an array.
+        max_length: characters of a string, elements of an array, or characters of an object as
+            JSON; else :data:`LONGEST` holds.
         items: type of an array's elements.
         aliases: further names that callers may write.
         synonyms: by what callers may write too, the choice that it stands for.
@@ -75,6 +85,11 @@ class Parameter:
     joined: bool = False
     rare: bool = False
 
+    @property
+    def longest(self) -> int | None:
+        """What a value may have at most; None for numbers and booleans."""
+        return self.max_length or LONGEST.get(self.type)
+
 
 #: Where the next page of a list begins.
 CURSOR = Parameter("cursor", "string", default="", max_length=400)
@@ -85,7 +100,7 @@ ANY_PACKAGE = replace(PACKAGE, required=False, default="")
 PACKAGES = Parameter("packages", "array", max_length=10, aliases=("crates",))
 # Eight tools have these: what they mean stands in the server's instructions, and in the errors.
 VERSION = Parameter("version", "string", default="", max_length=100)
-LOCKFILE = Parameter("lockfile", "string", default="")
+LOCKFILE = Parameter("lockfile", "string", default="", max_length=LONGEST_FILE)
 TARGET = Parameter(
     "target", "string", "Compilation target of a crate", default="", max_length=100, rare=True
 )
@@ -166,8 +181,9 @@ def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
         typed["items"] = {"type": parameter.items, **choices}
     else:
         typed |= choices
-    if parameter.max_length is not None and not brief:
-        typed["maxItems" if parameter.type == "array" else "maxLength"] = parameter.max_length
+    stated = parameter.max_length or not parameter.choices
+    if stated and parameter.longest is not None and parameter.type != "object" and not brief:
+        typed["maxItems" if parameter.type == "array" else "maxLength"] = parameter.longest
     return typed
 
 
@@ -203,8 +219,8 @@ def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> d
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    near = similar_names(name, known, most=1)
+    hint = f"did you mean {near[0][0]!r}? " if near else ""
     return f"unknown parameter; {hint}known are {', '.join(known) or 'none'}"
 
 
@@ -227,8 +243,6 @@ def _accept(parameter: Parameter, value: Any) -> Any:
         converted = [_convert(parameter.items, each) for each in converted]
     if parameter.synonyms:
         converted = _without_synonyms(parameter, converted)
-    if parameter.type == "object":
-        _check_storable(converted)
     _check_bounds(parameter, converted)
     return converted
 
@@ -288,10 +302,10 @@ def _text(value: str) -> str:
     return value
 
 
-def _check_storable(value: Mapping[str, Any]) -> None:
-    """Refuse what no JSON in UTF-8 can hold, however deep it stands."""
+def _as_json(value: Mapping[str, Any]) -> str:
+    """Return an object as JSON; refuse what no JSON in UTF-8 can hold, however deep it stands."""
     try:
-        _text(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        return _text(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, RecursionError):
         raise _Refused("must be plain JSON: no NaN or Infinity, and nested less deep") from None
 
@@ -315,13 +329,18 @@ def _check_bounds(parameter: Parameter, value: Any) -> None:
         raise _Refused(f"must be at least {parameter.minimum:g}, not {value}")
     if parameter.maximum is not None and value > parameter.maximum:
         raise _Refused(f"must be at most {parameter.maximum:g}, not {value}")
-    if parameter.max_length is not None and len(value) > parameter.max_length:
-        unit = "elements" if parameter.type == "array" else "characters"
-        raise _Refused(f"must have at most {parameter.max_length} {unit}, not {len(value)}")
+    if parameter.longest is not None:
+        length = len(_as_json(value) if parameter.type == "object" else value)
+        if length > parameter.longest:
+            unit = "elements" if parameter.type == "array" else "characters"
+            raise _Refused(f"must have at most {parameter.longest} {unit}, not {length}")
     for each in value if parameter.type == "array" else [value]:
+        if parameter.type == "array" and isinstance(each, str) and len(each) > _LONGEST_ELEMENT:
+            reason = f"must have elements of at most {_LONGEST_ELEMENT} characters"
+            raise _Refused(f"{reason}, not {len(each)}")
         if parameter.choices and each not in parameter.choices:
-            near = difflib.get_close_matches(str(each), parameter.choices, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = similar_names(str(each), parameter.choices, most=1)
+            hint = f"; did you mean {near[0][0]!r}?" if near else ""
             raise _Refused(f"must be one of {', '.join(filter(None, parameter.choices))}{hint}")
 
 

@@ -21,7 +21,7 @@ from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Verdict
 from docstow.languages.shared.history import History, deprecation_note
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
-from docstow.tools.parameters import CURSOR, TARGET, Parameter
+from docstow.tools.parameters import CURSOR, LOCKFILE, TARGET, Parameter
 from docstow.tools.verify_packages import (
     ProjectFirst,
     StowedPackages,
@@ -82,7 +82,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> T
             Parameter("code", "string", required=True, max_length=_LONGEST),
             Parameter("language", "string", default="", choices=languages.names()),
             Parameter("root", "string", default="", max_length=1000),
-            Parameter("lockfile", "string", default=""),
+            LOCKFILE,
             Parameter("versions", "object"),
             TARGET,
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),

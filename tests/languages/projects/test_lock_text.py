@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from docstow.languages.projects.lock_text import guess_language
+from docstow.core.errors import InvalidParameter
+from docstow.languages.projects.lock_text import LockText, guess_language
 
 _CARGO = '[[package]]\nname = "a"\nversion = "1.0.0"\n'
 
@@ -27,3 +30,12 @@ _CARGO = '[[package]]\nname = "a"\nversion = "1.0.0"\n'
 )
 def test_the_language_of_a_lock_file_shows_in_its_text(text: str, language: str) -> None:
     assert guess_language(text).name == language
+
+
+@pytest.mark.parametrize("unit", ["\n", "1.", "a@1\n", "[[package]]\n", "- ", "a:\n ", '"a"='])
+def test_hostile_texts_are_refused_in_bounded_time(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    begin = time.process_time()
+    with pytest.raises(InvalidParameter):
+        LockText(text, guess_language(text))
+    assert time.process_time() - begin < 4

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from docstow.core import toml
 from docstow.core.model import File
 from docstow.formats import ADMONITIONS, Page, default_title
 from docstow.formats.hidden import drop_hidden
@@ -374,7 +374,7 @@ def _is_yaml(lines: list[str]) -> bool:
 
 def _parse_toml(head: str) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(head)
+        return toml.loads(head)
     except (ValueError, RecursionError):
         return {}
 

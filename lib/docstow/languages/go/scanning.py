@@ -14,7 +14,7 @@ from docstow.languages.shared.scanning import LockFile, PackageSources, Scanning
 _REQUIRE = re.compile(r"\s*(?:require\s+)?([\w.~-]+(?:/[\w.~!+-]+)*)\s+(v[\w.+-]+)\s*(//.*)?$")
 TEXTS = Texts(
     imports=re.compile(
-        r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
+        r"^[ \t]*(?:import\s+)?(?:[\w.]+\s+)?\"([\w.~-]+\.[\w]+/[^\"\s]+)\"", re.MULTILINE
     )
 )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.similar import similar_names
 from docstow.languages.shared.language import LANGUAGES, Language
 from docstow.languages.shared.project import Locked, LockedVersion
 
@@ -22,8 +22,14 @@ _UNKNOWN = (
 
 #: What only lock files of a language have, in the order of looking; their names are not told.
 _MARKS = (
-    ("typescript", re.compile(r'(?m)^(?:\s*"?lockfileVersion"?\s*:|# yarn lockfile|__metadata:)')),
-    ("python", re.compile(r'(?m)^(?:\s*"_meta"\s*:|\[\[packages\]\]|source = \{|content-hash = )')),
+    (
+        "typescript",
+        re.compile(r'(?m)^(?:[ \t]*"?lockfileVersion"? *:|# yarn lockfile|__metadata:)'),
+    ),
+    (
+        "python",
+        re.compile(r'(?m)^(?:[ \t]*"_meta" *:|\[\[packages\]\]|source = \{|content-hash = )'),
+    ),
     ("python", re.compile(r"(?m)^(?:python-versions|requires_python|files|groups) = ")),
     ("rust", re.compile(r"(?m)^(?:\[\[package\]\]|\[root\])")),
 )
@@ -68,7 +74,7 @@ class LockText:
         ]
         if not found:
             names = sorted({each.name for some in self._by_name.values() for each in some})
-            near = difflib.get_close_matches(name, names, n=_HINTS)
+            near = [each for each, _ in similar_names(name, names, most=_HINTS)]
             hint = f" (it has {', '.join(near)})" if near else ""
             raise InvalidParameter(
                 "lockfile", f"has no package {name}{hint}; give a version instead"

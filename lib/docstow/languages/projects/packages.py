@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from docstow.core.errors import DocstowError, PackageNotFound, UnreadableInput
 from docstow.core.model import Document
+from docstow.core.similar import similar_names
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import LANGUAGES, Reading, of_ecosystem
 from docstow.languages.shared.project import Package, Scan
@@ -70,14 +71,14 @@ class ProjectPackages:
         imported = (self.scan.importing(name, each) for each in languages)
         package = next((each for each in (*found, *imported) if each is not None), None)
         if package is None:
-            from rapidfuzz import process
-
-            names = dict.fromkeys(each.name for each in self.scan.packages)
-            near = process.extract(name, list(names), limit=5, score_cutoff=50)
+            names = [each.name for each in self.scan.packages]
             raise PackageNotFound(
                 f"No package {name!r} is installed or locked in this project; scan_packages lists"
                 " them.",
-                suggestions=[{"name": each, "score": round(at / 100, 3)} for each, at, _ in near],
+                suggestions=[
+                    {"name": each, "score": score}
+                    for each, score in similar_names(name, names, least=0.5)
+                ],
             )
         if not package.installed or package.files_root is None:
             raise PackageNotFound(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from docstow.core import toml
 from docstow.core.spelling import folded
 from docstow.languages.shared.project import Locked
 from docstow.languages.shared.scanning import ReadNames, table_at, tables_at
@@ -31,7 +31,7 @@ _PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+
 
 def parse_pyproject(text: str) -> set[str]:
     """Read PEP 621, dependency groups, and what Poetry, PDM, uv and Hatch have of their own."""
-    read = tomllib.loads(text)
+    read = toml.loads(text)
     project, tool = table_at(read, "project"), table_at(read, "tool")
     lists = [
         project.get("dependencies"),
@@ -53,7 +53,7 @@ def parse_pyproject(text: str) -> set[str]:
 def project_name(text: str) -> str:
     """Return the project's own name in a ``pyproject.toml``; empty where it has none."""
     try:
-        read = tomllib.loads(text)
+        read = toml.loads(text)
     except (ValueError, RecursionError):
         return ""
     return str(
@@ -80,7 +80,7 @@ def parse_pipfile(text: str) -> set[str]:
     settings = {"source", "requires", "scripts", "pipenv"}
     return {
         folded(name)
-        for category, table in tomllib.loads(text).items()
+        for category, table in toml.loads(text).items()
         if category not in settings and isinstance(table, dict)
         for name in table
     }
@@ -240,7 +240,7 @@ def parse_pins(text: str) -> list[Locked]:
 
 
 def _packages(text: str, key: str) -> list[dict[str, Any]]:
-    found = tomllib.loads(text).get(key, [])
+    found = toml.loads(text).get(key, [])
     if not isinstance(found, list):
         raise ValueError("not a lock file")
     return [each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str)]

@@ -46,7 +46,7 @@ _IMPORTS = re.compile(
     re.MULTILINE,
 )
 _CODE = re.compile(
-    r"^\s*(import [\w.]+|from [\w.]+ import|def \w+\(.*\).*:|class \w+.*:|>>> )", re.MULTILINE
+    r"^[ \t]*(import [\w.]+|from [\w.]+ import|def \w+\(.*\).*:|class \w+.*:|>>> )", re.MULTILINE
 )
 
 

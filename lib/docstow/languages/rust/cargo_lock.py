@@ -6,14 +6,14 @@ It is a TOML file with ``[[package]]`` tables, in versions 1 to 4, which
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from docstow.core import toml
 from docstow.core.errors import InvalidParameter
+from docstow.core.similar import similar_names
 from docstow.core.versions import Version
 from docstow.languages.shared.project import LockedVersion
 
@@ -95,7 +95,7 @@ class Lock:
 
     def _absent(self, name: str) -> str:
         names = sorted({each.name for some in self.by_name.values() for each in some})
-        near = difflib.get_close_matches(name, names, n=_HINTS)
+        near = [each for each, _ in similar_names(name, names, most=_HINTS)]
         hint = f" (it has {', '.join(near)})" if near else ""
         return f"has no package {name}{hint}; give a version instead"
 
@@ -110,7 +110,7 @@ def parse(text: str) -> Lock:
     if len(text) > _LONGEST:
         raise InvalidParameter("lockfile", f"must have at most {_LONGEST} characters")
     try:
-        read = tomllib.loads(text)
+        read = toml.loads(text)
         # Until 2018 the project's own package stood apart.
         tables = [*([read["root"]] if "root" in read else []), *_tables(read.get("package", []))]
         packages = [_package(table) for table in tables]

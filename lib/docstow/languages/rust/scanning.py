@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from docstow.core import toml
 from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.shared.boundary import first_folder
@@ -23,7 +23,7 @@ from docstow.languages.shared.scanning import (
 
 _CARGO = re.compile(r"^\[(?:package|(?:workspace\.|dev-|build-)?dependencies)\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)
-_MARKS = re.compile(r"^error(?:\[E\d{4}\])?: |^\s*-->\s\S+\.rs:\d+", re.MULTILINE)
+_MARKS = re.compile(r"^error(?:\[E\d{4}\])?: |^[ \t]*-->\s\S+\.rs:\d+", re.MULTILINE)
 #: So many lines around an error may show its code.
 _SHOWN = 6
 _TICKED = re.compile(r"`([A-Za-z_]\w*(?:::\w+)+)")
@@ -39,11 +39,11 @@ _NO_METHOD = re.compile(
 _NO_FIELD = re.compile(r"`([\w:]+)[^`]*` has no field named `(\w+)`")
 _DECLARED = re.compile(r"\b(?:struct|enum|union|type|trait) (\w+)")
 _IMPORTS = re.compile(
-    r"^\s*(?:pub(?:\([^)]*\))? +)?use +(?:::)?(\w+)(?:::|;| as )|^\s*extern crate (\w+)",
+    r"^[ \t]*(?:pub(?:\([^)]*\))? +)?use +(?:::)?(\w+)(?:::|;| as )|^[ \t]*extern crate (\w+)",
     re.MULTILINE,
 )
 _CODE = re.compile(
-    r"^\s*(use [\w:]+|pub |fn |impl|let |#\[|extern crate|mod |struct )", re.MULTILINE
+    r"^[ \t]*(use [\w:]+|pub |fn |impl|let |#\[|extern crate|mod |struct )", re.MULTILINE
 )
 _NOT_CRATES = frozenset(("std", "core", "alloc", "crate", "self", "super", "proc_macro", "test"))
 
@@ -80,7 +80,7 @@ def read_cargo_lock(text: str) -> list[Locked]:
 
 def cargo_toml(text: str) -> set[str]:
     """Read the dependencies of all kinds of a ``Cargo.toml``, of workspace and targets too."""
-    read = tomllib.loads(text)
+    read = toml.loads(text)
     places = [read, table_at(read, "workspace"), *tables_at(read, "target")]
     kinds = ("dependencies", "dev-dependencies", "build-dependencies")
     return {name for place in places for kind in kinds for name in table_at(place, kind)}

@@ -25,7 +25,7 @@ _MAX_FILE = 16 * 1024 * 1024
 _MAX_CACHE = 24 * 1024 * 1024
 _SPECIFIER = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
 _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
-_REFERENCE = re.compile(rb"^\s*///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
+_REFERENCE = re.compile(rb"^[ \t]*///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 _GLOBAL = re.compile(rb"\bdeclare\s+global\b")
 _INDIRECT_EXPORT = re.compile(rb"export\s*(?:type\s*)?\*|export\s*=|exports|__export")
 #: Files of a package that are searched for ambient modules, and packages whose result is kept.

@@ -61,7 +61,7 @@ _UNRESOLVED = (
 )
 _NODE = re.compile(
     # Jest, webpack, esbuild and Vite begin so.
-    r"^\s*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
+    r"^[ \t]*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
     r"|^Module not found: Error: |"
     r"^(?:Uncaught )?\w*Error(?: \[ERR_\w+\])?: (?:Cannot find|Package subpath|The requested)"
     r"|^\s+at .+node_modules/",
@@ -90,17 +90,18 @@ _IMPORTS = re.compile(
     r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
 )
 _CODE = re.compile(
-    r"^\s*(import .* from ['\"]|import ['\"]|export (default|const|function|class|type|interface)"
-    r"|const \w+ = require\()|=>|^\s*(const|let) .*=|\binterface \w+ \{",
+    r"^[ \t]*(import .* from ['\"]|import ['\"]"
+    r"|export (default|const|function|class|type|interface)"
+    r"|const \w+ = require\()|=>|^[ \t]*(const|let) .*=|\binterface \w+ \{",
     re.MULTILINE,
 )
 #: What only plain scripts of Node do.
 _SCRIPT = re.compile(
-    r"^\s*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
+    r"^[ \t]*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
 )
 #: What only modules, or only TypeScript, have.
 _NO_SCRIPT = re.compile(
-    r"^\s*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
+    r"^[ \t]*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Any
 from docstow import sources
 from docstow.core.errors import CrateNotFound, SourceNotFound, StoreError
 from docstow.core.model import CRATE, LOCAL, Head, Registration, Snapshot, Source
+from docstow.core.similar import similar_names
 from docstow.core.versions import choose
 from docstow.ops.bundle import archive
 from docstow.ops.bundle.archive import Member
@@ -162,10 +162,8 @@ class BundleExport:
 
     def _near(self, name: str) -> Iterator[dict[str, Any]]:
         for kind in (LOCAL, CRATE):
-            for other in self._snapshots.names(kind):
-                score = difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio()
-                if score >= 0.6:
-                    yield {"name": other, "kind": kind, "score": round(score, 2)}
+            for other, score in similar_names(name, self._snapshots.names(kind)):
+                yield {"name": other, "kind": kind, "score": round(score, 2)}
 
     def _crate_entry(self, head: Head) -> Entry:
         source = head.source

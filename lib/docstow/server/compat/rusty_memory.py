@@ -13,7 +13,7 @@ from docstow.core.errors import SourceNotFound
 from docstow.server.compat import Form, Services, System
 from docstow.server.rest import ToolRoute
 from docstow.store.heads import consistently
-from docstow.tools.parameters import Parameter
+from docstow.tools.parameters import LONGEST_FILE, Parameter
 
 
 def _push(services: Services, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,13 @@ RUSTY_MEMORY = System(
             "push_document",
             "Index a text in a collection, which is made if need be.",
             (
-                Parameter("text", "string", "Document contents to index", required=True),
+                Parameter(
+                    "text",
+                    "string",
+                    "Document contents to index",
+                    required=True,
+                    max_length=LONGEST_FILE,
+                ),
                 Parameter("collection", "string", default="", max_length=200),
             ),
             _push,

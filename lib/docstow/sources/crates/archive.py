@@ -7,12 +7,12 @@ https://doc.rust-lang.org/cargo/reference/registry-index.html#index-configuratio
 from __future__ import annotations
 
 import tempfile
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from docstow.core import toml
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
 from docstow.languages.shared.guides import role_of
@@ -127,7 +127,7 @@ def _may_be_readme(path: str) -> bool:
 def _read_manifest(body: bytes) -> Mapping[str, Any]:
     """Return the table ``package`` of a manifest; empty where it cannot be read."""
     try:
-        package = tomllib.loads(body[:_LARGEST_MANIFEST].decode()).get("package")
+        package = toml.loads(body[:_LARGEST_MANIFEST].decode()).get("package")
     except ValueError:
         return {}
     return package if isinstance(package, dict) else {}

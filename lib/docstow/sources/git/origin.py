@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import SourceNotFound, UnreadableInput, UpstreamError
 from docstow.core.model import File, Known, Registration, Revision
+from docstow.core.similar import similar_names
 from docstow.formats import openapi
 from docstow.net.client import REDIRECTS, follow_redirects, host_name
 from docstow.sources import Event, Found, Same, Skipped, globs, tarball
@@ -276,14 +277,12 @@ def _commit(answer: Answer) -> str:
 
 
 def _no_ref(address: Address, refs: git_refs.Refs) -> SourceNotFound:
-    from rapidfuzz import fuzz, process
-
-    near = process.extract(address.ref, refs.names(), scorer=fuzz.ratio, limit=_NEAR)
+    near = similar_names(address.ref, refs.names(), most=_NEAR, least=0)
     head = refs.head.removeprefix("refs/heads/")
     return SourceNotFound(
         f"{address.path} has no branch, tag or commit {address.ref or 'to begin with'}."
         + (f" Its default branch is {head}." if head else ""),
-        suggestions=[{"ref": name, "score": round(score / 100, 2)} for name, score, _ in near],
+        suggestions=[{"ref": name, "score": round(score, 2)} for name, score in near],
     )
 
 

@@ -17,7 +17,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +25,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from docstow.core import toml
 from docstow.core.errors import ConfigurationError
 from docstow.sources.packages import Registry
 
@@ -525,7 +525,7 @@ def _toml(path: Path) -> Mapping[str, Any] | None:
     if (text := _text(path)) is None:
         return None
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return toml.loads(text)
+    except toml.TomlError:
         # The message of the parser may quote a line with a password.
         raise ConfigurationError(f"{path} is not TOML, so its indexes are not known.") from None

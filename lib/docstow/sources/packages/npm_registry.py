@@ -13,7 +13,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -30,6 +29,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import Revision, Source
 from docstow.core.npm_ranges import Range, choose, parse_version, split_alias
+from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.languages.shared.project import About
 from docstow.languages.typescript.engine import engine_version
@@ -655,7 +655,7 @@ def _no_match(listing: Listing, asked: str) -> PackageNotFound:
     """Return the error for a requirement that no release matches."""
     offered = [each.version for each in listing.releases]
     stable = [each for each in offered if "-" not in each] or offered
-    near = get_close_matches(asked.lstrip("=^~<>v "), offered, _SUGGESTED, 0.6)
+    near = [each for each, _ in similar_names(asked.lstrip("=^~<>v "), offered, most=_SUGGESTED)]
     newest = near or [*_tagged(listing), *reversed(stable)]
     newest = list(dict.fromkeys(newest))[:_SUGGESTED]
     tags = ", ".join(list(listing.tags)[:10])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -20,6 +19,7 @@ from typing import Any
 from packaging.metadata import RawMetadata, parse_email
 from packaging.utils import canonicalize_name
 
+from docstow.core import toml
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.languages.python import versions
 from docstow.languages.shared.guides import CHANGELOG, GUIDE, GUIDES, role_of
@@ -445,8 +445,8 @@ def _configuration(texts: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
 
 def _read_pyproject(text: str) -> tuple[list[str], list[str]]:
     try:
-        tool: Any = tomllib.loads(text).get("tool", {})
-    except (tomllib.TOMLDecodeError, AttributeError):
+        tool: Any = toml.loads(text).get("tool", {})
+    except (toml.TomlError, AttributeError):
         return [], []
 
     def at(*keys: str) -> Any:

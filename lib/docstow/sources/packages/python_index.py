@@ -12,7 +12,6 @@ import platform
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.model import Revision, Source
+from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.languages.python import versions
 from docstow.languages.python.interpreter import interpreter_version
@@ -674,7 +674,10 @@ def _no_match(listing: Listing, asked: str) -> PackageNotFound:
     """Return the error for a requirement that no release matches."""
     offered = [each.version for each in listing.releases if not each.yanked]
     yanked = versions.choose(asked, [each.version for each in listing.releases])
-    near = get_close_matches(asked.lstrip("=~<>! "), offered, _SUGGESTED, 0.5)
+    near = [
+        each
+        for each, _ in similar_names(asked.lstrip("=~<>! "), offered, most=_SUGGESTED, least=0.5)
+    ]
     near = near or offered[: -_SUGGESTED - 1 : -1]
     reason = "only withdrawn versions match" if yanked else "no version matches"
     return PackageNotFound(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.similar import similar_names
 from docstow.core.urls import canonical_url, clean_url
 from docstow.sources import Command, Origin, SourceKind, Upstreams
 
@@ -62,8 +62,8 @@ def options(raw: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in raw:
         if name not in _DEFAULTS:
-            near = difflib.get_close_matches(name, _DEFAULTS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_DEFAULTS)}"
+            near = similar_names(name, _DEFAULTS, most=1)
+            hint = f"did you mean {near[0][0]}?" if near else f"there are {', '.join(_DEFAULTS)}"
             raise InvalidParameter(name, f"is no option of a website; {hint}")
     checked: dict[str, Any] = {
         name: _checked(name, raw[name], default) if raw.get(name) is not None else _copy(default)

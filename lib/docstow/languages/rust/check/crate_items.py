@@ -51,7 +51,8 @@ _PATHS = re.compile(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
 #: A list of features on a crate's front page: its heading, and what its items begin with.
 _HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
 _LISTED = re.compile(
-    r"^\s*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))", re.MULTILINE
+    r"^[ \t]*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))",
+    re.MULTILINE,
 )
 _TYPE_NAMES = re.compile(r"\b[A-Z]\w*[a-z]\w*")
 _CALLED = re.compile(r"\.(\w+)\(")

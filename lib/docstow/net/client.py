@@ -24,6 +24,7 @@ import httpx
 
 from docstow import __version__
 from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UpstreamError
+from docstow.net.connection import Connection
 from docstow.net.decompress import Limits, decompress
 from docstow.net.retry import (
     RetryableError,
@@ -34,6 +35,7 @@ from docstow.net.retry import (
     parse_retry_after,
     status_error,
     timeout_error,
+    untrusted_error,
 )
 from docstow.net.ssrf import GuardedTransport
 
@@ -48,6 +50,7 @@ _WITH_BODY = (
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
 _DEFAULT_POLICY = RetryPolicy()
+_DEFAULT_CONNECTION = Connection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,10 @@ class Fetcher:
         private: whether hosts on private addresses may be requested, or the names of those that
             may.
         only: the hosts that may be requested, with their ports; None for any.
+        connection: certificates and proxies, where private hosts may be requested.
+
+    Raises:
+        ConfigurationError: these certificates cannot be read.
     """
 
     def __init__(
@@ -93,6 +100,7 @@ class Fetcher:
         chance: Callable[[], float] = random.random,
         private: bool | Collection[str] = True,
         only: Collection[str] | None = None,
+        connection: Connection = _DEFAULT_CONNECTION,
     ) -> None:
         self._policy = policy
         self._only = only
@@ -102,17 +110,18 @@ class Fetcher:
         self._chance = chance
         self._next_slot: dict[str, float] = {}
         self._slots_lock = threading.Lock()
-        # A proxy of the environment is for the outside; it cannot reach this machine's loopback.
-        direct = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
+        self._notice = connection.notice
+        context = connection.context()
         self._client = httpx.Client(
             headers={
                 "User-Agent": f"docstow/{__version__} (+{project_url})",
                 "Accept-Encoding": "gzip",
             },
-            mounts=direct,
+            verify=context,
+            mounts=connection.mounts(context),
             transport=None if private is True else GuardedTransport(private or ()),
             # A proxy would resolve names for itself, past the guard.
-            trust_env=private is True,
+            trust_env=private is True and connection.proxy is None,
         )
 
     def close(self) -> None:
@@ -275,6 +284,8 @@ class Fetcher:
         except httpx.TimeoutException as error:
             raise RetryableError(timeout_error(host)) from error
         except httpx.TransportError as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise untrusted_error(host, error, self._notice) from error
             raise RetryableError(connection_error(host, error)) from error
 
     def _evaluate(self, response: httpx.Response, call: _Call) -> Answer | httpx.URL:

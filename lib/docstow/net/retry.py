@@ -93,6 +93,16 @@ def connection_error(host: str, error: httpx.TransportError) -> UpstreamError:
     )
 
 
+def untrusted_error(host: str, error: httpx.TransportError, notice: str) -> UpstreamError:
+    """Return the error for a host whose certificate no trusted authority has signed."""
+    return UpstreamError(
+        f"The certificate of {host} is not trusted ({error}). Name its authority where the"
+        " installer has it (cert of pip, cafile of npm), or in SSL_CERT_FILE."
+        f"{' ' if notice else ''}{notice}",
+        host=host,
+    )
+
+
 def status_error(host: str, status: int, wait: float | None) -> UpstreamError:
     """Return the error for a 429 or 5xx; ``wait`` (in seconds) goes into its details."""
     reason = (

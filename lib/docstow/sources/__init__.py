@@ -26,6 +26,7 @@ from docstow.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from docstow.net import Fetcher
+    from docstow.net.connection import Connection
     from docstow.net.decompress import Limits
     from docstow.sources.crates.origin import CrateOrigin
     from docstow.sources.packages import PackageRegistry
@@ -376,14 +377,25 @@ class Upstreams:
 
         return Limits(self.settings.max_compressed, self.settings.max_decompressed)
 
-    def fetcher(self, total_s: float = 0.0, *, private: bool | tuple[str, ...] = True) -> Fetcher:
+    def fetcher(
+        self,
+        total_s: float = 0.0,
+        *,
+        private: bool | tuple[str, ...] = True,
+        connection: Connection | None = None,
+    ) -> Fetcher:
         """Return a new client for one upstream.
 
         Args:
             total_s: how long one answer may take, in seconds; 0 for the setting.
             private: whether it may ask hosts on private addresses, or which of them.
+            connection: certificates and proxies; those of the environment if left out.
+
+        Raises:
+            ConfigurationError: what these are cannot be read.
         """
         from docstow.net import Fetcher
+        from docstow.net.connection import Connection
         from docstow.net.retry import RetryPolicy
 
         settings = self.settings
@@ -396,7 +408,13 @@ class Upstreams:
         # A model's API is no source; whoever is offline has it near.
         near = (urlsplit(settings.embeddings_url).netloc.rpartition("@")[2],)
         only = near if settings.offline else None
-        made = Fetcher(settings.contact_url, policy=policy, private=private, only=only)
+        made = Fetcher(
+            settings.contact_url,
+            policy=policy,
+            private=private,
+            only=only,
+            connection=connection or Connection(),
+        )
         with self._lock:
             return self._closing.enter_context(contextlib.closing(made))
 

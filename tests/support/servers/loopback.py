@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import struct
 import sys
 import threading
@@ -163,7 +164,13 @@ class Loopback:
         requests: every request so far, in order.
     """
 
-    def __init__(self, answer: Callable[[Handler], None], *, port: int = 0) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Handler], None],
+        *,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.answer = answer
         self.requests: list[Request] = []
         self._planned: defaultdict[str, deque[Fault]] = defaultdict(deque)
@@ -172,7 +179,12 @@ class Loopback:
         self._server = _Server(("127.0.0.1", port), Handler)
         self._server.loopback = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        if tls is not None:
+            # The handshake is the thread's that answers, so that a failed one holds nobody up.
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -222,5 +234,5 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that hang up: stopping early is what some tests are about."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)

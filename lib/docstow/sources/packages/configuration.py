@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import configparser
 import json
+import logging
 import netrc
 import os
 import re
@@ -29,6 +30,8 @@ from docstow.core import toml
 from docstow.core.errors import ConfigurationError
 from docstow.sources.packages import Registry
 
+log = logging.getLogger(__name__)
+
 _TIMEOUT_S = 30
 _LARGEST = 1024 * 1024
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -36,6 +39,10 @@ _DEFAULT = re.compile(r"\((?:by )?default:? <?(https?://[^\s<>)]+)>?\)")
 _VARIABLE = re.compile(r"(?<!\\)\$\{([^${}?]+)(\??)\}")
 #: Variables that the ``.npmrc`` of a project may use: they are for registries by their names.
 _FOR_PROJECTS = re.compile(r"NPM|NODE|REGISTRY|PACKAGES", re.IGNORECASE)
+#: What says whom to trust is not for whoever wrote a project: credentials go that way.
+_OF_MACHINES = frozenset(
+    {"ca", "ca[]", "cafile", "proxy", "https-proxy", "noproxy", "no-proxy", "strict-ssl"}
+)
 _AUTH = re.compile(r"(//.+?/?):(_authToken|_auth|username|_password)")
 _SCOPE = re.compile(r"(@[^/:\s]+):registry")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -142,6 +149,17 @@ class _Indexes:
     none: bool = False
 
 
+def pip_values(surroundings: Surroundings) -> dict[str, str]:
+    """Return pip's options by name, of its variables and of its files.
+
+    Raises:
+        ConfigurationError: a file cannot be read.
+    """
+    names = (each for each in surroundings.environment if each.startswith("PIP_"))
+    own = {each[4:].lower().replace("_", "-"): surroundings.variable(each) for each in names}
+    return _pip_options(surroundings) | {key: value for key, value in own.items() if value}
+
+
 def _pip_variables(surroundings: Surroundings) -> _Indexes:
     return _Indexes(
         surroundings.variable("PIP_INDEX_URL"),
@@ -151,10 +169,17 @@ def _pip_variables(surroundings: Surroundings) -> _Indexes:
 
 
 def _pip_files(surroundings: Surroundings) -> _Indexes:
+    values = _pip_options(surroundings)
+    none = values.get("no-index", "").lower() in _TRUE
+    further = tuple(values.get("extra-index-url", "").split())
+    return _Indexes(values.get("index-url", ""), further, none)
+
+
+def _pip_options(surroundings: Surroundings) -> dict[str, str]:
     """Read pip's files; a later one goes before an earlier one, ``install`` before ``global``."""
     named = surroundings.variable("PIP_CONFIG_FILE")
     if named == os.devnull:
-        return _Indexes()
+        return {}
     values: dict[tuple[str, str], str] = {}
     for path in [*_pip_paths(surroundings), *([Path(named)] if named else [])]:
         if (text := _text(path)) is None:
@@ -169,12 +194,12 @@ def _pip_files(surroundings: Surroundings) -> _Indexes:
         for section in parser.sections():
             for key, value in parser.items(section):
                 values[section, key.lower().replace("_", "-")] = value.strip()
-
-    def setting(key: str) -> str:
-        return values.get(("install", key), "") or values.get(("global", key), "")
-
-    none = setting("no-index").lower() in _TRUE
-    return _Indexes(setting("index-url"), tuple(setting("extra-index-url").split()), none)
+    return {
+        key: value
+        for section in ("global", "install")
+        for (place, key), value in values.items()
+        if place == section and value
+    }
 
 
 def _pip_paths(surroundings: Surroundings) -> Iterator[Path]:
@@ -399,6 +424,11 @@ def npm_registries(setting: str, surroundings: Surroundings) -> NpmRegistries:
     return NpmRegistries(npm.registry(default), MappingProxyType(scopes))
 
 
+def npm_values(surroundings: Surroundings) -> Mapping[str, str]:
+    """Return npm's options by name, of its variables and of its files."""
+    return _Npm(surroundings).values
+
+
 class _Npm:
     """npm's configuration: variables before the project's file, the user's and the global one."""
 
@@ -418,7 +448,10 @@ class _Npm:
                 found.setdefault(key, value.strip())
         for path, variables in self._files(found):
             for key, value in _read_npmrc(_text(path) or "", variables):
-                found.setdefault(key, value)
+                if own.root is not None and path == own.root / ".npmrc" and key in _OF_MACHINES:
+                    log.warning("%s of %s is not read: a project cannot say it", key, path)
+                else:
+                    found.setdefault(key, value)
         return found
 
     def _files(self, given: Mapping[str, str]) -> Iterable[tuple[Path, Mapping[str, str]]]:
@@ -479,7 +512,9 @@ def _read_npmrc(text: str, environment: Mapping[str, str]) -> Iterator[tuple[str
             continue
         key, _, value = line.partition("=")
         key, value = _filled(_unquoted(key.strip()), environment), _unquoted(value.strip())
-        found[key] = _filled(value, environment)
+        # An array is a line for each of its values.
+        known = f"{found[key]}\n" if key.endswith("[]") and key in found else ""
+        found[key] = known + _filled(value, environment)
     yield from found.items()
 
 

@@ -45,6 +45,7 @@ from docstow.sources.packages import (
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
+from docstow.sources.packages.connections import npm_connection
 from docstow.sources.packages.environments import Assembly, digest_of
 from docstow.sources.tarball import Caps
 
@@ -354,7 +355,8 @@ def open_registry(upstreams: Upstreams) -> NpmRegistry:
     node = engine_version(upstreams.project) if upstreams.project is not None else ""
     if not node and (found := shutil.which("node")):
         node = surroundings.run([found, "--version"])
-    return NpmRegistry(upstreams.fetcher(), registries, limits=upstreams.limits, node=node)
+    fetcher = upstreams.fetcher(connection=npm_connection(surroundings))
+    return NpmRegistry(fetcher, registries, limits=upstreams.limits, node=node)
 
 
 def _listing_url(client: RegistryClient[Listing], name: str) -> str:

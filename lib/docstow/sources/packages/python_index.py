@@ -52,6 +52,7 @@ from docstow.sources.packages import (
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
+from docstow.sources.packages.connections import python_connection
 from docstow.sources.packages.environments import digest_of
 from docstow.sources.packages.python_files import (
     Layout,
@@ -573,12 +574,12 @@ def open_index(upstreams: Upstreams) -> PythonIndex:
         ConfigurationError: there is none, or their configuration cannot be read.
     """
     setting = upstreams.settings.python_index_url
-    registries = configuration.python_indexes(
-        setting, configuration.Surroundings(root=upstreams.root)
-    )
+    surroundings = configuration.Surroundings(root=upstreams.root)
+    registries = configuration.python_indexes(setting, surroundings)
+    fetcher = upstreams.fetcher(connection=python_connection(surroundings))
     project = upstreams.project
     python = interpreter_version(project, os.environ) if project is not None else ""
-    return PythonIndex(upstreams.fetcher(), registries, limits=upstreams.limits, python=python)
+    return PythonIndex(fetcher, registries, limits=upstreams.limits, python=python)
 
 
 def _preferred(release: Release, most: int) -> list[Distribution]:

@@ -105,6 +105,13 @@ class Index:
         return self._read_vectors(self.profile.passages)
 
     @cached_property
+    def page_vectors(self) -> NDArray[np.float32]:
+        """The mean direction of each document's passages: (documents, dimensions)."""
+        sums = np.add.reduceat(self.matrix, self.first_passage)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        return np.divide(sums, np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+    @cached_property
     def example_matrix(self) -> NDArray[np.float32]:
         """The examples' vectors: (examples, dimensions)."""
         return self._read_vectors(self.profile.examples)

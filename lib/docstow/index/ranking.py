@@ -277,3 +277,10 @@ def score_candidate(features: Mapping[str, float], language: Spelling = RUST) ->
     """Return the weighted sum of a candidate's features."""
     weights = feature_weights(language)
     return sum(weights.get(name, 0.0) * value for name, value in features.items())
+
+
+@cache
+def page_weights() -> Mapping[str, float]:
+    """Return the fitted weight of each feature of a chunk of a page, and of the page itself."""
+    tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
+    return tables["pages"]

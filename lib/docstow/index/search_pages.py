@@ -1,12 +1,15 @@
 """Search in loaded snapshots for chunks of pages and for code examples.
 
-They are ranked by fused ranks of words and vectors.
+Examples are ranked by fused ranks of words and vectors; chunks by a linear model over what they and
+their pages have of the query, unless words or vectors alone are asked for. Of copies one is listed.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +20,13 @@ from numpy.typing import NDArray
 
 from docstow.core.model import NO_ATTRIBUTES
 from docstow.index.loaded import Index, Posting
-from docstow.index.ranking import reciprocal_rank_fusion, top_allowed
+from docstow.index.ranking import (
+    Scale,
+    calibrate,
+    page_weights,
+    reciprocal_rank_fusion,
+    top_allowed,
+)
 from docstow.text import bm25
 from docstow.text.chunking import plain, snippet
 from docstow.text.headings import find_anchor
@@ -29,6 +38,23 @@ Mode = Literal["hybrid", "vector", "keyword"]
 
 #: How many of each list are fused, whatever the limit: a longer answer begins as a shorter one.
 FUSION_DEPTH = 100
+
+#: So many pages whose chunks are on the whole most like the query are candidates too.
+_PAGE_DEPTH = 30
+
+#: What each further chunk of a page loses of its score, so that other pages come before it.
+_REPEATED = 2.0
+
+#: Makes of a score the chance that the page answers, fitted to the first five hits in development.
+_SCALE = Scale(middle=11.1, width=4.75)
+
+#: Chunks are copies if so much of the words of both is the same, each as often.
+_ALIKE = 0.9
+
+#: Shorter chunks, in words, are none: pages may well say the same few words.
+_LEAST_COPIED = 10
+
+_COPY_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +107,7 @@ class ChunkHit:
         chunk_id: its name; stays while its page says this under the same headings.
         document_id: the page's name.
         source_id: the registration's id.
-        score: from 0 to 1, which is the first by words and by meaning; comparable within one
-            answer only.
+        score: from 0 to 1; comparable within one answer only.
         title: the page's title.
         url: where a person reads it, with the fragment of its heading where that is known.
         path: the page's path.
@@ -159,10 +184,11 @@ def search_pages(
     mode: Mode = "hybrid",
     filters: PageFilters | None = None,
 ) -> list[ChunkHit]:
-    """Return the best chunks for a query, best first, by reciprocal rank fusion (k = 60).
+    """Return the best chunks for a query, best first.
 
     A word weighs what it weighs among all sources searched, so that no source is favoured for
-    being small. Case makes no difference to what is found.
+    being small. Case makes no difference to what is found. Of chunks that say the same, on pages of
+    any source, the one of the smallest page is listed, in the place of the best.
 
     Args:
         indexes: the loaded snapshots.
@@ -173,21 +199,13 @@ def search_pages(
         filters: what may be in the list.
     """
     filters = filters or PageFilters()
-    tables = [
-        _Table(
-            index=index,
-            documents=index.passages["document"],
-            allowed=filters.match(index)[index.passages["document"]],
-            postings=index.postings,
-            matrix=partial(getattr, index, "matrix"),
-        )
-        for index in indexes
-        if len(index)
-    ]
+    tables = [_chunk_table(index, filters) for index in indexes if len(index)]
+    if not tables or limit < 1:
+        return []
+    found = _match(tables, embedder, query, mode)
+    ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found)
     beginnings = _stem_beginnings(query)
-    return [
-        _chunk_hit(found, beginnings) for found in _rank_fused(tables, embedder, query, limit, mode)
-    ]
+    return [_chunk_hit(each, beginnings) for each in _without_copies(ranked)[:limit]]
 
 
 def search_examples(
@@ -230,6 +248,8 @@ def search_examples(
                 matrix=partial(getattr, index, "example_matrix"),
             )
         )
+    if not tables or limit < 1:
+        return []
     return [
         ExampleHit(
             **_describe_document(found),
@@ -239,22 +259,60 @@ def search_examples(
             context=str(found.index.examples["context"][found.row]),
             code=str(found.index.examples["code"][found.row]),
         )
-        for found in _rank_fused(tables, embedder, query, limit, mode)
+        for found in _rank_fused(_match(tables, embedder, query, mode))[:limit]
     ]
 
 
-def _rank_fused(
-    tables: Sequence[_Table], embedder: Embedder | None, query: str, limit: int, mode: Mode
-) -> list[_Ranked]:
-    """Return the best rows of all tables, best first."""
-    if not tables or limit < 1:
-        return []
+def _chunk_table(index: Index, filters: PageFilters) -> _Table:
+    documents = index.passages["document"]
+    return _Table(
+        index=index,
+        documents=documents,
+        allowed=filters.match(index)[documents],
+        postings=index.postings,
+        matrix=partial(getattr, index, "matrix"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """How the rows of all tables, one after the other, match a query.
+
+    Attributes:
+        tables: that are ranked.
+        starts: the place of each table's first row, and of the end.
+        comparable: whether each table's vectors are of the query's model.
+        allowed: whether each row may be listed.
+        keyword: each row's score by words; None if they do not count.
+        cosine: of each row, 0 where vectors cannot be compared; None if they do not count.
+        vector: of the query; None if vectors do not count.
+        lists: the best places by words, by vectors, or by both.
+    """
+
+    tables: Sequence[_Table]
+    starts: NDArray[np.int64]
+    comparable: Sequence[bool]
+    allowed: NDArray[np.bool_]
+    keyword: NDArray[np.float32] | None
+    cosine: NDArray[np.float32] | None
+    vector: NDArray[np.float32] | None
+    lists: Sequence[NDArray[np.int64]]
+
+    def at(self, place: int, score: float) -> _Ranked:
+        """Return the row at a place, with a score."""
+        number = int(np.searchsorted(self.starts, place, side="right")) - 1
+        table, row = self.tables[number], place - int(self.starts[number])
+        return _Ranked(table.index, row, int(table.documents[row]), score)
+
+
+def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode: Mode) -> _Matches:
     profile = tables[0].index.profile
     model = embedder.id if embedder else ""
     comparable = [table.index.snapshot.recipe.model == model for table in tables]
     if not any(comparable):
         mode = "keyword"
     allowed = np.concatenate([table.allowed for table in tables])
+    keyword = cosine = vector = None
     lists = []
     if mode != "vector":
         keyword = _score_words(tables, profile.query_terms(query))
@@ -269,20 +327,173 @@ def _rank_fused(
         )
         similar = allowed if profile.lists_dissimilar else allowed & (cosine != 0)
         lists.append(top_allowed(cosine, similar, FUSION_DEPTH))
-    ranked = []
     starts = np.cumsum([0, *(len(table.documents) for table in tables)])
-    seen: dict[tuple[int, int], int] = {}
-    for place, score in reciprocal_rank_fusion(lists):
-        number = int(np.searchsorted(starts, place, side="right")) - 1
-        table, row = tables[number], place - int(starts[number])
-        document = int(table.documents[row])
-        before = seen.get((number, document), 0)
-        seen[number, document] = before + 1
-        if before < profile.most_of_document:
-            ranked.append(
-                _Ranked(table.index, row, document, score * profile.repeated_share**before)
-            )
-    return sorted(ranked, key=lambda each: -each.score)[:limit]
+    return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, lists)
+
+
+def _rank_fused(found: _Matches) -> list[_Ranked]:
+    """Return the rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
+    profile = found.tables[0].index.profile
+    ranked = []
+    seen = Counter[tuple[int, int]]()
+    for place, score in reciprocal_rank_fusion(found.lists):
+        each = found.at(place, score)
+        page = (id(each.index), each.document)
+        if seen[page] < profile.most_of_document:
+            ranked.append(replace(each, score=score * profile.repeated_share ** seen[page]))
+        seen[page] += 1
+    return sorted(ranked, key=lambda each: -each.score)
+
+
+@dataclass(frozen=True, slots=True)
+class PageCandidates:
+    """The chunks that come into question, and what the model over them is told.
+
+    Attributes:
+        places: numbers of chunks, counted through all tables; shape (candidates,).
+        features: by name, each of shape (candidates,).
+    """
+
+    places: NDArray[np.int64]
+    features: Mapping[str, NDArray[np.float64]]
+
+
+def find_page_candidates(index: Index, embedder: Embedder, query: str) -> PageCandidates:
+    """Return the candidates of one snapshot, as the weights of the ranking are fitted to them."""
+    found = _match([_chunk_table(index, PageFilters())], embedder, query, "hybrid")
+    return _describe_chunks(found, found.lists[0], found.lists[1])
+
+
+def _describe_chunks(
+    found: _Matches, by_words: NDArray[np.int64], by_vectors: NDArray[np.int64]
+) -> PageCandidates:
+    """Return the features of each chunk that its own match, or that of its page, brings up.
+
+    A page speaks by the best of its chunks, by its first, which has its title and what it begins
+    with, and by the mean of all. A snapshot of another model has none of the cosines; its chunks
+    count as the mean of the others.
+    """
+    keyword, cosine, vector = found.keyword, found.cosine, found.vector
+    assert keyword is not None and cosine is not None and vector is not None  # noqa: PT018
+    documents, firsts, bests, best_words, means = [], [], [], [], []
+    pages = 0
+    for table, start, same in zip(found.tables, found.starts, found.comparable, strict=False):
+        first = table.index.first_passage
+        documents.append(table.documents + pages)
+        pages += len(first)
+        firsts.append(first + start)
+        bests.append(np.maximum.reduceat(cosine[start : start + len(table.documents)], first))
+        best_words.append(np.maximum.reduceat(keyword[start : start + len(table.documents)], first))
+        vectors = table.index.page_vectors if same else np.zeros((len(first), len(vector)))
+        means.append(vectors @ vector)
+    page_of, first_of = np.concatenate(documents), np.concatenate(firsts)
+    best_of, words_of, mean_of = map(np.concatenate, (bests, best_words, means))
+    listed = top_allowed(mean_of, found.allowed[first_of] & (mean_of != 0), _PAGE_DEPTH)
+    ends = np.append(first_of, len(page_of))
+    likely = [first_of[page] + int(cosine[ends[page] : ends[page + 1]].argmax()) for page in listed]
+    places = np.unique(
+        np.concatenate([by_words, by_vectors, first_of[listed], np.array(likely, np.int64)])
+    )
+    page = page_of[places]
+    most_words = max(float(keyword[by_words[0]]), 1e-9) if len(by_words) else 1.0
+    compared = np.repeat(found.comparable, np.diff(found.starts))[places]
+    cosines = {
+        "vector_place": _closeness(by_vectors, places),
+        "cosine": cosine[places],
+        "cosine_gap": cosine[places] - (cosine[by_vectors[0]] if len(by_vectors) else 0.0),
+        "page_mean": mean_of[page],
+        "page_first": cosine[first_of[page]],
+        "page_best": best_of[page],
+    }
+    if not compared.all() and compared.any():
+        cosines = {
+            name: np.where(compared, values, values[compared].mean())
+            for name, values in cosines.items()
+        }
+    features = {
+        "keyword_place": _closeness(by_words, places),
+        "keyword_share": keyword[places] / most_words,
+        "page_words": words_of[page] / most_words,
+        **cosines,
+    }
+    return PageCandidates(
+        places, {name: values.astype(np.float64) for name, values in features.items()}
+    )
+
+
+def _closeness(ranking: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each place how near to the top of a list it is, from 1 down; 0 if not in it."""
+    ranks = dict(zip(ranking.tolist(), range(1, len(ranking) + 1), strict=True))
+    return np.array([10 / (10 + ranks[p]) if p in ranks else 0.0 for p in places.tolist()])
+
+
+def _rank_chunks(found: _Matches) -> list[_Ranked]:
+    """Return the candidates, best first, by what they and their pages have of the query."""
+    described = _describe_chunks(found, found.lists[0], found.lists[1])
+    weights = page_weights()
+    scores = np.zeros(len(described.places))
+    for name, values in described.features.items():
+        scores += weights[name] * values
+    ranked = []
+    seen = Counter[tuple[int, int]]()
+    for number in np.argsort(-scores, kind="stable").tolist():
+        each = found.at(int(described.places[number]), float(scores[number]))
+        page = (id(each.index), each.document)
+        ranked.append(replace(each, score=each.score - _REPEATED * seen[page]))
+        seen[page] += 1
+    ranked.sort(key=lambda each: -each.score)
+    return [replace(each, score=calibrate(each.score, _SCALE)) for each in ranked]
+
+
+def _without_copies(ranked: Sequence[_Ranked]) -> list[_Ranked]:
+    """Return rows of which no two are copies, in their order.
+
+    Whole manuals on one page, print views and older editions say what other pages say. The chunk
+    of the page that has the fewest chunks is the original; it comes where the best copy came.
+    """
+    kept: list[_Ranked] = []
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    words: dict[int, Counter[str]] = {}
+    for each in ranked:
+        heading = str(each.index.passages["heading_path"][each.row])
+        heading = heading.rpartition(" > ")[2].casefold()
+        own: Counter[str] | None = None
+        for place in places[heading]:
+            other = kept[place]
+            if not _may_be_copies(each, other):
+                continue
+            own = own or _count_words(each)
+            if place not in words:
+                words[place] = _count_words(other)
+            shared = (own & words[place]).total()
+            longest = max(own.total(), words[place].total())
+            if longest >= _LEAST_COPIED and shared >= _ALIKE * longest:
+                if _page_size(each) < _page_size(other):
+                    kept[place] = replace(each, score=other.score)
+                    words[place] = own
+                break
+        else:
+            places[heading].append(len(kept))
+            kept.append(each)
+    return kept
+
+
+def _may_be_copies(one: _Ranked, other: _Ranked) -> bool:
+    """Return whether two chunks are of different pages and about as long."""
+    if one.index is other.index and one.document == other.document:
+        return False
+    sizes = [int(each.index.passages["tokens"][each.row]) for each in (one, other)]
+    return min(sizes) >= _ALIKE * max(sizes)
+
+
+def _count_words(found: _Ranked) -> Counter[str]:
+    return Counter(_COPY_WORD.findall(str(found.index.passages["text"][found.row]).casefold()))
+
+
+def _page_size(found: _Ranked) -> tuple[int, int]:
+    """Return what is smaller for an original: its page's chunks, and the length of its path."""
+    path = str(found.index.columns["path"][found.document])
+    return len(found.index.passage_rows(found.document)), len(path)
 
 
 def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float32]:

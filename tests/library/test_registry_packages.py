@@ -180,6 +180,17 @@ def test_versions_fit_the_python_of_the_project(
         assert ask(runtime, "list_versions", package="masts")["answered"] == version
 
 
+def test_what_was_stowed_a_moment_ago_is_found_by_its_purpose(
+    tmp_path: Path, index: PythonIndexServer
+) -> None:
+    with runtime_of(tmp_path, index) as runtime:
+        for stowed in ([], ["boats"]):
+            for name in stowed:
+                runtime.library.package(PYTHON, name)
+            found = ask(runtime, "find_packages", query="boats to row")["results"]
+            assert [each["package"] for each in found if "stowed" in each] == stowed
+
+
 def test_dependencies_are_told_with_what_they_resolve_to(
     tmp_path: Path, index: PythonIndexServer
 ) -> None:

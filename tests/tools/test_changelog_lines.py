@@ -189,3 +189,42 @@ def test_code_that_uses_what_is_gone_gets_what_takes_its_place(runtime: Runtime)
         ("knots.coil", "deprecated")
     ]
     assert older["results"][0]["suggestions"] == ["knots.Rope.roll"]
+
+
+SAILS = """\
+# Changelog
+
+## 2.0.0
+
+- The deprecated `wind` argument of `hoist`, `strike` and `furl` has now been removed.
+- A `str` can be given instead of a `Mast` to `Sail`, `hoist` too.
+
+## 1.0.0
+
+- The `wind=...` shortcut is deprecated. Use the explicit style of `gust=Gust()` instead.
+"""
+HOISTS = '"""Knots."""\n\nclass Base: ...\n' + "".join(
+    f"def {name}(area: int, wind: int = 0) -> None: ...\n" for name in ("hoist", "strike", "furl")
+)
+
+
+def test_lines_of_several_changes_stand_once_and_a_class_without_its_base_stays(
+    tmp_path: Path,
+) -> None:
+    before = f"{HOISTS}class Sail(Base):\n    def set(self) -> None: ...\n"
+    after = before.replace(", wind: int = 0", ", gust: int = 0").replace("(Base)", "")
+    roots = [
+        install(tmp_path / "new", "2.0.0", after, SAILS),
+        install(tmp_path / "old", "1.0.0", before, "# knots\n"),
+    ]
+    flags = {"store": str(tmp_path / "store"), "cache": str(tmp_path / "cache")}
+    flags |= {"root": ",".join(map(str, roots))}
+    with contextlib.closing(Runtime(load(flags, {}))) as made:
+        results = compare(made)["results"]
+    found = {(each["path"], each["rule"]): each for each in results}
+    lines = {path: e["changelog"] for (path, rule), e in found.items() if rule.startswith("para")}
+    assert lines["knots.furl"][-1].startswith("2.0.0: The deprecated `wind` argument")
+    assert lines["knots.hoist"] != lines["knots.furl"]
+    assert lines["knots.strike"] == ["as for knots.furl"]
+    assert found["knots.furl", "parameter-removed"]["successor"] == "wind: gust"
+    assert "successor" not in found["knots.Sail", "base-removed"]

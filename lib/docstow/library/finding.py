@@ -124,18 +124,28 @@ class PackageFinder:
     def _directory(self, language: Language, embedder: Embedder) -> _Directory:
         with self._lock:
             known = self._directories.get(language.name)
-            now = self._clock()
+            now, stowed = self._clock(), self._stowed(language)
             if known is not None and now - known.made < _FRESH_S and known.model == embedder.id:
-                return known
+                # What was stowed a moment ago is found, as whoever had it stowed expects.
+                if known.stowed == stowed:
+                    return known
             found = list(self._candidates(language).values())
             if known is not None and known.candidates == found and known.model == embedder.id:
-                fresh = replace(known, made=now)
+                fresh = replace(known, made=now, stowed=stowed)
             else:
-                fresh = self._make(found, embedder, now)
+                fresh = self._make(found, stowed, embedder, now)
             self._directories[language.name] = fresh
             return fresh
 
-    def _make(self, found: list[Candidate], embedder: Embedder, now: float) -> _Directory:
+    def _stowed(self, language: Language) -> tuple[str, ...]:
+        """Return the names of what is stowed."""
+        if language.packaged:
+            return tuple(self._snapshots.names(language.kind))
+        return tuple(each.source.key for each in self._open_catalog().deck().cards)
+
+    def _make(
+        self, found: list[Candidate], stowed: tuple[str, ...], embedder: Embedder, now: float
+    ) -> _Directory:
         import numpy as np
 
         from docstow.text import bm25
@@ -157,7 +167,7 @@ class PackageFinder:
         terms = dict(
             zip(postings.terms, zip(postings.rows, postings.weights, strict=True), strict=True)
         )
-        return _Directory(found, terms, vectors, embedder.id, now)
+        return _Directory(found, terms, vectors, embedder.id, now, stowed)
 
     def _candidates(self, language: Language) -> dict[str, Candidate]:
         key = language.spelling.package_key
@@ -200,7 +210,8 @@ class PackageFinder:
             best = language.versions().choose("", stored)
             if best is not None:
                 facts = stored[best].facts
-                put(name, str(facts.get("description") or facts.get("summary") or ""), stowed=best)
+                about = str(facts.get("description") or facts.get("summary") or "")
+                put(name, about, keywords=" ".join(facts.get("keywords", ())), stowed=best)
         for name, about, version in self._installed(language):
             put(name, about, installed=version)
         return found
@@ -225,6 +236,7 @@ class _Directory:
     vectors: NDArray[np.float32]
     model: str
     made: float
+    stowed: tuple[str, ...]
 
     def rank(
         self, query: str, vector: NDArray[np.float32], limit: int

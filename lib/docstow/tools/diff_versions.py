@@ -53,10 +53,15 @@ if TYPE_CHECKING:
 _PER_PAGE = 50
 #: Longest text of what was and what is, in characters; the items' pages have the whole.
 _LONGEST_TEXT = 240
+#: Characters of lines that are not said again.
+_LONG_LINES = 60
 #: Breaking lines of the changelog that stand beside no change.
 _MOST_LINES = 20
-#: Rules of what goes, or is about to: somebody may say what takes its place.
-_GOING = re.compile(r"-(?:removed|renamed|moved|lost)$|^(?:item-)?deprecated$|^kind-changed$")
+#: Rules of what goes, or is about to: somebody may say what takes its place. A class that loses a
+#: base stays.
+_GOING = re.compile(
+    r"(?<!^base)-(?:removed|renamed|moved|lost)$|^(?:item-)?deprecated$|^kind-changed$"
+)
 #: Rules whose text names the parameters that they are about, before a colon.
 _OF_PARAMETERS = frozenset({"parameter-removed", "parameter-renamed"})
 _PARAMETERS = re.compile(r"[\w*, ]+(?: to \w+)?(?=: )")
@@ -151,7 +156,7 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         | {"verdict": _describe_bump(found.bump, old.version, new.version)}
         | {"counts": {name: counts[name] for name in CLASSES}, "total": len(changes)}
         | page
-        | {"results": [_describe_family(each, maintainers) for each in page["results"]]}
+        | {"results": list(_describe_page(page["results"], maintainers))}
         | ({"only_in_changelog": unlisted} if unlisted and not arguments["cursor"] else {})
         | ({"breaking_lines": lines[:_MOST_LINES]} if lines else {})
         | ({"notice": "; ".join(notices)} if notices else {})
@@ -363,6 +368,21 @@ def _group_changes(changes: Sequence[Change]) -> list[Family[Change]]:
         lambda each: (each.before or each.after) if each.rule.startswith("impl-") else "",
         lambda each: (each.rule, each.kind, shape_of(each.before)[0], shape_of(each.after)[0]),
     )
+
+
+def _describe_page(
+    families: Iterable[Family[Change]], maintainers: _Maintainers
+) -> Iterator[dict[str, Any]]:
+    """Yield the results of a page; lines that several items share stand in the first of them."""
+    first: dict[tuple[str, ...], str] = {}
+    for each in families:
+        shown = _describe_family(each, maintainers)
+        lines = tuple(shown.get("changelog", ()))
+        if lines in first:
+            shown["changelog"] = [f"as for {first[lines]}"]
+        elif sum(map(len, lines)) > _LONG_LINES:
+            first[lines] = shown["path"]
+        yield shown
 
 
 def _describe_family(family: Family[Change], maintainers: _Maintainers) -> dict[str, Any]:

@@ -235,7 +235,10 @@ class History:
         rated = []
         for place, (note, origin) in enumerate(places.get(last, ())[:_MOST_LOOKED]):
             if parameter:
-                about = self._is_of_owner(note, path) or _OF_PARAMETER.search(note.text) is not None
+                # ``app=...`` is how a parameter is given.
+                given = re.search(rf"`{re.escape(last)}\s*=(?!=)", note.text) is not None
+                said = given or _OF_PARAMETER.search(note.text) is not None
+                about = said or self._is_of_owner(note, path)
             else:
                 about = any(
                     self._is_about(note, name, path) for name in note.names if _last(name) == last

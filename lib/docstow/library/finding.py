@@ -125,10 +125,10 @@ class PackageFinder:
         with self._lock:
             known = self._directories.get(language.name)
             now, stowed = self._clock(), self._stowed(language)
-            if known is not None and now - known.made < _FRESH_S and known.model == embedder.id:
-                # What was stowed a moment ago is found, as whoever had it stowed expects.
-                if known.stowed == stowed:
-                    return known
+            # What was stowed a moment ago is found, as whoever had it stowed expects.
+            same = known is not None and (known.model, known.stowed) == (embedder.id, stowed)
+            if known is not None and same and now - known.made < _FRESH_S:
+                return known
             found = list(self._candidates(language).values())
             if known is not None and known.candidates == found and known.model == embedder.id:
                 fresh = replace(known, made=now, stowed=stowed)

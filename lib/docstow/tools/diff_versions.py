@@ -135,8 +135,9 @@ def _compare_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
         changes = [each for each in changes if _concerns(each, chosen, language)]
     counts = Counter(each.verdict for each in changes)
     scope = "/".join([old.snapshot.id, new.snapshot.id, *sorted(arguments["paths"] or ())])
-    page = paged(_group_changes(changes), arguments["cursor"], scope, _PER_PAGE)
     maintainers = _Maintainers(new.snapshot.revision.source.name, *sides)
+    changes = sorted(changes, key=maintainers.order)
+    page = paged(_group_changes(changes), arguments["cursor"], scope, _PER_PAGE)
     lines = [] if arguments["cursor"] else maintainers.breaking_lines(changes, chosen)
     unlisted = maintainers.describe_unlisted({*chosen, *missing}, changes)
     told = {each["path"] for each in unlisted}
@@ -176,6 +177,7 @@ class _Maintainers:
     """
 
     def __init__(self, package: str, old: Side, new: Side) -> None:
+        self._described: dict[Change, dict[str, Any]] = {}
         self._old = _by_path(old.documents)
         self._new = _by_path(new.documents)
         self._history = History(
@@ -216,6 +218,11 @@ class _Maintainers:
 
     def describe(self, change: Change) -> dict[str, Any]:
         """Return the changelog's lines and the successor of one change."""
+        if change not in self._described:
+            self._described[change] = self._describe(change)
+        return self._described[change]
+
+    def _describe(self, change: Change) -> dict[str, Any]:
         found: dict[str, Any] = {}
         parameters = _name_parameters(change)
         if parameters:
@@ -236,6 +243,20 @@ class _Maintainers:
         if lines := list(dict.fromkeys([*said, *map(_describe_note, notes)])):
             found["changelog"] = lines[:MOST_NOTES]
         return found
+
+    def order(self, change: Change) -> tuple[int, int]:
+        """Return what changes are sorted by beside their order: the gravest come first.
+
+        Of breaking ones those come first of which a reader can do something at once: what has a
+        successor, then what the changelog names.
+        """
+        from docstow.languages.rust.diff import CLASSES
+
+        grave = CLASSES.index(change.verdict)
+        if grave:
+            return grave, 0
+        told = self.describe(change)
+        return grave, 0 if "successor" in told or change.now else 1 if told else 2
 
     def _successors(
         self, change: Change, parameters: Sequence[str]

@@ -359,6 +359,35 @@ def test_types_of_the_series_lie_beside(
 
 
 @pytest.mark.parametrize(
+    ("manifest", "files", "beside"),
+    [
+        # One of its modules has types, and not what is imported by the package's name.
+        ({"exports": {".": "./a.js", "./b": {"types": "./b.d.ts"}}}, ["b.d.ts"], True),
+        ({"main": "lib/a.js"}, ["b.d.ts"], True),
+        ({"main": "../../other/a.js"}, ["b.d.ts"], True),
+        ({"exports": {".": {"import": {"types": "./b.d.ts"}}}}, ["b.d.ts"], False),
+        ({"main": "lib/a.js"}, ["lib/a.d.ts"], False),
+        ({"main": "lib"}, ["lib/index.d.ts"], False),
+        ({"typings": "b"}, ["b.d.ts"], False),
+        ({}, ["index.d.ts"], False),
+    ],
+)
+def test_types_come_beside_a_package_that_declares_only_a_part(
+    npm: NpmServer,
+    registry: NpmRegistry,
+    tmp_path: Path,
+    manifest: dict[str, Any],
+    files: list[str],
+    beside: bool,
+) -> None:
+    declared = dict.fromkeys(files, "export const mast: 1;")
+    npm.publish("sails", "1.0.0", {"a.js": "module.exports = {}", **declared}, **manifest)
+    npm.publish("@types/sails", "1.0.0", {"index.d.ts": "export const rope: 1;"})
+    got = registry.unpack(registry.resolve("sails"), tmp_path / "out")
+    assert got.beside == (("@types/sails 1.0.0",) if beside else ())
+
+
+@pytest.mark.parametrize(
     ("published", "chosen"),
     [
         (("1.2.7", "1.3.1", "1.6.0"), "1.3.1"),

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import splitext
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -484,6 +485,23 @@ class _Declarations:
     def has_declarations(self, name: str) -> bool:
         return next(self._files(name, _SOURCES), None) is not None
 
+    def is_typed(self, name: str) -> bool:
+        """Return whether a package declares what is imported of it; it may declare a part only."""
+        manifest = self.manifest(name)
+        if any(manifest.get(each) for each in ("types", "typings", "typesVersions")):
+            return True
+        exports = manifest.get("exports")
+        if isinstance(exports, dict) and any(each.startswith(".") for each in exports):
+            exports = exports.get(".")
+        if '"types' in json.dumps(exports):
+            return True
+        main = manifest.get("main")
+        stem = splitext(main if isinstance(main, str) and "\0" not in main else "index.js")[0]
+        entries = (stem, f"{stem}/index", "index")
+        own = self.layout.folder(name).resolve()
+        places = ((own / f"{each}{end}").resolve() for each in entries for end in _SOURCES)
+        return any(each.is_relative_to(own) and each.is_file() for each in places)
+
     def manifest(self, name: str) -> Mapping[str, Any]:
         try:
             found = json.loads((self.layout.folder(name) / "package.json").read_bytes())
@@ -559,12 +577,12 @@ class _Beside:
 
     def add_needed(self, name: str, version: str) -> None:
         """Add what reading a package needs: its types, and what declarations import."""
-        if not self._declarations.has_declarations(name) and not name.startswith("@types/"):
+        if not self._declarations.is_typed(name) and not name.startswith("@types/"):
             self.add_types(name, version)
         self.add_imported(name)
 
     def add_types(self, name: str, version: str) -> None:
-        """Add the ``@types`` of a package without declarations, where there are some."""
+        """Add the ``@types`` of a package that does not declare what is imported of it, where there are some."""
         typed = types_name(name)
         if typed in self._names:
             return

@@ -582,7 +582,7 @@ class _Beside:
         self.add_imported(name)
 
     def add_types(self, name: str, version: str) -> None:
-        """Add the ``@types`` of a package that does not declare what is imported of it, where there are some."""
+        """Add the ``@types`` of a package that does not declare its entry, where there are some."""
         typed = types_name(name)
         if typed in self._names:
             return

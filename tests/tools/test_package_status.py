@@ -77,6 +77,24 @@ def test_a_version_that_is_deprecated_and_unsafe(runtime: Runtime) -> None:
     }
 
 
+def test_advisories_of_what_is_judged_are_counted(runtime: Runtime, registry: NpmServer) -> None:
+    registry.publish("boat", "1.0.0", TYPES, dependencies={"lantern": "1"})
+
+    def notice(tool: str, **arguments: object) -> str:
+        answer = runtime.toolbox.call(tool, arguments).structured
+        assert answer is not None
+        return str(answer["notice"])
+
+    said = "advisories: lantern 1.0.0 (1)"
+    assert said in notice("get_dependencies", package="npm:boat")
+    assert notice("get_dependencies", package="npm:lantern@2") == "advisories: none"
+    code = 'import { kindle } from "lantern";\n'
+    for version, expected in (("1", said), ("2", "advisories: none")):
+        versions = {"lantern": version}
+        told = notice("verify_code", code=code, language="typescript", versions=versions)
+        assert expected in told
+
+
 def test_a_version_that_is_neither(runtime: Runtime) -> None:
     expected = {"latest": "2.0.0", "requires": "Node >=18", "advisory_count": 0}
     assert status(runtime, "npm:lantern") == expected

@@ -16,6 +16,7 @@ from docstow.core.threads import in_parallel
 from docstow.languages.projects.lock_text import parse_lock
 from docstow.sources.crates.dependencies import MOST_NODES, Node, mermaid
 from docstow.tools import Answer, paged
+from docstow.tools.package_status import count_advisories
 from docstow.tools.parameters import find_locked
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from docstow.languages.shared.language import Language
     from docstow.library import Library
     from docstow.library.packages import Availability
+    from docstow.sources.advisories import Advisories
     from docstow.sources.packages import Dependency, Listing, PackageRegistry, Release
 
 _LOCAL = "only versions that are installed in a project here or stowed are known"
@@ -146,7 +148,10 @@ def _stated(release: Release) -> dict[str, str]:
 
 
 def list_package_dependencies(
-    library: Library, language: Language, arguments: Mapping[str, Any]
+    library: Library,
+    language: Language,
+    advisories: Advisories | None,
+    arguments: Mapping[str, Any],
 ) -> Answer:
     """List what a version of a package asks for, and what that resolves to.
 
@@ -175,6 +180,8 @@ def list_package_dependencies(
     notices += [f"the tree is cut at {MOST_NODES} releases"] if len(nodes) >= MOST_NODES else []
     if len(stated) > len(needs):
         notices.append(f"the first {MOST_NODES} of {len(stated)} dependencies are listed")
+    releases = [(each.name, each.version) for each in nodes.values() if each.version]
+    notices += count_advisories(advisories, language, releases)
     answer: dict[str, Any] = {
         "crate": found,
         "package": found,

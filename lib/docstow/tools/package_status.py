@@ -16,12 +16,16 @@ from docstow.core.versions import choose
 from docstow.ingest.packages import INSTALLED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from docstow.languages.shared.language import Language
     from docstow.library import Library, ResolvedVersion
     from docstow.sources.advisories import Advisories, Advisory
 
 #: So many advisories are listed; all are counted.
 _MOST_LISTED = 10
+#: Versions of which the advisories are counted for one answer.
+_MOST_COUNTED = 50
 #: Characters of a time that are its day.
 _DAY = len("2026-01-01")
 
@@ -72,6 +76,31 @@ def find_advisories(
         return None, getattr(error, "message", "") or "advisories: the index cannot be made"
     notice = f"{advisories.unread} advisories could not be read" if advisories.unread else ""
     return found, notice
+
+
+def count_advisories(
+    advisories: Advisories | None, language: Language, versions: Iterable[tuple[str, str]]
+) -> list[str]:
+    """Return one line with how many advisories there are against some versions, for a notice.
+
+    Args:
+        advisories: those that the operator has; nothing is said where there are none to ask.
+        language: of the packages.
+        versions: names with versions.
+    """
+    counts: dict[str, int] = {}
+    said: dict[str, None] = {}
+    asked = 0
+    for name, version in list(dict.fromkeys(versions))[:_MOST_COUNTED]:
+        found, notice = find_advisories(advisories, language, name, version)
+        said |= {notice: None} if notice else {}
+        asked += found is not None
+        if found:
+            counts[f"{name} {version}"] = len(found)
+    if not asked:
+        return list(said)
+    shown = ", ".join(f"{name} ({number})" for name, number in counts.items())
+    return [f"advisories: {shown or 'none'}", *said]
 
 
 def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from docstow.tools.package_releases import (
     list_package_dependencies,
     list_package_versions,
 )
+from docstow.tools.package_status import count_advisories
 from docstow.tools.parameters import (
     CURSOR,
     LANGUAGE_BRIEF,
@@ -37,6 +38,7 @@ from docstow.tools.parameters import (
 
 if TYPE_CHECKING:
     from docstow.library import Library
+    from docstow.sources.advisories import Advisories
     from docstow.sources.crates.dependencies import ResolvedDependency
 
 #: Kinds of dependencies: those that are listed, and those that the tree follows.
@@ -111,8 +113,13 @@ def _list_versions(library: Library, arguments: Mapping[str, Any]) -> Answer:
     return Answer(answer | paged(rows, arguments["cursor"], listing.name))
 
 
-def get_dependencies(library: Library) -> Tool:
-    """Make the tool, bound to a library."""
+def get_dependencies(library: Library, advisories: Advisories | None = None) -> Tool:
+    """Make the tool.
+
+    Args:
+        library: asks registries and indexes.
+        advisories: those that the operator has, if any.
+    """
     need = result_schema(
         {"crate": TEXT, "resolved": TEXT, "active": {"type": "boolean"}},
         kind=TEXT,
@@ -137,18 +144,21 @@ def get_dependencies(library: Library) -> Tool:
             Parameter("graph", "boolean", "Draws the tree in Mermaid", default=False, rare=True),
             CURSOR,
         ),
-        run=partial(_list_dependencies, library),
+        run=partial(_list_dependencies, library, advisories),
         output_schema=list_schema(
             need, tree={"type": "array", "items": {"type": "object"}}, mermaid=TEXT
         ),
     )
 
 
-def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer:
+def _list_dependencies(
+    library: Library, advisories: Advisories | None, arguments: Mapping[str, Any]
+) -> Answer:
     from docstow.sources.crates.dependencies import MOST_NODES, Tree, mermaid
 
-    if (language := language_of(arguments)).packaged:
-        return list_package_dependencies(library, language, arguments)
+    language = language_of(arguments)
+    if language.packaged:
+        return list_package_dependencies(library, language, advisories, arguments)
     name, version, asked, lock, notices = _resolve_release(library, arguments)
     kinds = arguments["kinds"] or ()
     tree = Tree(
@@ -165,6 +175,8 @@ def _list_dependencies(library: Library, arguments: Mapping[str, Any]) -> Answer
         notices.append(f"{name} is not in the index: the lock file alone answers")
     if len(tree.nodes) >= MOST_NODES:
         notices.append(f"the tree is cut at {MOST_NODES} releases")
+    found = [(each.name, each.version) for each in tree.nodes.values() if each.version]
+    notices += count_advisories(advisories, language, found)
     answer: dict[str, Any] = {
         "crate": name,
         "package": name,

@@ -21,6 +21,7 @@ from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Verdict
 from docstow.languages.shared.history import History, deprecation_note
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
+from docstow.tools.package_status import count_advisories
 from docstow.tools.parameters import CURSOR, LOCKFILE, TARGET, Parameter
 from docstow.tools.verify_packages import (
     ProjectFirst,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
+    from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
 
 _PER_PAGE = 50
@@ -51,13 +53,19 @@ _MOST_ITEMS = 4
 _GUESS = re.compile(r"; did you mean [^?]*\?")
 
 
-def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> Tool:
+def tool(
+    library: Library,
+    snapshots: Snapshots,
+    projects: Projects | None,
+    advisories: Advisories | None = None,
+) -> Tool:
     """Make the tool.
 
     Args:
         library: where crates are found and stowed.
         snapshots: what is stowed already.
         projects: the projects that may be looked into; None where there are none.
+        advisories: those that the operator has, if any.
     """
     finding = result_schema(
         {"line": COUNT, "name": TEXT, "status": TEXT},
@@ -88,7 +96,7 @@ def tool(library: Library, snapshots: Snapshots, projects: Projects | None) -> T
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,
         ),
-        run=partial(_verify, library, snapshots, projects),
+        run=partial(_verify, library, snapshots, projects, advisories),
         output_schema=list_schema(
             finding,
             language=TEXT,
@@ -118,6 +126,7 @@ def _verify(
     library: Library,
     snapshots: Snapshots,
     projects: Projects | None,
+    advisories: Advisories | None,
     arguments: Mapping[str, Any],
 ) -> Answer:
     code = arguments["code"]
@@ -167,6 +176,8 @@ def _verify(
     crates_meant = language is None or language.checking is None
     if crates_meant or wants_root:
         notices += _advise_missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
+    judged = [(each.package, each.version) for each in verdict.findings if each.package]
+    notices += count_advisories(advisories, language or languages.RUST, judged) if judged else []
     return Answer(_build_answer(verdict, name, notices, arguments))
 
 

@@ -13,7 +13,7 @@ import pytest
 from docstow.core.settings import load
 from docstow.runtime import Runtime
 from servers.npm import NpmServer
-from servers.python_index import PythonIndexServer
+from servers.python_index import PythonIndexServer, sdist
 
 BOAT = "from oars import Oar\n\n\nclass Boat:\n    def oar(self, side: str) -> Oar: ...\n"
 OAR = "class Oar:\n    def {pull}(self) -> int: ...\n"
@@ -179,3 +179,26 @@ def test_a_package_of_which_nothing_is_known_is_likely_another(check: Check) -> 
     answer = check("import boats\nboats.Ship()\nboats.Crew()\n")
     assert wrong(answer) == []
     assert "likely not the package that is meant" in answer["notice"]
+
+
+CHANGES = """# Changelog
+
+## 3.0
+
+- Removed the `speed` argument of `hoist`. Use `knots` instead.
+- `lower` is gone; import it from `winches` instead.
+"""
+
+
+def test_what_maintainers_say_of_a_keyword_and_an_import_comes_first(
+    check: Check, python: PythonIndexServer
+) -> None:
+    code = "def hoist(sped, knots): ...\n"
+    python.add_wheel("sails", "3.0", {"sails/__init__.py": code})
+    files = {"CHANGELOG.md": CHANGES, "sails/__init__.py": code}
+    python.add("sails", "sails-3.0.tar.gz", sdist("sails", "3.0", files))
+    called = "import sails\nsails.hoist(1, speed=2)\nfrom sails import lower\n"
+    answer = check(called, versions={"sails": "3.0"})
+    first = {each["name"]: each["suggestions"][0] for each in answer["results"]}
+    assert first == {"sails.hoist(speed=)": "knots", "sails.lower": "winches.lower"}
+    assert "use knots, as the changelog of 3.0 says" in answer["results"][0]["message"]

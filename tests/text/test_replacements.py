@@ -27,6 +27,12 @@ from docstow.text.replacements import find_replacements
         ("Deprecate the `tie` module, except for `coil`. Use `bind` instead.", "tie", "bind"),
         ("`tie` moved to `ropes.tie`", "tie", "ropes.tie"),
         ("`tie` is gone. Please use the `useBind()` hook.", "tie", "useBind"),
+        (
+            "`tie` and `coil` are deprecated. Import them from `knots` instead.",
+            "coil",
+            "knots.coil",
+        ),
+        ("`bind` replaces `tie`, `coil` and `lash`.", "coil", "bind"),
     ],
 )
 def test_the_name_that_comes_is_found(text: str, old: str, new: str) -> None:

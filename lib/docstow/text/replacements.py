@@ -29,7 +29,8 @@ _CUES = re.compile(
     r"\b(?:us(?:e|es|ing)|replaced? (?:it |them )?(?:by|with)|replaced"
     r"|rename[ds]? (?:it )?(?:to|as|into)|in favou?r of|favou?r(?:ing)?"
     r"|supersed(?:ed|es) (?:by|with)|moved? (?:in)?to|switch(?:ed|ing)? to"
-    r"|migrat(?:e|ed|ing) to|prefer|chang(?:e|ed) (?:in)?to|instead|import(?:ed)? (?:it )?from"
+    r"|migrat(?:e|ed|ing) to|prefer|chang(?:e|ed) (?:in)?to|instead"
+    r"|import(?:ed)? (?:it |them )?(?:directly )?from"
     r"|now (?:called|named|known as|lives? in|available (?:as|from|in|at|under)|at|in|under)"
     r"|are now|is now|becomes?|has become|have become|became|available (?:as|from|via|through)"
     r"|alternatives? (?:is|are|to (?:it|this) (?:is|are))|alternatively|consider|converted to"
@@ -199,6 +200,9 @@ def _after(text: str, places: list[_Place], start: int, end: int, last: str) -> 
         if len(olds) == len(run) > 1:
             run = [run[next(at for at, e in enumerate(olds) if e.start <= start < e.end)]]
         others = [each.name for each in run if _is_other(each.name, last)]
+        if others and text[begin:end_of_cue].lower().startswith("import"):
+            # What a name is imported from is where it is, not what it is called.
+            others = [f"{each}.{last}" for each in others if each.islower()]
         moved = [each.name for each in run if _is_elsewhere(each.name, last, mentioned)]
         if others or moved:
             yield from (others or moved)[:MOST]
@@ -284,7 +288,9 @@ def _run_back(text: str, places: list[_Place], start: int, end: int) -> list[_Pl
 def _before(text: str, places: list[_Place], start: int, last: str) -> Iterator[str]:
     """Yield the name before what says that it replaces a mention."""
     own = next((each for each in places if each.start <= start < each.end), None)
-    mark = own.start if own is not None else start
+    # Of an enumeration the first stands behind the cue.
+    run = _run_back(text, places, start, own.end) if own is not None else []
+    mark = run[0].start if run else own.start if own is not None else start
     begin = max(0, mark - _FAR)
     cue = _REVERSED.search(text, begin, mark)
     if cue is None:

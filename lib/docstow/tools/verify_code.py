@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
-from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.core.errors import DocstowError, Ingesting, InvalidParameter
 from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version
 from docstow.languages.projects import mentions
@@ -49,6 +49,11 @@ _MOST_NAMED = 8
 _MOST_OTHERS = 3
 #: Items of one path whose notes are read.
 _MOST_ITEMS = 4
+#: Packages that are stowed for one call, for what their maintainers say.
+_MOST_STOWED = 2
+#: A finding's name where a keyword is wrong, and the keywords that its message lists.
+_KEYWORD = re.compile(r"^(.+)\((\w+)=\)$")
+_TAKEN = re.compile(r"; it takes ([\w, ]+)")
 #: What is said of names that are merely alike, which nobody needs who knows the right one.
 _GUESS = re.compile(r"; did you mean [^?]*\?")
 
@@ -166,7 +171,14 @@ def _verify(
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
         notices += _tell_guesses(stowed.guessed, scanned=scan is not None)
-    verdict = StatedSuccessors(library, snapshots, language or languages.RUST).explain(verdict)
+    successors = StatedSuccessors(
+        library,
+        snapshots,
+        language or languages.RUST,
+        lambda package: scan is None or not scan.named(package),
+    )
+    verdict = successors.explain(verdict)
+    notices += successors.notices.values()
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
         more = " and others" if len(verdict.unread) > _MOST_NAMED else ""
@@ -293,11 +305,22 @@ class StatedSuccessors:
 
     Args:
         library: opens what is stowed.
-        snapshots: what is stowed; nothing is fetched.
+        snapshots: what is stowed.
         language: of the packages.
+        fetches: whether a package may be stowed for what its maintainers say.
     """
 
-    def __init__(self, library: Library, snapshots: Snapshots, language: Language) -> None:
+    def __init__(
+        self,
+        library: Library,
+        snapshots: Snapshots,
+        language: Language,
+        fetches: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._fetches = fetches
+        self._left = _MOST_STOWED
+        #: Packages that are being stowed, and what is said of it.
+        self.notices: dict[str, str] = {}
         self._library = library
         self._snapshots = snapshots
         self._language = language
@@ -310,11 +333,15 @@ class StatedSuccessors:
         return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
 
     def _explain(self, finding: Finding) -> Finding:
-        if finding.status not in {"unknown", "deprecated"} or not finding.package:
+        if finding.status not in PROBLEMS or not finding.package:
+            return finding
+        if finding.status == "wrong_argument" and not _KEYWORD.search(finding.name):
             return finding
         if (known := self._known(finding.package, finding.version)) is None:
             return finding
         older, history = known
+        if finding.status == "wrong_argument":
+            return _explain_parameter(finding, older, history)
         mark = self._language.spelling.separator
         last = finding.name.split(mark)[-1]
         path = f"{finding.path}{mark}{last}" if finding.status == "unknown" else finding.path
@@ -351,7 +378,10 @@ class StatedSuccessors:
                 if snapshot is not None:
                     stowed.setdefault(head.source.version, snapshot)
         if version not in stowed:
-            return None
+            snapshot = self._stow(package, version)
+            if snapshot is None:
+                return None
+            stowed[version] = snapshot
         order = self._order(version)
         ordered = sorted(stowed, key=self._order, reverse=True)
         older = [each for each in ordered if self._order(each) < order][:_MOST_OTHERS]
@@ -361,6 +391,47 @@ class StatedSuccessors:
         pages = [page for each in (*newer, version, *older) for page in _pages(indexes[each])]
         history = History(package, pages, indexes[version].names(), upto=version)
         return [indexes[each] for each in (version, *older)], history
+
+    def _stow(self, package: str, version: str) -> Snapshot | None:
+        """Have a fetched version stowed; None where that cannot be, or takes too long."""
+        if not self._left or not self._language.packaged or not self._fetches(package):
+            return None
+        self._left -= 1
+        try:
+            found = self._library.package(self._language, package, version).snapshot
+        except Ingesting:
+            said = f"what {package} {version} says of its changes is being read; ask again for it"
+            self.notices[package] = said
+            return None
+        except DocstowError:
+            return None
+        return found if found.revision.version == version else None
+
+
+def _explain_parameter(finding: Finding, older: Sequence[Index], history: History) -> Finding:
+    """Return a finding of a wrong keyword with what the maintainers say takes its place."""
+    called = _KEYWORD.search(finding.name)
+    if called is None:
+        return finding
+    path, keyword = called[1], called[2]
+    texts = [
+        document.text
+        for name in dict.fromkeys((finding.path, path))
+        for index in older
+        for document in index.documents(index.find(name)[:_MOST_ITEMS])
+    ]
+    found = history.successor_of_parameter(path, keyword, texts)
+    if found is None or not found.names:
+        return finding
+    taken = _TAKEN.search(finding.message)
+    takes = set(taken[1].split(", ")) if taken is not None else set()
+    # What the call takes is meant before whatever else the sentence names.
+    names = [each for each in found.names if each in takes] or list(found.names)
+    suggestions = tuple(dict.fromkeys((*names, *finding.suggestions)))[:MOST]
+    where = f"{found.origin} of {found.version}" if found.version else found.origin
+    said = finding.message.rstrip(".")
+    message = f"{said}; use {' or '.join(names)}, as the {where} says."
+    return replace(finding, suggestions=suggestions, message=message)
 
 
 def _pages(index: Index) -> list[Document]:

@@ -190,13 +190,26 @@ class History:
                 return Successor(names, origin, note.text, note.version)
         return None
 
-    def successor_of_parameter(self, path: str, parameter: str) -> Successor | None:
-        """Return what takes the place of a parameter of an item; None where nobody says it."""
+    def successor_of_parameter(
+        self, path: str, parameter: str, texts: Iterable[str] = ()
+    ) -> Successor | None:
+        """Return what takes the place of a parameter of an item; None where nobody says it.
+
+        Args:
+            path: of the item.
+            parameter: its name.
+            texts: documentation of the item in any version.
+        """
         before = self._about(path, parameter, earlier=True)
         announced = (each for each in before if _ANNOUNCED.search(each[0].text))
         for note, origin in (*self._about(path, parameter), *announced):
             if names := find_replacements(note.text, parameter):
                 return Successor(names, origin, note.text, note.version)
+        named = re.compile(rf"(?<!\w){re.escape(parameter)}(?!\w)")
+        for text in texts:
+            for paragraph in islice(filter(named.search, _outdated_paragraphs(text)), MOST_NOTES):
+                if names := find_replacements(paragraph, parameter):
+                    return Successor(names, DOCUMENTATION, paragraph)
         return None
 
     def breaking_notes(self, paths: Iterable[str]) -> list[Note]:

@@ -85,10 +85,13 @@ def main(roots: Sequence[str], *, fitted: bool) -> None:
     weights = np.array([tables["packages"].get(name, 0.0) for name in names])
     if fitted:
         weights = fit([each.case for each in found if not each.held_out], crates, PENALTY)
-        kept = {n: round(float(v), 5) for n, v in zip(names, weights, strict=True) if n != "named"}
+        pairs = zip(names, weights, strict=True)
+        kept = {n: round(float(v), 5) for n, v in pairs if n not in ("named", "is_page")}
         tables["packages"] = kept | {n: min(kept[n], most) for n, most in AGAINST.items()}
         WEIGHTS.write_text(json.dumps(tables, indent=2) + "\n", "utf-8")
     weights[names.index("named")] = NAMED
+    # No guide is an answer here, so that these questions cannot tell what guides are worth.
+    weights[names.index("is_page")] = tables["pages"]["packages"]
     rows: dict[str, list[Score]] = {}
     for each in found:
         (score,) = judge([each.case], weights)

@@ -264,13 +264,14 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
     """Return the fitted weight of each feature; one without a weight counts nothing.
 
     Packages have a table of their own: in Rust a type is rarely what is asked for, in Python a
-    class often is, and what lies deep in a package is mostly internal. The crates that the weights
-    are fitted to have no pages: theirs count as those of packages.
+    class often is, and what lies deep in a package is mostly internal. What counts for pages is
+    chosen by questions that guides answer: those that the weights are fitted to have items alone
+    for answers, and would put every guide last.
     """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    packages = tables["packages"]
-    own = packages if language.packaged else {"is_page": packages["is_page"], **tables["weights"]}
-    return {**own, "named": _NAMED_WEIGHT}
+    kind = "packages" if language.packaged else "crates"
+    own = tables["packages" if language.packaged else "weights"]
+    return {**own, "is_page": tables["pages"][kind], "named": _NAMED_WEIGHT}
 
 
 def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:

@@ -91,7 +91,7 @@ def main(roots: Sequence[str], *, fitted: bool) -> None:
         WEIGHTS.write_text(json.dumps(tables, indent=2) + "\n", "utf-8")
     weights[names.index("named")] = NAMED
     # No guide is an answer here, so that these questions cannot tell what guides are worth.
-    weights[names.index("is_page")] = tables["pages"]["packages"]
+    weights[names.index("is_page")] = tables["guides"]["packages"]
     rows: dict[str, list[Score]] = {}
     for each in found:
         (score,) = judge([each.case], weights)

@@ -271,7 +271,7 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
     kind = "packages" if language.packaged else "crates"
     own = tables["packages" if language.packaged else "weights"]
-    return {**own, "is_page": tables["pages"][kind], "named": _NAMED_WEIGHT}
+    return {**own, "is_page": tables["guides"][kind], "named": _NAMED_WEIGHT}
 
 
 def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:

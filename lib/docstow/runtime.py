@@ -573,7 +573,15 @@ class Runtime:
 
         refresh = Refresh(self.registry, self.jobs, self.enqueuer)
         limit = self.settings.store_limit
-        return Upkeep(self.store, self.registry, self.snapshots, refresh, limit, grace=grace)
+        return Upkeep(
+            self.store,
+            self.registry,
+            self.snapshots,
+            refresh,
+            limit,
+            lambda: self.catalog,
+            grace=grace,
+        )
 
     def keep_up(self) -> None:
         """Begin to do upkeep periodically, where no schedule does it."""

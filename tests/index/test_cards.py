@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,19 +13,28 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from docstow.core.model import CRATE, LOCAL, Source
-from docstow.index.catalog import (
-    CENTRES,
+from docstow.index.cards import (
     MOST_ITEMS,
     Card,
-    Deck,
+    Entry,
     card_key,
-    decode_card,
-    encode_card,
-    find_centres,
     make_card,
     outranks,
-    standard_scores,
+    term_hash,
 )
+from docstow.index.deck import Buckets, Deck, Loaded, Ranking, standard_scores
+from docstow.index.segments import (
+    COARSE,
+    FULL_CARDS,
+    Damaged,
+    encode_head,
+    join,
+    make_segment,
+    read_bucket,
+    read_head,
+    survivors,
+)
+from docstow.text import bm25
 
 AXES = np.eye(4, dtype=np.float32)
 
@@ -32,7 +42,7 @@ AXES = np.eye(4, dtype=np.float32)
 def card(name: str, about: str, vectors: NDArray[np.float32], model: str = "m") -> Card:
     return make_card(
         Source(CRATE, name, "1.0.0"),
-        f"snapshot of {name}",
+        "abc",
         model,
         {"description": about},
         {"kind": ["module"], "title": [name], "summary": [""], "attributes": ["{}"]},
@@ -40,10 +50,19 @@ def card(name: str, about: str, vectors: NDArray[np.float32], model: str = "m") 
     )
 
 
+def deck_of(*cards: Card) -> Deck:
+    segments = [make_segment([each]) for each in cards]
+    loaded = [
+        Loaded(str(number), each.head, each.bucket, whole=True)
+        for number, each in enumerate(segments)
+    ]
+    return Deck(loaded, Buckets())
+
+
 def test_a_card_says_what_a_crate_is_and_has() -> None:
     made = make_card(
         Source(CRATE, "Oak-Tree", "1.2.0", "wasm"),
-        "abc",
+        "00000000000000ff" + "0" * 48,
         "m",
         {"description": "A tree.", "summary": "It grows."},
         {
@@ -55,14 +74,17 @@ def test_a_card_says_what_a_crate_is_and_has() -> None:
         AXES,
     )
     assert made.key == "Oak_Tree@wasm"
-    assert made.kinds == ("function", "module", "struct")
-    assert made.texts == (
-        "Oak-Tree",
-        "A tree.\nIt grows.",
-        "oak_tree\nroots\nThe root.\nBelow.",
-        "Leaf\nclimb",
-        "Green.\nGoes up.",
+    assert made.entry == Entry(
+        Source(CRATE, "Oak-Tree", "1.2.0", "wasm"),
+        255,
+        ("function", "module", "struct"),
+        "A tree. It grows.",
     )
+    texts = ("Oak-Tree", "A tree.\nIt grows.", "oak_tree roots", "Leaf climb", "Green. Goes up.")
+    words = {term_hash(term) for text in texts for term in bm25.tokens(text)}
+    assert words <= made.terms.keys()
+    assert made.terms[term_hash("oak")] > made.terms[term_hash("climb")]
+    assert made.vector == pytest.approx([0.5] * 4)
 
 
 def test_only_the_items_mentioned_most_are_on_a_card() -> None:
@@ -74,27 +96,13 @@ def test_only_the_items_mentioned_most_are_on_a_card() -> None:
         {},
         {
             "kind": ["function"] * count,
-            "title": [f"f{row}" for row in range(count)],
+            "title": [f"name{chr(97 + row // 26)}{chr(97 + row % 26)}x" for row in range(count)],
             "summary": [""] * count,
             "attributes": [json.dumps({"in_degree": row}) for row in range(count)],
         },
         np.ones((count, 3), np.float32),
     )
-    assert made.texts[3].split("\n") == [f"f{row}" for row in reversed(range(50, count))]
-
-
-def test_a_card_survives_being_written_down() -> None:
-    made = card("oak", "a tree", AXES)
-    read = decode_card(json.loads(json.dumps(encode_card(made))))
-    assert np.array_equal(read.centres, made.centres)
-    assert encode_card(read) == encode_card(made)
-    assert (read.source, read.texts, read.kinds) == (made.source, made.texts, made.kinds)
-
-
-@pytest.mark.parametrize("damage", [{"centres": "?"}, {"texts": {}}, {"dimensions": 3}])
-def test_what_is_no_card_is_refused(damage: dict[str, object]) -> None:
-    with pytest.raises((KeyError, TypeError, ValueError)):
-        decode_card({**encode_card(card("oak", "a tree", AXES)), **damage})
+    assert len(made.terms) == MOST_ITEMS + 1
 
 
 @pytest.mark.parametrize(
@@ -120,49 +128,101 @@ def test_a_name_has_one_key_however_it_is_spelled() -> None:
 
 
 def test_words_and_vectors_both_find_a_crate() -> None:
-    deck = Deck(
-        [
-            card("walk", "goes through directories", AXES[:1]),
-            card("mail", "sends letters", AXES[1:2]),
-            card("pack", "makes archives of files", AXES[2:3]),
-        ]
+    deck = deck_of(
+        card("walk", "goes through directories", AXES[:1]),
+        card("mail", "sends letters", AXES[1:2]),
+        card("pack", "makes archives of files", AXES[2:3]),
     )
     nowhere = np.full(4, 0.5, np.float32)
-    assert deck.rank("send a letter", "m", nowhere)[0][0].source.name == "mail"
-    assert deck.rank("unheard of", "m", AXES[2])[0][0].source.name == "pack"
+    assert names(deck.rank("send a letter", "m", nowhere))[0] == "mail"
+    assert names(deck.rank("unheard of", "m", AXES[2]))[0] == "pack"
+
+
+def names(ranking: Ranking) -> list[str]:
+    return [entry.source.name for entry, _ in ranking]
 
 
 def test_vectors_of_two_models_never_meet() -> None:
     other = card("other", "", np.ones((3, 7), np.float32), model="of 7 dimensions")
-    deck = Deck([other, card("near", "", AXES[:1]), card("far", "", -AXES[:1])])
-    scores = {each.source.name: score for each, score in deck.rank("zebra", "m", AXES[0])}
+    ranking = deck_of(other, card("near", "", AXES[:1]), card("far", "", -AXES[:1])).rank(
+        "zebra", "m", AXES[0]
+    )
+    scores = {each.source.name: score for each, score in ranking}
     assert scores == pytest.approx({"near": 1.0, "other": 0.0, "far": -1.0}, abs=1e-3)
+    assert ranking.score("near") == pytest.approx(1.0, abs=1e-3)
+    assert ranking.score("unheard") == pytest.approx(-1.0, abs=1e-3)
 
 
 def test_an_empty_deck_has_no_best_card() -> None:
-    assert Deck([]).rank("anything", "m", AXES[0]) == []
+    assert list(deck_of().rank("anything", "m", AXES[0])) == []
 
 
-matrices = st.tuples(st.integers(0, 40), st.integers(0, 2**32 - 1)).map(
-    lambda pair: np.random.default_rng(pair[1]).normal(size=(pair[0], 5)).astype(np.float32)
+def test_the_last_card_of_a_source_counts_and_of_a_name_the_best() -> None:
+    first, second = card("oak", "a tree", AXES[:1]), card("oak", "a plant", AXES[1:2])
+    newer = replace(first, entry=replace(first.entry, source=Source(CRATE, "oak", "2.0.0")))
+    assert [e.about for e in deck_of(first, second).entries()] == ["a plant"]
+    assert [e.source.version for e in deck_of(newer, second).entries()] == ["2.0.0"]
+    segments = [make_segment([first]), make_segment([], [first.source]), make_segment([second])]
+    for count, expected in ((1, 1), (2, 0), (3, 1)):
+        alive = survivors([each.head for each in segments[:count]])
+        assert sum(int(each.sum()) for each in alive) == expected
+
+
+words = st.lists(
+    st.sampled_from(["walk", "mail", "pack", "tree", "leaf", "root", "hold", "ship", "mast"])
 )
+decks = st.lists(st.tuples(st.sampled_from("abcdefgh"), words), min_size=1, max_size=20)
 
 
-@given(matrices)
+@given(decks, st.data())
 @hypothesis_settings(max_examples=50)
-def test_centres_are_few_and_of_length_one_and_always_the_same(
-    vectors: NDArray[np.float32],
+def test_joined_segments_rank_as_they_did_apart(
+    rows: list[tuple[str, list[str]]], data: st.DataObject
 ) -> None:
-    found = find_centres(vectors, CENTRES)
-    assert found.shape == (min(CENTRES, len(vectors)), 5)
-    assert np.linalg.norm(found.astype(np.float32), axis=1) == pytest.approx(1.0, abs=1e-2)
-    assert np.array_equal(found, find_centres(vectors.copy(), CENTRES))
+    draws = np.random.default_rng(len(rows)).normal(size=(len(rows), 1, 4)).astype(np.float32)
+    cards = [
+        card(f"{name}{number % 5}", " ".join(said), draws[number])
+        for number, (name, said) in enumerate(rows)
+    ]
+    apart = deck_of(*cards)
+    cut = data.draw(st.integers(0, len(cards)))
+    parts = [make_segment(each) for each in (cards[:cut], cards[cut:]) if each]
+    alive = survivors([each.head for each in parts])
+    joined = join(parts, alive)
+    head = read_head(encode_head(joined.head))
+    together = Deck([Loaded("1", head, joined.bucket, whole=True)], Buckets())
+    assert list(together.entries()) == list(apart.entries())
+    for query in ("walk", "a tree of leaves"):
+        before, after = (each.rank(query, "m", AXES[0]) for each in (apart, together))
+        left = {entry.key: score for entry, score in before}
+        # What others have replaced counts for how rare a word is until it is joined away.
+        if len(left) == len(cards):
+            assert {entry.key: score for entry, score in after} == pytest.approx(left, abs=1e-3)
 
 
-def test_centres_find_the_groups() -> None:
-    noise = np.random.default_rng(3).normal(scale=0.01, size=(40, 4)).astype(np.float32)
-    found = find_centres(np.repeat(AXES, 10, axis=0) + noise, 4).astype(np.float32)
-    assert (found @ AXES.T).max(axis=0) == pytest.approx(1.0, abs=1e-2)
+@pytest.mark.parametrize("at", [0, 5, -1])
+def test_what_is_no_segment_is_refused(at: int) -> None:
+    segment = make_segment([card("oak", "a tree", AXES)])
+    for body, read in ((encode_head(segment.head), read_head), (segment.terms, read_bucket)):
+        damaged = bytearray(body)
+        damaged[at] ^= 0x55
+        for each in (bytes(damaged), body[:-3], b""):
+            with pytest.raises(Damaged):
+                read(each)
+
+
+def test_many_cards_have_their_vectors_in_few_directions() -> None:
+    draw = np.random.default_rng(7)
+    lines = draw.normal(size=(12, 96)).astype(np.float32)
+    vectors = (draw.normal(size=(FULL_CARDS + 1, 12)) @ lines).astype(np.float32)
+    cards = [card(f"c{n}", "", row[None]) for n, row in enumerate(vectors)]
+    parts = [make_segment(cards[:-1]), make_segment(cards[-1:])]
+    joined = join(parts, survivors([each.head for each in parts]))
+    assert joined.head.codes.shape == (len(cards), COARSE)
+    assert joined.head.bits == 8
+    deck = Deck([Loaded("1", joined.head, joined.bucket, whole=True)], Buckets())
+    found = next(iter(deck.rank("zebra", "m", cards[99].vector)))[0]
+    assert found.source.name == "c99"
 
 
 @given(st.lists(st.integers(-1000, 1000), max_size=30))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import re
 import sys
@@ -16,17 +15,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 from docstow.cli import main
 from docstow.core.errors import InvalidParameter, SnapshotGone, StoreError
 from docstow.core.model import Recipe, Revision, Snapshot, Source
 from docstow.core.settings import load
+from docstow.index.cards import make_card
+from docstow.index.catalog import Catalog
 from docstow.ingest.jobs import FAILED, SUCCESS, Jobs
 from docstow.ingest.queue import Enqueuer, Message
 from docstow.ops.audit import verify
 from docstow.ops.sweep import sweep
-from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up, drop_cards
+from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
 from docstow.store import inventory
@@ -109,7 +111,9 @@ class Unheard:
 def upkeep(store: ObjectStore, folder: Path, limit: int = 1 << 30) -> Upkeep:
     registry, jobs = Registry(store), Jobs(store, now)
     refresh = Refresh(registry, jobs, Enqueuer(jobs, Unheard(), now))
-    return Upkeep(store, registry, opened(store, folder), refresh, limit, grace=AT_ONCE)
+    snapshots = opened(store, folder)
+    catalog = Catalog(store, snapshots, freshness_s=0)
+    return Upkeep(store, registry, snapshots, refresh, limit, lambda: catalog, grace=AT_ONCE)
 
 
 def text_of(store: ObjectStore, folder: Path, source: Source) -> str:
@@ -517,7 +521,7 @@ def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_pa
     store.create("touched/2000-01-01/crate/x/1", b"")
     done = upkeep(store, tmp_path).run()
     assert (done.dropped, done.swept.deleted, done.failed) == (1, 3, {})
-    assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1, "cards": 0}
+    assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1, "cards": 0, "segments": 0}
     assert text_of(store, tmp_path, kept.source) == "one"
     for number in (1, 2):
         store.create(f"jobs/{'0' * 16}-00000{number}.json", b'{"schema": 1}')
@@ -567,21 +571,18 @@ def test_what_cannot_be_refreshed_is_refused(
 def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
     store: ObjectStore, tmp_path: Path
 ) -> None:
-    given_up, kept = (stow(store, tmp_path, crate(name)) for name in ("gone", "kept"))
-    late = stow(store, tmp_path, crate("late"))
-    cards = [{"snapshot": each.id, "more": "is kept"} for each in (given_up, kept, late)]
-    shard = gzip.compress(json.dumps({"schema": 1, "cards": cards}).encode())
-    store.create("catalog/00.json.gz", shard)
-    store.create("catalog/01.json.gz", b"damaged")
-    found = inventory.list_store(store)
-    del found.records[late.id]  # as if it had come after that look
-    assert drop_cards(store, found) == 0
-    opened(store, tmp_path).withdraw(crate("gone"), NOW, keep=0)
-    assert upkeep(store, tmp_path).run().tidied["cards"] == 0  # readers have a day
+    for name in ("gone", "kept"):
+        stow(store, tmp_path, crate(name))
+    snapshots = opened(store, tmp_path)
+    catalog = Catalog(store, snapshots, freshness_s=0)
+    nothing = np.zeros((0, 4), np.float32)
+    columns: dict[str, list[str]] = {"kind": [], "title": [], "summary": [], "attributes": []}
+    for name in ("gone", "kept"):
+        catalog.add(make_card(crate(name), "ab" * 32, "m", {}, columns, nothing))
+    assert upkeep(store, tmp_path).run().tidied["cards"] == 0
+    snapshots.withdraw(crate("gone"), NOW, keep=0)
     assert upkeep(store, tmp_path).run().tidied["cards"] == 1
-    left = store.get("catalog/00.json.gz")
-    assert left is not None
-    assert json.loads(gzip.decompress(left.body)) == {"schema": 1, "cards": cards[1:]}
+    assert [each.source.name for each in catalog.deck().entries()] == ["kept"]
     assert upkeep(store, tmp_path).run().tidied["cards"] == 0
 
 

@@ -147,6 +147,10 @@ class Line:
         with self._fails():
             return self.store.get_changed(key, etag)
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        with self._fails():
+            return self.store.get_range(key, start, size)
+
     def create(self, key: str, body: bytes) -> str:
         with self._fails():
             return self.store.create(key, body)

@@ -44,6 +44,10 @@ class Elsewhere:
         self.calls.append(("get_changed", key))
         return self._store.get_changed(key, etag)
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        self.calls.append(("get_range", key))
+        return self._store.get_range(key, start, size)
+
     def create(self, key: str, body: bytes) -> str:
         self.calls.append(("create", key))
         self.before_write(key)

@@ -33,6 +33,10 @@ class Memory:
         stored = self.get(key)
         return Unchanged() if stored is not None and stored.etag == etag else stored
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        stored = self.get(key)
+        return stored.body[start : start + size] if stored is not None else None
+
     def create(self, key: str, body: bytes) -> str:
         self._tick()
         if key in self.objects:
@@ -145,6 +149,10 @@ class _Seen:
     def get_changed(self, key: str, etag: str) -> Stored | Unchanged | None:
         store = self._actor.store
         return self._actor.request(f"ask {key}", lambda: store.get_changed(key, etag))
+
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        store = self._actor.store
+        return self._actor.request(f"get {key}", lambda: store.get_range(key, start, size))
 
     def create(self, key: str, body: bytes) -> str:
         store = self._actor.store

@@ -1,268 +1,142 @@
-"""The catalog: one card a stowed crate, small enough that all crates' cards are kept in memory.
+"""The catalogue: the cards of everything that is stowed, for searches over all of it.
 
-The cards are spread over a few objects of the store. They are derived from heads and snapshots: a
-shard that is missing or damaged is made again.
+It is immutable segments and a manifest that names them. A publish appends a card: it joins the
+small segment at the end with it, or begins another one. Jobs and upkeep join segments into larger
+ones. All of it is derived from heads and snapshots; what is lost or damaged upkeep makes anew.
+
+A segment belongs to an epoch of the manifest. A swap of the manifest names only segments of its
+epoch and those that it names already, so that what it does not name of an epoch that is over can
+never be named again, and is deleted (as in :mod:`docstow.ops.sweep`). A reader whose manifest names
+a segment that is gone reads the manifest again.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import gzip
 import hashlib
 import json
+import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
-from typing import Any
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.errors import TooLarge, UnreadableInput
+from docstow.core.errors import StoreError, TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
-from docstow.core.versions import choose
-from docstow.index.ranking import top
-from docstow.index.tables import read_table, unpack_vectors
+from docstow.core.threads import in_parallel
+from docstow.index.cards import Card, Entry, card_key, card_of, outranks, read_old_card
+from docstow.index.deck import Buckets, Deck, Loaded, Ranking
+from docstow.index.segments import (
+    Bucket,
+    Damaged,
+    Segment,
+    encode_head,
+    join,
+    make_segment,
+    read_bucket,
+    read_head,
+    survivors,
+)
 from docstow.net.decompress import Limits, decompress
 from docstow.store.heads import is_consistent
-from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
+from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged, tolerate_read_only
 from docstow.store.snapshots import Snapshots
 from docstow.store.update import Codec, update
-from docstow.text import bm25
 
-#: The keyword fields of a card with their BM25F weight and length normalisation b.
-FIELDS = {
-    "name": (4.0, 0.0),
-    "about": (3.0, 0.5),
-    "modules": (2.0, 0.75),
-    "names": (1.0, 0.75),
-    "sentences": (1.0, 0.75),
-}
+log = logging.getLogger(__name__)
 
-#: How many items, those first that others mention most, lend their names and sentences.
-MOST_ITEMS = 200
+SCHEMA = 1
+MANIFEST = "catalog/manifest.json"
+SEGMENTS = "catalog/segments/"
+#: The catalogue of earlier releases: sixteen objects of JSON, which are taken over once.
+OLD_SHARDS = tuple(f"catalog/{number:02d}.json.gz" for number in range(16))
 
-#: How many centres of its items' vectors stand for a crate.
-CENTRES = 16
-_ROUNDS = 8
+#: A publish joins its card with the last segment as long as that has fewer cards.
+TAIL = 64
+#: A job joins small segments once there are so many, and no more cards than this at a time.
+MANY, SMALL = 12, 4096
+#: After upkeep there are at most so many segments, each so many times as large as those after it.
+LEVELS, RATIO = 3, 8
+#: So many segments are joined at a time.
+MOST_JOINED = 64
+#: A segment is read whole if it has at most so many bytes; of a larger one parts are read.
+WHOLE_BYTES = 16 << 20
+#: So many cards upkeep makes anew in a round.
+MOST_MADE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """The summary of one stowed crate.
+class Reference:
+    """A segment as the manifest names it.
 
     Attributes:
-        source: kind, name, version and target.
-        snapshot: what the card was made from.
-        model: the embedding model of the centres; centres of different models are never compared.
-        kinds: kinds of items that the crate has, sorted.
-        texts: one text for each of :data:`FIELDS`.
-        centres: unit vectors, float16: (at most :data:`CENTRES`, dimensions).
+        id: in its key.
+        epoch: of the manifest when it was written.
+        cards: how many it has, those included that others have replaced.
+        model: of its vectors; empty where it has none.
+        head: bytes of its head, which come first.
+        bytes: all of it.
+        sha256: of its head; each bucket of terms has a checksum of its own.
     """
 
-    source: Source
-    snapshot: str
+    id: str
+    epoch: int
+    cards: int
     model: str
-    kinds: tuple[str, ...]
-    texts: tuple[str, ...]
-    centres: NDArray[np.float16]
+    head: int
+    bytes: int
+    sha256: str
 
     @property
     def key(self) -> str:
-        """The key of its name and target, for which there is one card."""
-        return card_key(self.source.name, self.source.target)
-
-
-def card_key(name: str, target: str = "") -> str:
-    """Return the key of a card: the name as Rust spells it, and the target if there is one."""
-    plain = name.replace("-", "_")
-    return f"{plain}@{target}" if target else plain
-
-
-def outranks(source: Source, other: Source | None = None) -> bool:
-    """Return whether a source represents its name instead of the one that did before.
-
-    One that came from a file does, then the version that answers a request for the latest, as in
-    :func:`docstow.core.versions.choose`; of equals the later one.
-    """
-    if other is not None and source.kind != other.kind:
-        return source.kind == LOCAL
-    versions = [source.version, *([other.version] if other is not None else [])]
-    return choose("", versions) == source.version
-
-
-def make_card(
-    source: Source,
-    snapshot: str,
-    model: str,
-    facts: Mapping[str, Any],
-    documents: Mapping[str, Sequence[Any] | NDArray[Any]],
-    vectors: NDArray[np.float32],
-) -> Card:
-    """Make the card of a crate.
-
-    Args:
-        source: what was stowed.
-        snapshot: its id.
-        model: id of the embedding model.
-        facts: what the snapshot says of the crate.
-        documents: the columns kind, title, summary and attributes of its documents.
-        vectors: one vector a document: (documents, dimensions).
-    """
-    kinds = [str(kind) for kind in documents["kind"]]
-    mentions = [json.loads(each).get("in_degree", 0) for each in documents["attributes"]]
-    by_mentions = sorted(range(len(kinds)), key=lambda row: -mentions[row])
-    modules = [row for row, kind in enumerate(kinds) if kind == "module"]
-    items = [row for row in by_mentions if kinds[row] != "module"][:MOST_ITEMS]
-
-    def joined(column: str, rows: Sequence[int]) -> str:
-        return "\n".join(str(documents[column][row]) for row in rows)
-
-    texts = (
-        source.name,
-        f"{facts.get('description') or ''}\n{facts.get('summary') or ''}".strip(),
-        f"{joined('title', modules)}\n{joined('summary', modules)}",
-        joined("title", items),
-        joined("summary", items),
-    )
-    return Card(
-        source, snapshot, model, tuple(sorted(set(kinds))), texts, find_centres(vectors, CENTRES)
-    )
-
-
-def find_centres(vectors: NDArray[np.float32], count: int) -> NDArray[np.float16]:
-    """Return unit vectors that represent many: spherical k-means (Dhillon and Modha 2001).
-
-    It begins with the vector nearest to the mean and then those farthest from all before them
-    (Gonzalez 1985), so the same vectors always give the same centres.
-
-    Args:
-        vectors: (n, dimensions), of any lengths.
-        count: how many centres at most; fewer come back where there are fewer vectors.
-    """
-    unit = _unit(vectors)
-    if not len(unit):
-        return unit.astype(np.float16)
-    chosen = [int(np.argmax(unit @ unit.mean(axis=0)))]
-    nearest = unit @ unit[chosen[0]]
-    while len(chosen) < min(count, len(unit)):
-        chosen.append(int(np.argmin(nearest)))
-        nearest = np.maximum(nearest, unit @ unit[chosen[-1]])
-    found = unit[chosen]
-    for _ in range(_ROUNDS):
-        members = np.arange(len(found))[:, None] == np.argmax(unit @ found.T, axis=1)
-        sums = members.astype(np.float32) @ unit
-        # A centre that lost all its vectors stays where it was.
-        found = np.where(sums.any(axis=1, keepdims=True), _unit(sums), found)
-    return found.astype(np.float16)
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
-    return unit
-
-
-def encode_card(card: Card) -> dict[str, Any]:
-    """Return the card as JSON values; its centres as base64 of little-endian float16."""
-    packed = base64.b64encode(card.centres.astype("<f2").tobytes()).decode()
-    return {
-        "source": asdict(card.source),
-        "snapshot": card.snapshot,
-        "model": card.model,
-        "kinds": list(card.kinds),
-        "texts": dict(zip(FIELDS, card.texts, strict=True)),
-        "dimensions": card.centres.shape[1],
-        "centres": packed,
-    }
-
-
-def decode_card(fields: Mapping[str, Any]) -> Card:
-    """Read an encoded card.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is not one.
-    """
-    packed = np.frombuffer(base64.b64decode(fields["centres"], validate=True), "<f2")
-    return Card(
-        source=Source(**fields["source"]),
-        snapshot=fields["snapshot"],
-        model=fields["model"],
-        kinds=tuple(fields["kinds"]),
-        texts=tuple(str(fields["texts"][name]) for name in FIELDS),
-        centres=packed.reshape(-1, max(1, fields["dimensions"])).astype(np.float16),
-    )
-
-
-class Deck:
-    """Cards that are ranked for a query.
-
-    Args:
-        cards: in any order; their order makes no difference.
-    """
-
-    def __init__(self, cards: Collection[Card]) -> None:
-        self.cards = sorted(cards, key=lambda card: card.key)
-
-    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> list[tuple[Card, float]]:
-        """Return all cards with their scores, best first.
-
-        A score is the sum of two standard scores: of BM25F over the cards' texts, and of the best
-        cosine among a card's centres. Cards of another model have the first alone.
-
-        Args:
-            query: what is looked for.
-            model: id of the model that embedded it.
-            vector: its vector, (dimensions,).
-        """
-        terms = bm25.tokens(query)
-        keyword = bm25.score(self._postings.get, terms, len(self.cards))
-        known = np.array([card.model == model for card in self.cards], np.bool_)
-        cosine = np.array(
-            [
-                (card.centres.astype(np.float32) @ vector).max(initial=-1.0)
-                for card in self.cards
-                if card.model == model
-            ],
-            np.float32,
-        )
-        scores = standard_scores(keyword)
-        scores[known] += standard_scores(cosine)
-        return [(self.cards[row], float(scores[row])) for row in top(scores, len(scores))]
-
-    @cached_property
-    def _postings(self) -> dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]]:
-        weights, lengths = zip(*FIELDS.values(), strict=True)
-        found = bm25.build_postings([card.texts for card in self.cards], weights, lengths)
-        return dict(zip(found.terms, zip(found.rows, found.weights, strict=True), strict=True))
-
-
-def standard_scores(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return how many standard deviations values are above their mean; 0 where all are equal."""
-    spread = float(values.std()) if len(values) else 0.0
-    if spread < 1e-6:
-        return np.zeros_like(values)
-    result: NDArray[np.float32] = ((values - values.mean()) / spread).astype(np.float32)
-    return result
-
-
-SCHEMA = 1
-SHARDS = 16
-Cards = Mapping[str, Card]
-#: Begins the tags of shards that this process remembers and could not write.
-_UNWRITTEN = "unwritten "
+        """Where the segment is."""
+        return f"{SEGMENTS}{self.epoch}-{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shard:
-    """A shard as this process last saw it; ``asked_at`` in seconds of the clock."""
+class Manifest:
+    """What the catalogue consists of.
 
-    cards: Cards
+    Attributes:
+        segments: the oldest first.
+        epoch: rises when what is not named is given up; see the module.
+        corrections: rises when cards are taken out, so that a writer adds its own once more.
+        complete: whether every head was seen to have its card.
+    """
+
+    segments: tuple[Reference, ...] = ()
+    epoch: int = 0
+    corrections: int = 0
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What a round of upkeep has done to the catalogue.
+
+    Attributes:
+        dropped: cards that were taken out.
+        made: cards that were made anew.
+        joined: segments that were joined into others.
+        deleted: objects that were deleted.
+    """
+
+    dropped: int = 0
+    made: int = 0
+    joined: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The manifest as this process last saw it; ``asked_at`` in seconds of the clock."""
+
+    manifest: Manifest
     etag: str
     asked_at: float
 
@@ -271,10 +145,10 @@ class Catalog:
     """The cards of a store. Safe to share between threads.
 
     Args:
-        store: where the shards are, below ``catalog/``.
+        store: where the catalogue is, below ``catalog/``.
         snapshots: the published snapshots, which the cards are made from.
-        freshness_s: for so long a shard is answered from memory; after that it is requested with
-            its tag.
+        freshness_s: for so long the manifest is answered from memory; after that it is requested
+            with its tag.
         clock: monotonic seconds.
     """
 
@@ -290,202 +164,524 @@ class Catalog:
         self._snapshots = snapshots
         self._freshness_s = freshness_s
         self._clock = clock
-        self._guard = threading.Lock()
         self._reading = threading.Lock()
-        self._known: dict[int, _Shard] = {}
-        self._deck: tuple[tuple[str, ...], Deck] = ((), Deck(()))
+        self._seen: _Seen | None = None
+        self._loaded: dict[str, Loaded] = {}
+        self._buckets = Buckets()
+        self._deck: tuple[tuple[str, ...], Deck] = ((), Deck((), self._buckets))
 
-    def deck(self) -> Deck:
-        """Return all cards; shards that are missing or damaged are made again first."""
+    # Reading
+
+    def deck(self, *, fresh: bool = False) -> Deck:
+        """Return all cards; those left out that are in segments which cannot be read.
+
+        The store is asked for the manifest, and for segments that this process does not have.
+
+        Args:
+            fresh: ask for the manifest whatever is remembered.
+        """
         with self._reading:
-            stale = [shard for shard in range(SHARDS) if not self._is_fresh(shard)]
-            if stale:
-                with ThreadPoolExecutor(len(stale)) as pool:
-                    list(pool.map(self._refresh, stale))
-            shards = [self._known[shard] for shard in range(SHARDS)]
-            etags = tuple(shard.etag for shard in shards)
-            if self._deck[0] != etags:
-                self._deck = etags, Deck([c for shard in shards for c in shard.cards.values()])
+            manifest = self._refresh(fresh=fresh)
+            missing = [each for each in manifest.segments if each.id not in self._loaded]
+            found = in_parallel(self._load, missing)
+            if None in found and not fresh:
+                # Joined with others and deleted since the manifest was read, most likely.
+                manifest = self._refresh(fresh=True)
+                missing = [e for e in manifest.segments if e.id not in self._loaded]
+                found = in_parallel(self._load, missing)
+            named = {each.id for each in manifest.segments}
+            loaded = {key: each for key, each in self._loaded.items() if key in named}
+            loaded |= {each.identity: each for each in found if each is not None}
+            self._loaded = loaded
+            there = tuple(each.id for each in manifest.segments if each.id in loaded)
+            if self._deck[0] != there:
+                self._deck = there, Deck([loaded[each] for each in there], self._buckets)
             return self._deck[1]
 
-    def add(self, card: Card) -> None:
-        """Let a card represent its crate, unless one that outranks it does already."""
+    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
+        """Return all cards ranked for a query; see :meth:`Deck.rank`."""
+        try:
+            return self.deck().rank(query, model, vector)
+        except Damaged:
+            # Joined with others and deleted since the manifest was read, most likely.
+            return self.deck(fresh=True).rank(query, model, vector)
 
-        def put(cards: Cards) -> Cards:
-            current = cards.get(card.key)
-            if current is not None and current.snapshot == card.snapshot:
-                return cards
-            if not outranks(card.source, current.source if current else None):
-                return cards
-            return {**cards, card.key: card}
+    def _refresh(self, *, fresh: bool = False) -> Manifest:
+        seen, asked_at = self._seen, self._clock()
+        if seen is not None:
+            recent = asked_at - seen.asked_at < self._freshness_s
+            if recent and not (fresh or is_consistent()):
+                return seen.manifest
+            changed = self._store.get_changed(MANIFEST, seen.etag) if seen.etag else None
+            if isinstance(changed, Unchanged):
+                self._seen = replace(seen, asked_at=asked_at)
+                return seen.manifest
+            stored = changed if seen.etag else self._store.get(MANIFEST)
+        else:
+            stored = self._store.get(MANIFEST)
+        manifest = _decode(stored.body) if stored is not None else None
+        if stored is not None and manifest is not None:
+            self._seen = _Seen(manifest, stored.etag, asked_at)
+            return manifest
+        if seen is not None and not seen.etag:
+            self._seen = replace(seen, asked_at=asked_at)  # of a store that cannot be written
+            return seen.manifest
+        with contextlib.suppress(ReadOnlyStore):
+            return self._change(lambda current: current)
+        taken = self._read_old()
+        segments = [self._keep(segment) for segment in taken]
+        self._seen = _Seen(Manifest(tuple(segments)), "", asked_at)
+        return self._seen.manifest
 
-        self._change(_shard_number(card.source.name), put)
+    def _load(self, reference: Reference) -> Loaded | None:
+        """Return a segment of the store; None, and a line in the log, if it cannot be read."""
+        try:
+            if reference.bytes <= WHOLE_BYTES:
+                segment = self._read(reference)
+                return Loaded(reference.id, segment.head, segment.bucket, whole=True)
+            body = self._store.get_range(reference.key, 0, reference.head)
+            head = read_head(_checked(reference, body))
+        except Damaged as error:
+            log.warning("%s: %s", reference.key, error.message)
+            return None
+        spans = head.spans()
+
+        def bucket(number: int) -> Bucket:
+            begin, end = (int(each) for each in spans[number : number + 2])
+            part = self._store.get_range(reference.key, reference.head + begin, end - begin)
+            if part is None:
+                raise Damaged(f"{reference.key} is missing.")
+            return read_bucket(part)
+
+        return Loaded(reference.id, head, bucket, whole=False)
+
+    def _read(self, reference: Reference) -> Segment:
+        """Return a whole segment.
+
+        Raises:
+            Damaged: it is missing or not what was written.
+        """
+        stored = self._store.get(reference.key)
+        if stored is None or len(stored.body) != reference.bytes:
+            raise Damaged(f"{reference.key} is missing or cut.")
+        head = read_head(_checked(reference, stored.body[: reference.head]))
+        return Segment(head, stored.body[reference.head :])
+
+    # Writing
+
+    def add(self, card: Card) -> int:
+        """Let a card represent its source; return the corrections that the manifest had then.
+
+        Three requests, four where there is a small segment to join it with.
+
+        Raises:
+            StoreError: others were faster every time, or the store cannot be used.
+        """
+        deck = self._deck[1]
+        known = deck.find(card.source.name, card.source.target) if len(deck) else None
+        if known == card.entry:
+            manifest = self._refresh(fresh=True)
+            if tuple(each.id for each in manifest.segments) == self._deck[0]:
+                return manifest.corrections
+        return self._append([card]).corrections
 
     @contextlib.contextmanager
     def listed(self, card: Card) -> Iterator[None]:
-        """Keep a card in the catalog while and after its snapshot is published.
+        """Keep a card in the catalogue while and after its snapshot is published.
 
         A process killed in between leaves a card that differs from the head, which a reader
-        corrects; publishing first could leave a stowed crate without a card for good. The card is
-        added again afterwards in case someone corrected or rebuilt too early.
+        corrects; publishing first could leave a stowed crate without a card for good. If someone
+        corrects before the head is there, the card is added again afterwards.
         """
-        self.add(card)
+        corrections = self.add(card)
         yield
-        self.add(card)
+        if self._refresh(fresh=True).corrections != corrections:
+            self._append([card])
 
     def card(self, snapshot: Snapshot) -> Card:
-        """Return the card of a stowed snapshot: the present one, or one made from its tables."""
-        source = snapshot.revision.source
-        known = self._refresh(_shard_number(source.name)).cards
-        current = known.get(card_key(source.name, source.target))
-        if current is not None and current.snapshot == snapshot.id:
-            return current
-        return self._make(snapshot)
+        """Return the card of a stowed snapshot, made from its tables."""
+        return card_of(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
 
-    def correct(self, card: Card) -> Card | None:
-        """Correct the card of a name by the heads; return it, or None if nothing is stowed.
+    def correct(self, entry: Entry) -> Entry | None:
+        """Correct the card of a name by its heads; return it, or None if nothing is stowed.
 
         For a card that differs from its head, as its source was evicted or its writer killed.
         """
-        shard = _shard_number(card.source.name)
-
-        def put(cards: Cards) -> Cards:
-            others = {key: each for key, each in cards.items() if key != card.key}
-            return others | dict(self._from_heads(shard, card.key).items())
-
-        return self._change(shard, put, if_writable=True).cards.get(card.key)
+        heads = [
+            head
+            for kind in (CRATE, LOCAL)
+            for head in self._snapshots.heads(kind, entry.source.name)
+            if head.snapshot_id and head.source.target == entry.source.target
+        ]
+        cards = list(self._make(_best(heads).values()))
+        with tolerate_read_only("the catalogue is not corrected"):
+            self._append(cards, [entry.source], corrections=1)
+        return cards[0].entry if cards else None
 
     def rebuild(self) -> int:
-        """Make every shard again from heads and snapshots; return the number of cards."""
-        for shard in range(SHARDS):
-            self._change(shard, partial(self._remake, shard))
-        return len(self.deck().cards)
+        """Make every card again from heads and snapshots; return their number.
 
-    def _remake(self, shard: int, _: Cards) -> Cards:
-        return self._from_heads(shard)
+        What others append meanwhile stays.
+        """
+        former = {each.id for each in self._refresh(fresh=True).segments}
+        heads = [
+            head
+            for kind in (CRATE, LOCAL)
+            for name in self._snapshots.names(kind)
+            for head in self._snapshots.heads(kind, name)
+            if head.snapshot_id
+        ]
+        best = list(_best(heads).values())
 
-    def _is_fresh(self, shard: int) -> bool:
-        known = self._known.get(shard)
-        recent = known is not None and self._clock() - known.asked_at < self._freshness_s
-        return recent and not is_consistent()
+        def change(manifest: Manifest) -> Manifest:
+            segments = _by_model(self._make(best))
+            made = tuple(self._write(segment, manifest.epoch) for segment in segments)
+            later = tuple(each for each in manifest.segments if each.id not in former)
+            corrections = manifest.corrections + 1
+            return replace(manifest, segments=made + later, corrections=corrections, complete=True)
 
-    def _refresh(self, shard: int) -> _Shard:
-        known, asked_at = self._known.get(shard), self._clock()
-        if known is None:
-            stored = self._store.get(_key(shard))
-        else:
-            changed = self._store.get_changed(_key(shard), known.etag)
-            if isinstance(changed, Unchanged):
-                return self._remember(shard, replace(known, asked_at=asked_at))
-            stored = changed
-            if stored is None and known.etag.startswith(_UNWRITTEN):
-                return self._remember(shard, replace(known, asked_at=asked_at))
-        cards = _decode_shard(stored.body) if stored else None
-        if stored is None or cards is None:
-            return self._change(shard, lambda cards: cards, if_writable=True)
-        return self._remember(shard, _Shard(cards, stored.etag, asked_at))
+        self._change(change)
+        return len(self.deck(fresh=True))
 
-    def _change(
-        self, shard: int, change: Callable[[Cards], Cards], *, if_writable: bool = False
-    ) -> _Shard:
-        """Change a shard; one that is missing or damaged is made from the heads first.
+    def _append(
+        self, cards: Sequence[Card], gone: Sequence[Source] = (), *, corrections: int = 0
+    ) -> Manifest:
+        """Append cards of one model, after the sources that are stowed no more."""
+        fresh = make_segment(cards, gone)
+        written: dict[tuple[int, str], Reference] = {}
+        tries = 0
 
-        Args:
-            shard: which one.
-            change: makes the new cards of those that are there.
-            if_writable: change only what this process remembers if the store cannot be written.
+        def change(manifest: Manifest) -> Manifest:
+            nonlocal tries
+            tries += 1
+            tail = manifest.segments[-1:]
+            # Who was overtaken appends a segment of its own, which it need not write again.
+            joins = tries == 1 and tail and tail[0].cards + len(fresh.head) <= TAIL
+            if not joins or len({tail[0].model, fresh.head.model} - {""}) > 1:
+                tail = ()
+            place = (manifest.epoch, tail[0].id if tail else "")
+            if place not in written:
+                segment = fresh
+                if tail:
+                    try:
+                        segment = _join([self._read(tail[0]), fresh], drop=False)
+                    except Damaged:
+                        tail, place = (), (manifest.epoch, "")
+                written[place] = self._write(segment, manifest.epoch)
+            kept = manifest.segments[: -len(tail)] if tail else manifest.segments
+            return replace(
+                manifest,
+                segments=(*kept, written[place]),
+                corrections=manifest.corrections + corrections,
+            )
+
+        return self._change(change)
+
+    def _write(self, segment: Segment, epoch: int) -> Reference:
+        head = encode_head(segment.head)
+        body = head + segment.terms
+        reference = Reference(
+            id=uuid.uuid4().hex[:16],
+            epoch=epoch,
+            cards=len(segment.head),
+            model=segment.head.model,
+            head=len(head),
+            bytes=len(body),
+            sha256=hashlib.sha256(head).hexdigest(),
+        )
+        self._store.create(reference.key, body)
+        return self._keep(segment, reference)
+
+    def _keep(self, segment: Segment, reference: Reference | None = None) -> Reference:
+        """Remember a segment that this process has made, which need not be read then."""
+        reference = reference or Reference(uuid.uuid4().hex, 0, len(segment.head), "", 0, 0, "")
+        if reference.bytes <= WHOLE_BYTES:
+            loaded = Loaded(reference.id, segment.head, segment.bucket, whole=True)
+            self._loaded = {**self._loaded, reference.id: loaded}
+        return reference
+
+    def _change(self, change: Callable[[Manifest], Manifest]) -> Manifest:
+        """Change the manifest; one that is missing or damaged is begun anew.
 
         Raises:
-            StoreError: others were faster every time.
+            StoreError: others were faster every time, or the store cannot be used.
         """
-        asked_at = 0.0
-        new: Cards = {}
+        begun: Manifest | None = None
 
-        def changed(cards: Cards | None) -> Cards:
-            nonlocal asked_at, new
-            asked_at = self._clock()
-            new = change(self._from_heads(shard) if cards is None else cards)
-            return new
+        def changed(current: Manifest | None) -> Manifest:
+            nonlocal begun
+            if current is None and begun is None:
+                # Whatever is there of an earlier manifest is of another epoch.
+                epoch = uuid.uuid4().int % 10**9
+                begun = Manifest(
+                    tuple(self._write(each, epoch) for each in self._read_old()), epoch
+                )
+            return change(current or begun or Manifest())
 
+        done = update(self._store, MANIFEST, _CODEC, changed)
+        if done.after is None:
+            raise AssertionError("a change makes a manifest")
+        self._seen = _Seen(done.after, done.etag, self._clock())
+        named = {each.id for each in done.after.segments}
+        self._loaded = {key: each for key, each in self._loaded.items() if key in named}
+        return done.after
+
+    def _read_old(self) -> list[Segment]:
+        """Return the cards of an earlier release's catalogue."""
+        bodies = [each.body for each in in_parallel(self._store.get, OLD_SHARDS) if each]
+        return _by_model(card for body in bodies for card in _read_shard(body))
+
+    def _make(self, heads: Iterable[Head]) -> Iterator[Card]:
+        for head in heads:
+            snapshot = self._snapshots.load(head)
+            if snapshot is not None:
+                yield self.card(snapshot)
+
+    # Upkeep
+
+    def join_small(self) -> int:
+        """Join small segments if there are many; return how many were joined. For jobs.
+
+        Searches over everything need not wait for upkeep then, however much is stowed at once.
+        """
+        return self._join(lambda manifest: plan_small(manifest.segments), fresh=False)
+
+    def _join(self, plan: Callable[[Manifest], tuple[int, int]], *, fresh: bool = True) -> int:
+        """Join the segments of a plan; 0 if there is none, or others have changed them."""
+        manifest = self._refresh(fresh=fresh)
+        begin, end = plan(manifest)
+        chosen = manifest.segments[begin:end]
+        if len(chosen) < 2:
+            return 0
         try:
-            done = update(self._store, _key(shard), _SHARD_CODEC, changed)
-        except ReadOnlyStore:
-            if not if_writable:
-                raise
-            return self._remember(shard, _Shard(new, f"{_UNWRITTEN}{asked_at}", asked_at))
-        if done.written:
-            asked_at = self._clock()
-        return self._remember(shard, _Shard(new, done.etag, asked_at))
+            segment = _join(in_parallel(self._read, list(chosen)), drop=begin == 0)
+        except Damaged:
+            return 0  # the next upkeep makes anew what it had
+        written: dict[int, Reference] = {}
+        joined = 0
 
-    def _remember(self, shard: int, seen: _Shard) -> _Shard:
-        """Keep what was seen last: the answer to an older request never replaces a newer one."""
-        with self._guard:
-            newest = self._known.get(shard)
-            if newest is None or newest.asked_at <= seen.asked_at:
-                self._known[shard] = seen
-                return seen
-            return newest
+        def change(current: Manifest) -> Manifest:
+            nonlocal joined
+            joined = 0
+            if current.segments[begin:end] != chosen:
+                return current
+            if current.epoch not in written:
+                written[current.epoch] = self._write(segment, current.epoch)
+            joined = len(chosen)
+            made = (written[current.epoch],) if len(segment.head) else ()
+            kept = (*current.segments[:begin], *made, *current.segments[end:])
+            return replace(current, segments=kept)
 
-    def _from_heads(self, shard: int, only: str = "") -> dict[str, Card]:
-        """Return the cards of a shard, or one of them, made from heads and snapshots."""
-        best: dict[str, Head] = {}
-        for head in self._heads(shard):
-            key = card_key(head.source.name, head.source.target)
-            other = best.get(key)
-            if only in ("", key) and outranks(head.source, other.source if other else None):
-                best[key] = head
-        snapshots = [self._snapshots.load(head) for head in best.values()]
-        cards = [self._make(snapshot) for snapshot in snapshots if snapshot is not None]
-        return {card.key: card for card in cards}
+        self._change(change)
+        return joined
 
-    def _heads(self, shard: int) -> Iterator[Head]:
-        for kind in (CRATE, LOCAL):
-            for name in self._snapshots.names(kind):
-                if _shard_number(name) == shard:
-                    heads = self._snapshots.heads(kind, name)
-                    yield from (head for head in heads if head.snapshot_id)
+    def maintain(self, heads: Mapping[Source, Head], oldest: datetime) -> Maintained:
+        """Do what is due. Each step is whole by itself, and the next round does what is left.
 
-    def _make(self, snapshot: Snapshot) -> Card:
-        return card_of(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
+        Args:
+            heads: of every crate, as a look at the store found them, however old.
+            oldest: by the store's clock; what is younger may belong to somebody at work.
+        """
+        deleted = self._sweep(oldest)
+        lost = self._forget_damaged()
+        dropped, made, left = self._reconcile(heads)
+        complete = not left
+        if self._refresh().complete != complete or lost:
+            self._change(lambda manifest: replace(manifest, complete=complete))
+        joined = 0
+        while step := self._join(lambda manifest: plan(manifest.segments)):
+            joined += step
+        return Maintained(dropped, made, joined, deleted)
+
+    def _sweep(self, oldest: datetime) -> int:
+        """Delete segments that cannot be named any more, and the shards of earlier releases."""
+        listed = list(self._store.list("catalog/"))
+        manifest = self._refresh(fresh=True)
+        named = {each.key for each in manifest.segments}
+        unnamed = [e for e in listed if e.key.startswith(SEGMENTS) and e.key not in named]
+        old = [e.key for e in unnamed if e.modified <= oldest]
+        current = f"{SEGMENTS}{manifest.epoch}-"
+        dead = [key for key in old if not key.startswith(current)]
+        if len(dead) < len(old):
+            # From now on no swap can name these, and the next round deletes them.
+            self._change(lambda m: replace(m, epoch=max(m.epoch, manifest.epoch + 1)))
+        dead += [e.key for e in listed if e.key in OLD_SHARDS and e.modified <= oldest]
+        in_parallel(self._store.delete, dead)
+        return len(dead)
+
+    def _forget_damaged(self) -> int:
+        """Take segments out of the manifest that cannot be read; return how many."""
+        self.deck(fresh=True)
+        manifest = self._refresh()
+        damaged = {e.id for e in manifest.segments if e.id not in self._loaded}
+        if damaged:
+            self._change(
+                lambda current: replace(
+                    current,
+                    segments=tuple(e for e in current.segments if e.id not in damaged),
+                    complete=False,
+                )
+            )
+        return len(damaged)
+
+    def _reconcile(self, heads: Mapping[Source, Head]) -> tuple[int, int, int]:
+        """Make the cards those of the heads; return how many were dropped, made, and are left."""
+        answering = [head for head in heads.values() if head.snapshot_id]
+        best = _best(answering)
+        deck = self.deck()
+        present = {each.key: each for each in deck.entries()}
+        gone = [
+            each.source
+            for each in present.values()
+            if each.source not in heads or not heads[each.source].snapshot_id
+        ]
+        # What the look has not seen may have come since, so that the store is asked once more.
+        gone = [source for source in gone if not self._answers(source)]
+        kept = {key: each for key, each in present.items() if each.source not in gone}
+        wanted = [
+            head
+            for key, head in best.items()
+            if key not in kept
+            or (head.source != kept[key].source and outranks(head.source, kept[key].source))
+        ]
+        if gone:
+            for begin in range(0, len(gone), TAIL):
+                self._append([], gone[begin : begin + TAIL], corrections=1)
+        made = 0
+        batch: list[Card] = []
+        for head in wanted[:MOST_MADE]:
+            with contextlib.suppress(StoreError):  # a damaged snapshot is a matter for verify
+                batch += self._make([head])
+            made += 1
+        for segment in _by_model(batch):
+            self._append_segment(segment)
+        return len(gone), len(batch), len(wanted) - made
+
+    def _answers(self, source: Source) -> bool:
+        head = self._snapshots.head(source, fresh=True)
+        return head is not None and bool(head.snapshot_id)
+
+    def _append_segment(self, segment: Segment) -> None:
+        written: dict[int, Reference] = {}
+
+        def change(manifest: Manifest) -> Manifest:
+            if manifest.epoch not in written:
+                written[manifest.epoch] = self._write(segment, manifest.epoch)
+            return replace(manifest, segments=(*manifest.segments, written[manifest.epoch]))
+
+        self._change(change)
 
 
-def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
-    """Make the card of a snapshot from the files of its tables ``documents`` and ``passages``."""
-    documents = read_table(files["documents"], ("kind", "title", "summary", "attributes"))
-    blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
-    return make_card(
-        snapshot.revision.source,
-        snapshot.id,
-        snapshot.recipe.model,
-        snapshot.facts,
-        documents,
-        unpack_vectors(blobs),
-    )
+def _checked(reference: Reference, head: bytes | None) -> bytes:
+    """Return the stored form of a segment's head.
+
+    Raises:
+        Damaged: it is missing or not what was written.
+    """
+    if head is None or hashlib.sha256(head).hexdigest() != reference.sha256:
+        raise Damaged(f"{reference.key} is missing or damaged.")
+    return head
 
 
-def _shard_number(name: str) -> int:
-    return int(hashlib.sha256(card_key(name).encode()).hexdigest()[:8], 16) % SHARDS
+def plan(segments: Sequence[Reference]) -> tuple[int, int]:
+    """Return the first and the last but one of the segments to join; equal for none.
+
+    Each is to be :data:`RATIO` times as large as all after it, and there are to be no more than
+    :data:`LEVELS` of them, so that a card is written again a few times only.
+    """
+    cards = [each.cards for each in segments]
+    begin = len(cards)
+    for place, count in enumerate(cards):
+        if count < RATIO * sum(cards[place + 1 :]):
+            begin = place
+            break
+    if len(cards) > LEVELS:
+        begin = min(begin, LEVELS - 1)
+    if len(cards) - begin > MOST_JOINED:
+        begin = len(cards) - MOST_JOINED
+    return _of_one_model(segments, begin, len(segments))
 
 
-def _key(shard: int) -> str:
-    return f"catalog/{shard:02d}.json.gz"
+def plan_small(segments: Sequence[Reference]) -> tuple[int, int]:
+    """Return the small segments at the end, if there are many."""
+    begin, total = len(segments), 0
+    while begin and total + segments[begin - 1].cards <= SMALL:
+        begin -= 1
+        total += segments[begin].cards
+    begin = max(begin, len(segments) - MOST_JOINED)
+    if len(segments) - begin < MANY:
+        return 0, 0
+    return _of_one_model(segments, begin, len(segments))
 
 
-def _encode_shard(cards: Cards) -> bytes:
-    fields = {"schema": SCHEMA, "cards": [encode_card(cards[key]) for key in sorted(cards)]}
-    return gzip.compress(json.dumps(fields, ensure_ascii=False).encode(), mtime=0)
+def _of_one_model(segments: Sequence[Reference], begin: int, end: int) -> tuple[int, int]:
+    """Return the last run of segments within these that have the same model."""
+    first = end
+    models: set[str] = set()
+    while first > begin and len(models | ({segments[first - 1].model} - {""})) < 2:
+        first -= 1
+        models |= {segments[first].model} - {""}
+    return first, end
 
 
-def _decode_shard(body: bytes, _: str = "") -> Cards | None:
-    """Return the cards of a shard by key; None if it is damaged or of another schema."""
+def _join(parts: Sequence[Segment], *, drop: bool) -> Segment:
+    """Join segments without cards that others of them have replaced.
+
+    Args:
+        parts: the oldest first.
+        drop: leave out what says that a source is gone: nothing older is left.
+    """
+    heads = [part.head for part in parts]
+    kept = [
+        alive | (head.gone.astype(bool) & (not drop))
+        for alive, head in zip(survivors(heads), heads, strict=True)
+    ]
+    return join(parts, kept)
+
+
+def _best(heads: Iterable[Head]) -> dict[str, Head]:
+    """Return for each card's key the head that represents it."""
+    best: dict[str, Head] = {}
+    for head in heads:
+        key = card_key(head.source.name, head.source.target)
+        other = best.get(key)
+        if outranks(head.source, other.source if other else None):
+            best[key] = head
+    return best
+
+
+def _by_model(cards: Iterable[Card]) -> list[Segment]:
+    """Return segments of some cards, one for each model."""
+    found: dict[str, list[Card]] = {}
+    for card in cards:
+        found.setdefault(card.model, []).append(card)
+    return [make_segment(each) for each in found.values()]
+
+
+def _read_shard(body: bytes) -> Iterator[Card]:
+    """Yield the cards of a shard of an earlier release; none of one that is damaged."""
     try:
         fields = json.loads(decompress([body], Limits(), name="a shard of the catalogue"))
-        if fields["schema"] != SCHEMA:
+        yield from [read_old_card(each) for each in fields["cards"]]
+    except (UnreadableInput, TooLarge, KeyError, TypeError, ValueError) as fault:
+        log.warning("a shard of the former catalogue is not taken over: %s", fault)
+
+
+def _encode(manifest: Manifest) -> bytes:
+    fields = {"schema": SCHEMA, **asdict(manifest)}
+    return json.dumps(fields, indent=1).encode()
+
+
+def _decode(body: bytes, _: str = "") -> Manifest | None:
+    """Read a manifest; None if it is damaged or of another schema."""
+    try:
+        fields = json.loads(body)
+        if fields.pop("schema") != SCHEMA:
             return None
-        cards = [decode_card(each) for each in fields["cards"]]
-    except (UnreadableInput, TooLarge, KeyError, TypeError, ValueError):
+        segments = tuple(Reference(**each) for each in fields.pop("segments"))
+        return Manifest(segments, **fields)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    return {card.key: card for card in cards}
 
 
-_SHARD_CODEC: Codec[Cards] = Codec(_decode_shard, _encode_shard)
+_CODEC: Codec[Manifest] = Codec(_decode, _encode)

@@ -5,8 +5,10 @@ Items are ranked by a linear model over features of each candidate.
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
 from docstow.core.threads import in_parallel
-from docstow.index.catalog import card_key
+from docstow.index.cards import card_key
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
@@ -36,7 +38,9 @@ from docstow.text.chunking import snippet
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
     from docstow.embedding import Embedder
-    from docstow.index.catalog import Card, Catalog
+    from docstow.index.cards import Entry
+    from docstow.index.catalog import Catalog
+    from docstow.index.deck import Ranking
     from docstow.store.snapshots import Snapshots
 
 #: How many of each list become candidates.
@@ -390,49 +394,59 @@ class Shortlist:
         Raises:
             CrateNotFound: nothing is stowed yet.
         """
-        if not self._ranked:
+        if not len(self._ranking):
             raise CrateNotFound(
                 'No crate is stowed yet. Name some, as in "crates": ["tokio"], and they are stowed'
-                " now; or stow them with `docstow ingest crate NAME...`."
+                " now; or stow them with `docstow ingest crate NAME...`. If some are stowed,"
+                " `docstow store upkeep` makes the catalogue of them anew."
             )
-        left = [pair for pair in self._ranked if _can_pass(pair[0], filters)]
-        left = [pair for pair in left if pair[1] >= left[0][1] - _MARGIN]
+        left = self._passing(filters)
         chosen: list[tuple[Snapshot, float]] = []
-        while left and len(chosen) < _MOST_CRATES:
-            count = _MOST_CRATES - len(chosen)
-            loaded = in_parallel(lambda pair: self._load(pair[0]), left[:count])
-            scores = [score for _, score in left[:count]]
-            pairs = zip(loaded, scores, strict=True)
-            chosen += [(snapshot, score) for snapshot, score in pairs if snapshot is not None]
-            left = left[count:]
+        while len(chosen) < _MOST_CRATES and (
+            pairs := list(itertools.islice(left, _MOST_CRATES - len(chosen)))
+        ):
+            loaded = in_parallel(self._load, [entry for entry, _ in pairs])
+            chosen += [
+                (snapshot, score)
+                for snapshot, (_, score) in zip(loaded, pairs, strict=True)
+                if snapshot is not None
+            ]
         return chosen
 
     def score(self, snapshot: Snapshot) -> float:
         """Return how well a crate suits the query: as the worst card if it has none."""
         source = snapshot.revision.source
-        key = card_key(source.name, source.target)
-        scores = {card.key: score for card, score in self._ranked}
-        return scores.get(key, min(scores.values(), default=0.0))
+        return self._ranking.score(source.name, source.target)
+
+    def _passing(self, filters: ItemFilters) -> Iterator[tuple[Entry, float]]:
+        """Yield the crates that can pass the filters, best first, as long as they suit."""
+        least = -math.inf
+        for entry, score in self._ranking:
+            if entry.source.target != self._target or not _can_pass(entry, filters):
+                continue
+            if least == -math.inf:
+                least = score - _MARGIN
+            if score < least:
+                return
+            yield entry, score
 
     @cached_property
-    def _ranked(self) -> list[tuple[Card, float]]:
+    def _ranking(self) -> Ranking:
         vector = self._embedder.embed_query(self._query)
-        ranked = self._catalog.deck().rank(self._query, self._embedder.id, vector)
-        return [pair for pair in ranked if pair[0].source.target == self._target]
+        return self._catalog.rank(self._query, self._embedder.id, vector)
 
-    def _load(self, card: Card) -> Snapshot | None:
+    def _load(self, entry: Entry) -> Snapshot | None:
         """Return the snapshot that answers for a card; a card that is out of date is corrected."""
-        head = self._snapshots.head(card.source)
-        if head is None or head.snapshot_id != card.snapshot:
-            corrected = self._catalog.correct(card)
+        head = self._snapshots.head(entry.source)
+        if head is None or not head.snapshot_id:
+            corrected = self._catalog.correct(entry)
             if corrected is None:
                 return None
-            card = corrected
-            head = self._snapshots.head(card.source, fresh=True)
-        return self._snapshots.load(head, card.snapshot) if head is not None else None
+            head = self._snapshots.head(corrected.source, fresh=True)
+        return self._snapshots.load(head) if head is not None else None
 
 
-def _can_pass(card: Card, filters: ItemFilters) -> bool:
+def _can_pass(card: Entry, filters: ItemFilters) -> bool:
     """Return whether the crate has items of those kinds, and the name of the module's root."""
     root = filters.module.split("::")[0]
     named = not root or root == card_key(card.source.name)

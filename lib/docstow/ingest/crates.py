@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import time
@@ -14,6 +15,7 @@ from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
     DocstowError,
+    StoreError,
     TooLarge,
     UnreadableInput,
     UpstreamError,
@@ -163,7 +165,10 @@ class CrateTask:
         reading = read_crate(
             revision, file, facts, fetch_sibling, guides, try_unknown=self._try_unknown
         )
-        return self._publisher.publish(reading).snapshot
+        snapshot = self._publisher.publish(reading).snapshot
+        with contextlib.suppress(StoreError):  # others do it then, or upkeep
+            self._publisher.catalog.join_small()
+        return snapshot
 
     def _fetch_guides(self, revision: Revision, release: Release | None) -> CrateArchive | str:
         """Return what a crate's own archive has, or why it could not be had."""

@@ -27,7 +27,8 @@ from docstow.core.model import (
     Snapshot,
     Source,
 )
-from docstow.index.catalog import Card, Catalog, make_card
+from docstow.index.cards import Card, make_card, stamp_of
+from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS, profile_of
 from docstow.index.tables import (
@@ -178,7 +179,8 @@ class Publisher:
                     keep=keep,
                 )
         if card is not None and snapshot.id != identity:
-            self.catalog.add(replace(card, snapshot=snapshot.id))
+            stamped = replace(card.entry, stamp=stamp_of(snapshot.id))
+            self.catalog.add(replace(card, entry=stamped))
         return Published(snapshot, made.embedded, made.reused)
 
     def _listed(self, card: Card | None) -> contextlib.AbstractContextManager[None]:

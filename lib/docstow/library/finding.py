@@ -1,6 +1,6 @@
 """Finding a package by its purpose: among what is stowed, installed, or most used.
 
-A package has a row of texts (name, keywords, description, words of its modules and items). The
+A package has a row of texts (name, keywords, description). The
 share of the best BM25F and the cosine of the embedded description are added; how much a package is
 used is the prior. Nothing is asked of a registry: descriptions are those that an operator has
 fetched, that stowed packages have, that installed ones state, and that docstow brings of crates.
@@ -12,11 +12,10 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError
-from docstow.ingest.descriptions import LONGEST_SUMMARY
 from docstow.ingest.preload import described, popular
 from docstow.languages import Language
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from docstow.store.snapshots import Snapshots
 
 #: The keyword fields of a package with their BM25F weight and length normalisation b.
-_FIELDS = {"name": (3.0, 0.0), "keywords": (1.5, 0.5), "about": (2.0, 0.5), "items": (0.5, 0.75)}
+_FIELDS = {"name": (3.0, 0.0), "keywords": (1.5, 0.5), "about": (2.0, 0.5)}
 #: What the cosine counts beside the keywords, and what a tenfold of downloads does.
 _COSINE, _USE = 1.0, 0.35
 #: What being stowed or installed counts: enough where packages are equal, and no more.
@@ -51,7 +50,6 @@ class Candidate:
         name: as its registry spells it.
         about: what it says of itself; may be empty.
         keywords: its own, with blanks between.
-        items: words of what it has, of stowed crates.
         rank: its place among the most used, from 0; None where it is not among them.
         stowed: the version that is stowed; empty if none is.
         installed: the version that a project here has; empty if none has it.
@@ -61,7 +59,6 @@ class Candidate:
     name: str
     about: str = ""
     keywords: str = ""
-    items: str = field(default="", repr=False)
     rank: int | None = None
     stowed: str = ""
     installed: str = ""
@@ -160,7 +157,7 @@ class PackageFinder:
         vectors = np.stack(rows) if rows else np.zeros((0, embedder.dimensions), np.float32)
         weights, lengths = zip(*_FIELDS.values(), strict=True)
         postings = bm25.build_postings(
-            [(e.name.replace("/", " "), e.keywords, e.about, e.items) for e in found],
+            [(e.name.replace("/", " "), e.keywords, e.about) for e in found],
             weights,
             lengths,
         )
@@ -178,7 +175,6 @@ class PackageFinder:
             about: str,
             *,
             keywords: str = "",
-            items: str = "",
             stowed: str = "",
             installed: str = "",
         ) -> None:
@@ -187,7 +183,6 @@ class PackageFinder:
                 own,
                 about=own.about or about,
                 keywords=own.keywords or keywords,
-                items=own.items or items,
                 stowed=own.stowed or stowed,
                 installed=own.installed or installed,
             )
@@ -198,11 +193,9 @@ class PackageFinder:
         for name, told in self._descriptions.read(language)[1].items():
             put(name, told.summary, keywords=told.keywords)
         if not language.packaged:
-            for card in self._open_catalog().deck().cards:
-                if not card.source.target:
-                    # The texts of a card are its name, what it says of itself, its modules, ...
-                    about = " ".join(card.texts[1].split())[:LONGEST_SUMMARY]
-                    put(card.source.name, about, items=card.texts[2], stowed=card.source.version)
+            for entry in self._open_catalog().deck().entries():
+                if not entry.source.target:
+                    put(entry.source.name, entry.about, stowed=entry.source.version)
         for name in self._snapshots.names(language.kind) if language.packaged else ():
             heads = self._snapshots.heads(language.kind, name)
             loaded = {head.source.version: self._snapshots.load(head) for head in heads}

@@ -1,33 +1,32 @@
 """Upkeep: what is done with a store from time to time, by whoever has the time.
 
 Each step is safe at any time, beside readers, publishers and other upkeep (``sweep`` says why),
-and may be cut off anywhere. No table and no model is loaded.
+and may be cut off anywhere. No model is loaded, and tables only to make lost cards anew.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import Head, Registration, Snapshot
 from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
-from docstow.store.heads import Heads, replace_head, snapshot_key
+from docstow.sources import kind_of
+from docstow.store.heads import Heads, replace_head
 from docstow.store.inventory import Listing, in_parallel, list_store, store_time
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
-from docstow.store.update import Codec, update
 from docstow.store.usage import TOUCHED_PREFIX, Pins
 
 if TYPE_CHECKING:
+    from docstow.index.catalog import Catalog
     from docstow.ingest.jobs import Jobs
     from docstow.ingest.queue import Enqueuer
     from docstow.sources.registry import Registry
@@ -40,15 +39,14 @@ _T = TypeVar("_T")
 #: tries of an hour and a half each may take, all that wait before it included.
 LOST_S = 12 * 3600.0
 
+_NO_CARDS = {"cards": 0, "segments": 0}
+
 #: The newest job of a source stays whatever its age, for it says how the last sync went.
 JOBS_KEPT = timedelta(days=30)
 #: No lease is held for longer than a day, whatever its holder's clock says.
 LEASES_KEPT = timedelta(days=2)
 #: What was not used for so long is the first to go anyway.
 USAGE_KEPT = timedelta(days=90)
-
-#: The shards of the catalogue, see :mod:`docstow.index.catalog`.
-CATALOG = "catalog/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +94,7 @@ class Upkeep:
         snapshots: publishes anew what a repair has found whole.
         refresh: sends workers what is due.
         limit: bytes that the heads may name before the least used make room.
+        open_catalog: opens the catalogue of crates.
         grace: for how long readers may go on with what a head named.
     """
 
@@ -106,6 +105,7 @@ class Upkeep:
         snapshots: Snapshots,
         refresh: Refresh,
         limit: int,
+        open_catalog: Callable[[], Catalog],
         *,
         grace: timedelta = GRACE,
     ) -> None:
@@ -114,6 +114,7 @@ class Upkeep:
         self._snapshots = snapshots
         self._refresh = refresh
         self._limit = limit
+        self._open_catalog = open_catalog
         self._grace = grace
 
     def list_sources(self) -> list[StoredSource]:
@@ -161,7 +162,9 @@ class Upkeep:
         tidied = attempt("tidy", lambda: clean_up(self._store, now), dict[str, int]())
         evicted = attempt("evict", self.evict, list[StoredSource]())
         found = list_store(self._store)
-        tidied["cards"] = attempt("tidy cards", lambda: drop_cards(self._store, found), 0)
+        tidied |= attempt(
+            "maintain the catalogue", lambda: self._maintain_catalog(found, now), _NO_CARDS
+        )
         swept = sweep(self._store, grace=self._grace, listing=found)
         attempt("renew heads", lambda: add_digests(self._store, found), 0)
         for key, reason in found.unreadable.items():
@@ -171,6 +174,19 @@ class Upkeep:
         sent = attempt("refresh", lambda: self._refresh.send(now), Sent())
         weight = sum(found.weight(found.all_heads()).values())
         return Done(evicted, swept, dropped, tidied, sent, weight, failed)
+
+    def _maintain_catalog(self, found: Listing, now: datetime) -> dict[str, int]:
+        heads = {
+            source: stored.head
+            for source, stored in found.heads.items()
+            if kind_of(source.kind).catalogued
+        }
+        if not heads:
+            return _NO_CARDS  # what reads cards takes a while to load
+        done = self._open_catalog().maintain(heads, now - self._grace)
+        if done.made:
+            log.info("the catalogue lacked %d cards, which were made anew", done.made)
+        return {"cards": done.dropped, "segments": done.deleted}
 
     def _order(self, found: Listing) -> list[StoredSource]:
         return list_sources(self._store, found, Pins(self._store).pinned())
@@ -286,57 +302,6 @@ def drop_deleted(store: ObjectStore, registry: Registry, now: datetime, grace: t
             continue
         dropped += 1
     return dropped
-
-
-def drop_cards(store: ObjectStore, found: Listing) -> int:
-    """Take the cards of crates that were given up out of the catalogue; return how many.
-
-    A card stays as long as its snapshot's record is there, which goes a day after the head has
-    ceased to name it; searches pass over a card that lags. Who publishes adds the card before the
-    record and once more after it, so that one that is dropped in between comes back.
-
-    Args:
-        store: where the catalogue is.
-        found: a look at the store, however old.
-    """
-
-    def drop(shard: dict[str, Any] | None) -> dict[str, Any] | None:
-        if shard is None:
-            return None  # whoever reads it next makes it anew
-        # What the look has not seen may have come since, so that the store is asked once more.
-        kept = [
-            card
-            for card in shard["cards"]
-            if card["snapshot"] in found.records
-            or store.get(snapshot_key(card["snapshot"])) is not None
-        ]
-        return shard if len(kept) == len(shard["cards"]) else {**shard, "cards": kept}
-
-    def drop_of(key: str) -> int:
-        done = update(store, key, _SHARD, drop)
-        if done.before is None or done.after is None:
-            return 0
-        return len(done.before["cards"]) - len(done.after["cards"])
-
-    shards = [entry.key for entry in store.list(CATALOG) if entry.key.endswith(".json.gz")]
-    return sum(in_parallel(drop_of, shards))
-
-
-def _decode_shard(body: bytes, _: str) -> dict[str, Any] | None:
-    """Read a shard of the catalogue as JSON, without loading what reads cards; None if damaged."""
-    try:
-        fields: dict[str, Any] = json.loads(gzip.decompress(body))
-        all_named = all(isinstance(card["snapshot"], str) for card in fields["cards"])
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
-        return None
-    return fields if all_named else None
-
-
-def _encode_shard(fields: dict[str, Any]) -> bytes:
-    return gzip.compress(json.dumps(fields, ensure_ascii=False).encode(), mtime=0)
-
-
-_SHARD: Codec[dict[str, Any]] = Codec(_decode_shard, _encode_shard)
 
 
 def add_digests(store: ObjectStore, found: Listing) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -260,6 +260,32 @@ def _weigh(
     )
     cuts = np.cumsum(document_counts)[:-1]
     return Postings(terms, np.split(pair_rows.astype(np.int32), cuts), np.split(weights, cuts))
+
+
+def weigh(
+    texts: Sequence[str],
+    field_weights: Sequence[float],
+    field_b: Sequence[float],
+    means: Sequence[float],
+) -> dict[str, float]:
+    """Return for each term of one row what BM25F gives it there without its idf, from 0 to 1.
+
+    Unlike those of :func:`build_postings` these weights do not change when rows come and go, as
+    the mean lengths of the fields are given: postings of several indexes can be joined.
+
+    Args:
+        texts: one for each field.
+        field_weights: as for :func:`build_postings`.
+        field_b: as for :func:`build_postings`.
+        means: how many terms each field has on average.
+    """
+    frequencies: defaultdict[str, float] = defaultdict(float)
+    for text, weight, b, mean in zip(texts, field_weights, field_b, means, strict=True):
+        found = tokens(text)
+        share = weight / max(1.0 - b + b * len(found) / mean, 1e-9)
+        for term, count in Counter(found).items():
+            frequencies[term] += count * share
+    return {term: tf / (K1 + tf) for term, tf in frequencies.items()}
 
 
 def idf(n: int, rows: NDArray[np.int64] | int) -> NDArray[np.float64]:

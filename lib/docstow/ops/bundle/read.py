@@ -249,7 +249,7 @@ class BundleImport:
         if not kind_of(entry.source.kind).catalogued:
             yield
             return
-        from docstow.index.catalog import card_of
+        from docstow.index.cards import card_of
 
         catalog = self._catalog()
         card = card_of(snapshot, files) if files else catalog.card(snapshot)

@@ -66,6 +66,12 @@ class DirectoryStore:
         stored = self.get(key)
         return Unchanged() if stored is not None and stored.etag == etag else stored
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        """Return ``size`` bytes of an object from ``start`` on; None when it is absent."""
+        path = self.local_path(key)
+        with self._explained("read"):
+            return _retry_on_windows(lambda: _read_range(path, start, size))
+
     def create(self, key: str, body: bytes) -> str:
         """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         path = self.local_path(key)
@@ -193,6 +199,15 @@ def _read(path: Path) -> Stored | None:
         with path.open("rb") as file:
             body = file.read()
             return Stored(body, _etag(body, os.fstat(file.fileno()).st_mtime_ns))
+    except FileNotFoundError:
+        return None
+
+
+def _read_range(path: Path, start: int, size: int) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
     except FileNotFoundError:
         return None
 

@@ -87,6 +87,13 @@ class ObjectStore(Protocol):
         """Return an object unless its state is still the one named ``etag``."""
         ...
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        """Return ``size`` bytes of an object from ``start`` on; None when it is absent.
+
+        They may be fewer where the object ends before; objects that are swapped are not read so.
+        """
+        ...
+
     def create(self, key: str, body: bytes) -> str:
         """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         ...

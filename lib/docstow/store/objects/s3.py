@@ -105,6 +105,16 @@ class S3Store:
         # A server that knows the tag only in its other spelling sends the body again.
         return Unchanged() if isinstance(stored, Stored) and stored.etag == etag else stored
 
+    def get_range(self, key: str, start: int, size: int) -> bytes | None:
+        """Return ``size`` bytes of an object from ``start`` on; None when it is absent."""
+        if size <= 0:
+            return b""
+        stored = self._get(key, "", f"bytes={start}-{start + size - 1}")
+        if not isinstance(stored, Stored):
+            return None
+        # A server that knows no ranges sends everything.
+        return stored.body if len(stored.body) <= size else stored.body[start : start + size]
+
     def create(self, key: str, body: bytes) -> str:
         """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
         write_id = uuid.uuid4().hex
@@ -162,13 +172,15 @@ class S3Store:
     def _full(self, key: str) -> str:
         return self.prefix + check_key(key)
 
-    def _get(self, key: str, etag: str) -> Stored | Unchanged | None:
-        """Read an object, again if the connection breaks within the body."""
+    def _get(self, key: str, etag: str, span: str = "") -> Stored | Unchanged | None:
+        """Read an object, or a span of it, again if the connection breaks within the body."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         request: dict[str, Any] = {"Bucket": self.bucket, "Key": self._full(key)}
         if etag:
             request["IfNoneMatch"] = _format_etag(etag, self._quoted)
+        if span:
+            request["Range"] = span
         with self._explained("read", key):
             for attempt in range(1, READ_ATTEMPTS + 1):
                 try:

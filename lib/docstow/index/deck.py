@@ -1,0 +1,248 @@
+"""The cards of a store, ranked for a query."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstow.core.threads import in_parallel
+from docstow.index.cards import FULL_WEIGHT, Entry, card_key, term_hash
+from docstow.index.segments import PARTS, Bucket, Head, key_hash, project, survivors
+from docstow.text import bm25
+
+#: Of segments that are not here whole only so many terms of a query are looked up, those first
+#: that few cards have: one request each.
+MOST_TERMS = 6
+#: The buckets of such segments that are kept, in bytes.
+_KEPT_BYTES = 32 << 20
+#: So many vectors are compared at a time.
+_VECTORS_AT_ONCE = 16384
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """A segment as a process has it.
+
+    Attributes:
+        identity: names it.
+        head: what is read of it whole.
+        bucket: reads one of its buckets; raises Damaged.
+        whole: whether all of it is here, so that reading a bucket costs no request.
+    """
+
+    identity: str
+    head: Head
+    bucket: Callable[[int], Bucket]
+    whole: bool
+
+
+class Buckets:
+    """The buckets that were read last, bounded in bytes. Safe to share between threads."""
+
+    def __init__(self, limit: int = _KEPT_BYTES) -> None:
+        self._limit = limit
+        self._guard = threading.Lock()
+        self._kept: OrderedDict[tuple[str, int], Bucket] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, segment: Loaded, number: int) -> Bucket:
+        """Return a bucket of a segment, read if need be."""
+        key = segment.identity, number
+        with self._guard:
+            if (known := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return known
+        bucket = segment.bucket(number)
+        with self._guard:
+            if key not in self._kept:
+                self._kept[key] = bucket
+                self._bytes += bucket.nbytes()
+            while self._bytes > self._limit and len(self._kept) > 1:
+                self._bytes -= self._kept.popitem(last=False)[1].nbytes()
+        return bucket
+
+
+class Deck:
+    """Cards that are ranked for a query. Nothing of it changes.
+
+    Args:
+        segments: the oldest first.
+        buckets: keeps what was read of their terms.
+    """
+
+    def __init__(self, segments: Sequence[Loaded], buckets: Buckets) -> None:
+        self.segments = segments
+        self._buckets = buckets
+        heads = [each.head for each in segments]
+        self._edges = np.cumsum([0, *map(len, heads)])
+        alive = survivors(heads)
+        self._alive = np.concatenate([np.zeros(0, bool), *alive])
+        self._keys = np.concatenate([np.zeros(0, np.uint64), *(head.keys for head in heads)])
+        self._count = int(self._alive.sum())
+        self._embedded = [each.head.codes.any(axis=1) for each in segments]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield what every card is of, in the order of their keys."""
+        found = [self.entry(row) for row in np.flatnonzero(self._alive).tolist()]
+        yield from sorted(found, key=lambda each: each.key)
+
+    def entry(self, row: int) -> Entry:
+        """Return what a card is of, by its row in all segments together."""
+        place = int(np.searchsorted(self._edges, row, "right")) - 1
+        return self.segments[place].head.entry(row - int(self._edges[place]))
+
+    def find(self, name: str, target: str = "") -> Entry | None:
+        """Return what stands for a name; None if nothing does."""
+        row = self._row(name, target)
+        return None if row is None else self.entry(row)
+
+    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
+        """Rank all cards.
+
+        A score is the sum of two standard scores: of BM25F over the cards' terms, and of the
+        cosine. Cards of another model have the first alone.
+
+        Args:
+            query: what is looked for.
+            model: id of the model that embedded it.
+            vector: its vector, (dimensions,).
+
+        Raises:
+            Damaged: a bucket of terms cannot be read.
+        """
+        keyword = self._score_words(query)
+        known, cosine = self._score_vectors(model, vector)
+        scores = np.full(len(self._alive), -np.inf, np.float32)
+        scores[self._alive] = standard_scores(keyword[self._alive])
+        known &= self._alive
+        scores[known] += standard_scores(cosine[known])
+        return Ranking(self, scores)
+
+    def _row(self, name: str, target: str) -> int | None:
+        same = np.flatnonzero(self._keys == np.uint64(key_hash(card_key(name, target))))
+        return next((row for row in same.tolist() if self._alive[row]), None)
+
+    def _score_words(self, query: str) -> NDArray[np.float32]:
+        scores = np.zeros(len(self._alive), np.float32)
+        terms = [term_hash(each) for each in dict.fromkeys(bm25.tokens(query))]
+        terms = self._choose_terms(terms)
+        wanted = list(
+            dict.fromkeys(
+                (place, segment.head.bucket_of(term))
+                for term in terms
+                for place, segment in enumerate(self.segments)
+            )
+        )
+        far = [pair for pair in wanted if not self.segments[pair[0]].whole]
+        in_parallel(lambda pair: self._bucket(*pair), far, max(len(far), 1))
+        for term in terms:
+            found = [
+                self._bucket(place, segment.head.bucket_of(term)).find(term)
+                for place, segment in enumerate(self.segments)
+            ]
+            count = sum(len(rows) for rows, _ in found)
+            if not count:
+                continue
+            worth = float(bm25.idf(max(len(scores), count), count)) / FULL_WEIGHT
+            for start, (rows, weights) in zip(self._edges.tolist(), found, strict=False):
+                scores[rows + start] += weights * np.float32(worth)
+        return scores
+
+    def _choose_terms(self, terms: list[int]) -> list[int]:
+        """Return the terms to look up, those of small buckets where each costs a request."""
+        far = [each.head for each in self.segments if not each.whole]
+        if not far:
+            return terms
+        largest = max(far, key=len)
+        by_size = sorted(terms, key=lambda term: int(largest.sizes[largest.bucket_of(term)]))
+        return by_size[: max(MOST_TERMS // len(far), 1)]
+
+    def _bucket(self, place: int, number: int) -> Bucket:
+        return self._buckets.get(self.segments[place], number)
+
+    def _score_vectors(
+        self, model: str, vector: NDArray[np.float32]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """Return which cards have a vector of the model, and their cosines with the query's.
+
+        Where one segment has its vectors in few directions all are compared in these: else the
+        cards of whole ones would be longer.
+        """
+        known = np.zeros(len(self._alive), bool)
+        cosine = np.zeros(len(self._alive), np.float32)
+        places = zip(self._edges.tolist(), self.segments, strict=False)
+        own = [
+            ((start, each.head), embedded)
+            for (start, each), embedded in zip(places, self._embedded, strict=True)
+            if each.head.model == model and each.head.codes.size
+        ]
+        bases = [head.basis for (_, head), _ in own]
+        basis = max(bases, key=lambda each: each.size, default=None)
+        for (start, head), embedded in own:
+            span = slice(start, start + len(head))
+            known[span] = embedded
+            if basis is not None and basis.size and not head.basis.size:
+                cosine[span] = project(head, basis) @ (vector @ basis)
+                continue
+            wanted = (vector @ head.basis if head.basis.size else vector).astype(np.float32)
+            for begin in range(0, len(head), _VECTORS_AT_ONCE):
+                codes = head.codes[begin : begin + _VECTORS_AT_ONCE]
+                part = slice(start + begin, start + begin + len(codes))
+                cosine[part] = codes.astype(np.float32) @ wanted
+            cosine[span] /= np.float32(PARTS)
+        return known, cosine
+
+    def score_of(self, scores: NDArray[np.float32], name: str, target: str) -> float | None:
+        """Return the score of a name's card among those of a ranking; None if it has none."""
+        row = self._row(name, target)
+        return None if row is None else float(scores[row])
+
+
+class Ranking:
+    """The cards of a deck with their scores for a query."""
+
+    def __init__(self, deck: Deck, scores: NDArray[np.float32]) -> None:
+        self._deck = deck
+        self._scores = scores
+
+    def __len__(self) -> int:
+        return len(self._deck)
+
+    def __iter__(self) -> Iterator[tuple[Entry, float]]:
+        """Yield the cards, best first; of equals the older one first."""
+        total, first = len(self._deck), 256
+        if total > first:
+            edge = np.partition(self._scores, -first)[-first]
+            found = np.flatnonzero(self._scores >= edge)
+            head = found[np.argsort(-self._scores[found], kind="stable")].tolist()
+            yield from ((self._deck.entry(row), float(self._scores[row])) for row in head)
+            done = len(head)
+        else:
+            done = 0
+        for row in np.argsort(-self._scores, kind="stable")[done:total].tolist():
+            yield self._deck.entry(row), float(self._scores[row])
+
+    def score(self, name: str, target: str = "") -> float:
+        """Return the score of a name's card; that of the worst card if it has none."""
+        found = self._deck.score_of(self._scores, name, target)
+        if found is not None:
+            return found
+        finite = self._scores[np.isfinite(self._scores)]
+        return float(finite.min()) if len(finite) else 0.0
+
+
+def standard_scores(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how many standard deviations values are above their mean; 0 where all are equal."""
+    spread = float(values.std()) if len(values) else 0.0
+    if spread < 1e-6:
+        return np.zeros_like(values)
+    result: NDArray[np.float32] = ((values - values.mean()) / spread).astype(np.float32)
+    return result

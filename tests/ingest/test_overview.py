@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from docstow.core.model import Document
 from docstow.core.spelling import RUST
 from docstow.ingest.overview import describe_package, suggested_features
@@ -82,3 +84,12 @@ def test_metadata_comes_before_what_the_text_links_to() -> None:
 def test_features_are_those_with_which_the_docs_show_the_crate() -> None:
     assert suggested_features("boats", ROOT.text) == ["sails", "oars"]
     assert suggested_features("oats", ROOT.text) == []
+
+
+def test_a_bracket_that_is_never_closed_costs_no_more_than_others() -> None:
+    links = " ".join(f"[#{n}](https://git.example/quay/boats/{n})," for n in range(3000))
+    page = item("notes", "page", f"[ {links} [![a [b](c)](https://img.example)" + "[" * 20_000)
+    begin = time.process_time()
+    found = describe_package("boats", [ROOT, page], ROOT, page, RUST, ("rust",))
+    assert found["links"]["guide"] == "https://boats.example/book"
+    assert time.process_time() - begin < 4

@@ -24,7 +24,11 @@ _LONGEST_EXAMPLE = 2000
 _MOST_GUIDES = 20
 _GUIDE_ORDER = ("readme", "changelog", "guide", "example")
 
-_LINK = re.compile(r"\[((?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]\((https?://[^\s()]+)\)")
+#: A link with its label, in which pictures and brackets may stand. What was read is not read in
+#: another way: there are exponentially many where a bracket is never closed.
+_LINK = re.compile(
+    r"\[((?>[^\[\]]|!?\[[^\[\]]{0,300}\](?:\([^()]{0,300}\))?+){0,400}+)\]\((https?://[^\s()]++)\)"
+)
 _FORGE = re.compile(
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|sr\.ht)"
     r"/~?[\w.-]+/([\w.-]+?)(?:\.git)?/?"

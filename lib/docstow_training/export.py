@@ -109,6 +109,18 @@ def mapped(model: bytes) -> Any:
     return made
 
 
+def _places(model: bytes) -> dict[str, int]:
+    """Where the rows and their scales begin in the model's file."""
+    import onnx
+
+    initializers = onnx.load_model_from_string(model).graph.initializer
+    return {
+        each.name: model.index(each.raw_data)
+        for each in initializers
+        if len(each.raw_data) >= _TABLE
+    }
+
+
 def write(
     folder: Path, name: str, vocabulary: Sequence[str], table: NDArray[np.float32], made_by: Any
 ) -> None:
@@ -127,6 +139,7 @@ def write(
             file: hashlib.sha256((folder / file).read_bytes()).hexdigest()
             for file in ("model.onnx", "mapped.onnx", "tokenizer.json")
         },
+        "tables": _places(model),
         "made_by": made_by,
     }
     onnx.checker.check_model(str(folder / "model.onnx"))

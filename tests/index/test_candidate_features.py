@@ -36,6 +36,8 @@ MATCH = Match(
     cosine_best=0.7,
     vector_rank=0,
     anchor=1.5,
+    text_near=0.6,
+    name_near=0.2,
     named=0.0,
 )
 

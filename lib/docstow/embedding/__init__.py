@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from docstow.embedding.words import WordVectors
+
 PRECISIONS = ("fp32", "int8")
 _ENDPOINT = "openai:"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -60,6 +62,14 @@ def bundled() -> Embedder:
     from docstow.embedding.static import StaticEmbedder
 
     return StaticEmbedder(Path(__file__).parent / "bundled")
+
+
+@lru_cache(maxsize=1)
+def word_vectors() -> WordVectors:
+    """Return the words of the model that docstow carries, whichever model embeds passages."""
+    from docstow.embedding.static import StaticEmbedder
+
+    return StaticEmbedder(Path(__file__).parent / "bundled").words()
 
 
 @dataclass(frozen=True, slots=True)

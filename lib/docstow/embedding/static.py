@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
 from docstow.core.threads import ONNX_THREADS
+from docstow.embedding.words import WordVectors
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -57,7 +58,8 @@ class StaticEmbedder:
     """An :class:`docstow.embedding.Embedder` from a folder of a static model.
 
     The manifest has ``name``, ``dimensions``, ``max_tokens`` (longer texts are cut there) and, in
-    ``sha256``, the digest of every other file. The model takes ``input_ids`` (int64, ``[batch,
+    ``sha256``, the digest of every other file; ``tables`` says where the model's rows and their
+    scales begin in its file. The model takes ``input_ids`` (int64, ``[batch,
     length]``, padded with 0) and gives unit vectors. Instances may be shared between threads.
 
     Raises:
@@ -76,6 +78,7 @@ class StaticEmbedder:
             self._digests = {file: str(manifest["sha256"][file]) for file in FILES}
             self._max_tokens = int(manifest["max_tokens"])
             self.dimensions = int(manifest["dimensions"])
+            self._tables = {name: int(place) for name, place in manifest.get("tables", {}).items()}
             model, tokenizer = (self._digests[file][:12] for file in (MODEL, TOKENIZER))
             self.id = f"{manifest['name']}/{model}+{tokenizer}"
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -124,6 +127,15 @@ class StaticEmbedder:
                 _estimate_tokens(text[a:b]) - 1 for each, (a, b) in pairs if each == unknown
             )
         return total
+
+    def words(self) -> WordVectors:
+        """Return the model's vectors of single words.
+
+        Raises:
+            ConfigurationError: a file is missing, or is not the one that the manifest names.
+        """
+        files = self._verified(MODEL), self._verified(TOKENIZER)
+        return WordVectors(*files, self._tables, self.dimensions)
 
     def _load(self) -> _Loaded:
         with self._lock:

@@ -26,7 +26,9 @@ from docstow.core.model import (
     unpack_definitions,
 )
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
+from docstow.embedding import word_vectors
 from docstow.index.anchors import ANCHORS
+from docstow.index.near_words import NearWords
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.tables import read_table, unpack_vectors
 
@@ -202,6 +204,11 @@ class Index:
     def terms(self) -> Collection[str]:
         """Every term that :meth:`postings` knows."""
         return self._postings.keys()
+
+    @cached_property
+    def near_words(self) -> NearWords:
+        """What finds items by words of like meaning."""
+        return NearWords(word_vectors(), self.terms, self.postings, len(self))
 
     # Passages
 

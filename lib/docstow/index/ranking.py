@@ -182,6 +182,9 @@ class Match:
         cosine_best: the best one of the query.
         vector_rank: rank in the vector list.
         anchor: BM25's score of what other texts say of the item.
+        text_near: how much of the query words of its text mean, where words of like meaning count
+            in part; see :mod:`docstow.index.near_words`.
+        name_near: how much of it close words of its name mean.
         named: how well the query spells the item's name: 2 its path, 1 its title, less the
             beginning of its title, 0 not at all.
     """
@@ -193,6 +196,8 @@ class Match:
     cosine_best: float
     vector_rank: int
     anchor: float
+    text_near: float
+    name_near: float
     named: float
 
 
@@ -234,6 +239,8 @@ def _match_features(match: Match) -> dict[str, float]:
         "cosine": match.cosine,
         "cosine_gap": match.cosine - match.cosine_best,
         "anchor": math.log1p(match.anchor),
+        "text_near": match.text_near,
+        "name_near": match.name_near,
         "named": match.named,
     }
 

@@ -49,7 +49,7 @@ _ANCHOR_DEPTH = 30
 
 #: Scales of the model's scores in one crate, and of those that are fused over several: fitted to
 #: which of the first ten hits answer the development questions (Platt, 1999).
-ITEM_SCALE = Scale(5.64, 0.99)
+ITEM_SCALE = Scale(6.82, 1.46)
 ACROSS_SCALE = Scale(4.24, 0.6)
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
@@ -185,8 +185,12 @@ def find_candidates(
     }
     ranks = {name: _ranks(rows) for name, rows in lists.items()}
     best = float(keyword.max(initial=0.0)), float(vector.max(initial=0.0))
+    rows = sorted({row for each in ranks.values() for row in each})
+    titles = index.columns["title"][rows].tolist()
+    text_near = index.near_words.in_texts(terms)
+    names_near = index.near_words.in_names(terms, titles)
     features = {}
-    for row in sorted({row for each in ranks.values() for row in each}):
+    for row, name_near in zip(rows, names_near.tolist(), strict=True):
         match = Match(
             keyword=float(keyword[row]),
             keyword_best=best[0],
@@ -195,6 +199,8 @@ def find_candidates(
             cosine_best=best[1],
             vector_rank=ranks["vector"].get(row, 0),
             anchor=float(anchor[row]),
+            text_near=float(text_near[row]),
+            name_near=name_near,
             named=named.get(row, 0.0),
         )
         features[row] = describe_candidate(_item(index, row), match, terms)

@@ -1,0 +1,74 @@
+"""Words of like meaning count in part: on the bundled model's own words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from docstow.embedding import bundled, word_vectors
+from docstow.index.near_words import NearWords
+from docstow.text import bm25
+
+TEXTS = (
+    "Spawns a new thread.",
+    "Removes an element from the list.",
+    "Parses a date.",
+    "Frobnicates zorkmids.",
+    "",
+)
+
+
+@pytest.fixture(scope="module")
+def near() -> NearWords:
+    rows: dict[str, list[int]] = {}
+    for row, text in enumerate(TEXTS):
+        for term in dict.fromkeys(bm25.tokens(text)):
+            rows.setdefault(term, []).append(row)
+
+    def postings(term: str) -> tuple[np.ndarray, np.ndarray] | None:
+        found = rows.get(term)
+        if found is None:
+            return None
+        return np.array(found, np.int32), np.ones(len(found), np.float32)
+
+    return NearWords(word_vectors(), rows, postings, len(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("query", "row"),
+    [("delete an item", 1), ("launch a thread", 0), ("start threads", 0), ("read a timestamp", 2)],
+)
+def test_a_text_is_near_that_says_it_in_other_words(near: NearWords, query: str, row: int) -> None:
+    found = near.in_texts(bm25.tokens(query))
+    assert found.argmax() == row
+    assert 0 < found[row] < 1
+
+
+def test_the_query_s_own_words_count_whole_even_if_the_model_does_not_know_them(
+    near: NearWords,
+) -> None:
+    assert near.in_texts(bm25.tokens("frobnicate zorkmid"))[3] == pytest.approx(1)
+    assert near.in_texts(bm25.tokens("frobnicate"))[[0, 1, 2, 4]].max() == 0
+
+
+def test_a_text_without_words_and_a_query_without_words_are_near_nothing(near: NearWords) -> None:
+    assert near.in_texts(bm25.tokens("delete an item"))[4] == 0
+    assert near.in_texts([]).tolist() == [0] * len(TEXTS)
+    assert near.in_names([], ["remove"]).tolist() == [0]
+    assert near.in_names(["remove"], []).tolist() == []
+    assert near.in_names(["remove"], ["", "_"]).tolist() == [0, 0]
+
+
+def test_names_are_near_by_close_words(near: NearWords) -> None:
+    same, like, other = near.in_names(bm25.tokens("remove"), ["remove", "delete_at", "parse"])
+    assert same == pytest.approx(1)
+    assert same > like > other >= 0
+
+
+def test_a_word_has_the_direction_that_the_model_gives_it() -> None:
+    words = ["delete", "handle", "timestamp"]
+    numbers = [word_vectors().number(term) for term in ("delete", "handl", "timestamp")]
+    vectors, lengths = word_vectors().vectors(np.array(numbers))
+    assert np.allclose(vectors, bundled().embed(words), atol=1e-5)
+    assert (lengths > 0).all()
+    assert word_vectors().number("qqzzx") is None

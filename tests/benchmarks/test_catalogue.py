@@ -1,0 +1,40 @@
+"""The catalogue of seven thousand crates, as requests: times are for ``benchmarks.catalogue``."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from benchmarks.catalogue import cards_of_fixtures, drawn, published, searched, stored
+from docstow.core.settings import load
+from docstow.index import catalog as catalogs
+from docstow.index.catalog import Catalog
+from docstow.index.segments import COARSE
+from docstow.runtime import Runtime
+from docstow.store.objects import DirectoryStore
+
+
+def test_requests_do_not_grow_with_the_number_of_crates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the store were large enough that the terms of its largest segment are read in parts.
+    monkeypatch.setattr(catalogs, "WHOLE_BYTES", 1 << 19)
+    settings = {"store": str(tmp_path / "real"), "cache": str(tmp_path / "cache")}
+    with contextlib.closing(Runtime(load(settings, {}))) as runtime:
+        real = cards_of_fixtures(runtime)
+        writer = Catalog(DirectoryStore(tmp_path / "store"), runtime.snapshots)
+        stored(writer, drawn(real, 7000))
+        store = DirectoryStore(tmp_path / "store")
+        reader = Catalog(store, runtime.snapshots)
+        largest = reader.deck().segments[0]
+        assert not largest.whole
+        assert largest.head.codes.shape[1] == COARSE
+        assert len(reader.deck()) == 7000
+        found = searched(store, runtime)
+        assert found.gets <= 10
+        assert found.later <= 6
+        last = next(drawn(real, 1, seed=8))
+        assert published(store, runtime, last) == ["get", "put", "put", "get"]
+        assert searched(store, runtime).gets <= 10

@@ -135,10 +135,10 @@ class PackageFinder:
             return fresh
 
     def _stowed(self, language: Language) -> tuple[str, ...]:
-        """Return the names of what is stowed."""
+        """Return what changes with what is stowed: names, or segments of the catalogue."""
         if language.packaged:
             return tuple(self._snapshots.names(language.kind))
-        return tuple(each.source.key for each in self._open_catalog().deck().cards)
+        return tuple(each.identity for each in self._open_catalog().deck().segments)
 
     def _make(
         self, found: list[Candidate], stowed: tuple[str, ...], embedder: Embedder, now: float

@@ -350,15 +350,15 @@ TITLE = st.lists(
 def test_every_page_is_found_by_the_words_of_its_title(
     titles: Sequence[str], texts: st.DataObject
 ) -> None:
-    body = st.lists(st.sampled_from(list(PAGES.values())), max_size=2).map("\n\n".join)
-    documents = [page(str(n), texts.draw(body), title) for n, title in enumerate(titles)]
+    # No two say the same: of copies one is listed.
+    bodies = texts.draw(st.permutations(list(PAGES.values())))
+    documents = [
+        page(str(n), bodies[n] if texts.draw(st.booleans()) else "", title)
+        for n, title in enumerate(titles)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         index = indexed(Path(folder), documents, ("documents", "chunks", "chunk_postings"))
         for document in documents:
             for mode in ("keyword", "hybrid"):
                 hits = search_pages([index], bundled(), document.title, limit=10, mode=mode)
-                # Pages that say the same are one result.
-                same = {each.path for each in documents if each.text == document.text}
-                assert document.path in {hit.path for hit in hits} or (
-                    document.text and same & {hit.path for hit in hits}
-                )
+                assert document.path in [hit.path for hit in hits]

@@ -6,8 +6,7 @@ their pages have of the query, unless words or vectors alone are asked for. Of c
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import NO_ATTRIBUTES
+from docstow.index.copies import drop_copies
 from docstow.index.loaded import Index, Posting
 from docstow.index.ranking import (
     Scale,
@@ -47,14 +47,6 @@ _REPEATED = 2.0
 
 #: Makes of a score the chance that the page answers, fitted to the first five hits in development.
 _SCALE = Scale(middle=11.1, width=4.75)
-
-#: Chunks are copies if so much of the words of both is the same, each as often.
-_ALIKE = 0.9
-
-#: Shorter chunks, in words, are none: pages may well say the same few words.
-_LEAST_COPIED = 10
-
-_COPY_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +104,8 @@ class ChunkHit:
         url: where a person reads it, with the fragment of its heading where that is known.
         path: the page's path.
         heading_path: the headings above the chunk and its own.
-        snippet: the part of the chunk that has most of the query's words; plain text.
+        snippet: the part of the chunk that has most of the query's words; plain text; empty where
+            none was asked for.
     """
 
     chunk_id: str
@@ -183,6 +176,7 @@ def search_pages(
     limit: int,
     mode: Mode = "hybrid",
     filters: PageFilters | None = None,
+    snippets: bool = True,
 ) -> list[ChunkHit]:
     """Return the best chunks for a query, best first.
 
@@ -197,6 +191,7 @@ def search_pages(
         limit: the largest number of chunks; there are at most :data:`FUSION_DEPTH` of each list.
         mode: BM25F over words, cosine of vectors, or both.
         filters: what may be in the list.
+        snippets: whether hits have them; most of a search's time goes there.
     """
     filters = filters or PageFilters()
     tables = [_chunk_table(index, filters) for index in indexes if len(index)]
@@ -204,8 +199,17 @@ def search_pages(
         return []
     found = _match(tables, embedder, query, mode)
     ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found)
-    beginnings = _stem_beginnings(query)
-    return [_chunk_hit(each, beginnings) for each in _without_copies(ranked)[:limit]]
+    rows = [(each.index, each.row) for each in ranked]
+    # A copy stands where the best one stood, with its score.
+    listed = [
+        replace(ranked[chosen], score=ranked[best].score)
+        for best, chosen in drop_copies(rows)[:limit]
+    ]
+    anchors = _find_anchors(listed)
+    beginnings = _stem_beginnings(query) if snippets else ()
+    return [
+        _chunk_hit(each, anchor, beginnings) for each, anchor in zip(listed, anchors, strict=True)
+    ]
 
 
 def search_examples(
@@ -445,57 +449,6 @@ def _rank_chunks(found: _Matches) -> list[_Ranked]:
     return [replace(each, score=calibrate(each.score, _SCALE)) for each in ranked]
 
 
-def _without_copies(ranked: Sequence[_Ranked]) -> list[_Ranked]:
-    """Return rows of which no two are copies, in their order.
-
-    Whole manuals on one page, print views and older editions say what other pages say. The chunk
-    of the page that has the fewest chunks is the original; it comes where the best copy came.
-    """
-    kept: list[_Ranked] = []
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    words: dict[int, Counter[str]] = {}
-    for each in ranked:
-        heading = str(each.index.passages["heading_path"][each.row])
-        heading = heading.rpartition(" > ")[2].casefold()
-        own: Counter[str] | None = None
-        for place in places[heading]:
-            other = kept[place]
-            if not _may_be_copies(each, other):
-                continue
-            own = own or _count_words(each)
-            if place not in words:
-                words[place] = _count_words(other)
-            shared = (own & words[place]).total()
-            longest = max(own.total(), words[place].total())
-            if longest >= _LEAST_COPIED and shared >= _ALIKE * longest:
-                if _page_size(each) < _page_size(other):
-                    kept[place] = replace(each, score=other.score)
-                    words[place] = own
-                break
-        else:
-            places[heading].append(len(kept))
-            kept.append(each)
-    return kept
-
-
-def _may_be_copies(one: _Ranked, other: _Ranked) -> bool:
-    """Return whether two chunks are of different pages and about as long."""
-    if one.index is other.index and one.document == other.document:
-        return False
-    sizes = [int(each.index.passages["tokens"][each.row]) for each in (one, other)]
-    return min(sizes) >= _ALIKE * max(sizes)
-
-
-def _count_words(found: _Ranked) -> Counter[str]:
-    return Counter(_COPY_WORD.findall(str(found.index.passages["text"][found.row]).casefold()))
-
-
-def _page_size(found: _Ranked) -> tuple[int, int]:
-    """Return what is smaller for an original: its page's chunks, and the length of its path."""
-    path = str(found.index.columns["path"][found.document])
-    return len(found.index.passage_rows(found.document)), len(path)
-
-
 def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float32]:
     """Score every row by words, each term weighed by how rare it is in all tables together."""
     scores = [np.zeros(len(table.documents), np.float32) for table in tables]
@@ -516,31 +469,52 @@ def _stem_beginnings(query: str) -> list[str]:
     return [term[:-1] if len(term) > 3 and term[-1] in "ey" else term for term in terms]
 
 
-def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
+def _chunk_hit(found: _Ranked, anchor: str, beginnings: Collection[str]) -> ChunkHit:
+    """Return a chunk as a hit; without a snippet if there are no words that it should have."""
     chunks = found.index.passages
     described = _describe_document(found)
-    if anchor := _find_anchor(found):
+    if anchor:
         described["url"] = f"{described['url']}#{anchor}"
+    text = plain(str(chunks["text"][found.row]), code=True) if beginnings else ""
     return ChunkHit(
         **described,
         chunk_id=str(chunks["id"][found.row]),
         score=found.score,
         heading_path=str(chunks["heading_path"][found.row]),
-        snippet=snippet(plain(str(chunks["text"][found.row]), code=True), beginnings),
+        snippet=snippet(text, beginnings),
     )
 
 
-def _find_anchor(found: _Ranked) -> str:
-    """Return the fragment that leads to a chunk; empty where its page's URL has to do."""
-    attributes = found.index.attributes(found.document)
-    anchors, terms = attributes.get("anchors", ()), attributes.get("terms", ())
+def _find_anchors(listed: Sequence[_Ranked]) -> list[str]:
+    """Return the fragment that leads to each chunk; empty where its page's URL has to do.
+
+    The texts of an index's pages are read at once: each read costs about as much as the ranking.
+    """
+    fragments = [_fragments(each) for each in listed]
+    wanted: dict[int, tuple[Index, set[int]]] = {}
+    for each, (anchors, terms) in zip(listed, fragments, strict=True):
+        if anchors or terms:
+            wanted.setdefault(id(each.index), (each.index, set()))[1].add(each.document)
+    texts: dict[tuple[int, int], str] = {}
+    for index, rows in wanted.values():
+        for row, document in zip(sorted(rows), index.documents(sorted(rows)), strict=True):
+            texts[id(index), row] = document.text
+    found = []
+    for each, (anchors, terms) in zip(listed, fragments, strict=True):
+        page = texts.get((id(each.index), each.document))
+        chunk = each.index.passage(each.row)
+        anchor = page and find_anchor(page, anchors, chunk.heading_path, chunk.text, terms)
+        found.append(quote(anchor or "", safe="!$&'()*+,;=:@/?"))
+    return found
+
+
+def _fragments(found: _Ranked) -> tuple[Sequence[str], Sequence[tuple[int, str]]]:
+    """Return the fragments of a page's headings and of its terms; none without a URL for them."""
     url = str(found.index.columns["url"][found.document])
-    if not (anchors or terms) or not url or "#" in url:
-        return ""
-    chunk = found.index.passage(found.row)
-    page = found.index.document(found.document).text
-    anchor = find_anchor(page, anchors, chunk.heading_path, chunk.text, terms)
-    return quote(anchor, safe="!$&'()*+,;=:@/?")
+    if not url or "#" in url:
+        return (), ()
+    attributes = found.index.attributes(found.document)
+    return attributes.get("anchors", ()), attributes.get("terms", ())
 
 
 def _describe_document(found: _Ranked) -> dict[str, str]:

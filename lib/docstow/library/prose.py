@@ -97,6 +97,7 @@ class Prose:
         mode: Mode = "hybrid",
         filters: PageFilters | None = None,
         without: Collection[str] = (),
+        snippets: bool = True,
     ) -> tuple[list[ChunkHit], list[Answered]]:
         """Return the best chunks for a query, best first, and the snapshots that were searched.
 
@@ -108,6 +109,7 @@ class Prose:
             mode: ``hybrid``, ``vector`` or ``keyword``.
             filters: what may be in the list.
             without: ids of sources that are left out, unless they are named.
+            snippets: whether chunks have them.
 
         Raises:
             SourceNotFound: a named source is unknown.
@@ -117,7 +119,15 @@ class Prose:
 
         answered, indexes = self._open(source_ids, snapshot_id, filters, without)
         embedder = None if mode == "keyword" else self._open_embedder()
-        found = search_pages(indexes, embedder, query, limit=limit, mode=mode, filters=filters)
+        found = search_pages(
+            indexes,
+            embedder,
+            query,
+            limit=limit,
+            mode=mode,
+            filters=filters,
+            snippets=snippets,
+        )
         return found, answered
 
     def search_examples(

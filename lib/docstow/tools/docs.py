@@ -345,6 +345,7 @@ def _search_pages(prose: Prose, arguments: Mapping[str, Any]) -> Answer:
         limit=offset(arguments["cursor"], scope) + arguments["top_k"] + 1,
         mode=arguments["mode"],
         filters=_parse_filters(arguments["filters"] or {}),
+        snippets=not arguments["max_tokens"],
     )
     titles = {registration.id: registration.title for registration, _ in parts}
     notices = [prose.notice(parts) if arguments["mode"] != "keyword" else ""]

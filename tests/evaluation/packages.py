@@ -1,112 +1,183 @@
-"""What the search of Python and Node packages is worth: ``python -m evaluation.packages ROOT...``
+"""What the search of Python and Node packages is worth: ``python -m evaluation.packages``
 
-The questions are our own, in the words of people who do not know the name; every second one is
-held out. ROOT are projects that have some of the packages installed; questions on others are left
-out. ``--fit`` fits the weights of packages anew from the questions that are not held out: they are
-drawn towards those of crates, as these questions are few.
+The questions are our own, in the words of people who do not know the name. Their packages are
+fetched from the registries in the versions that the answers were checked with, and kept in a store,
+so that a second run fetches nothing. An answer that is not indexed is one that cannot be found: it
+counts like one that is not. No guide is an answer here, so that these questions cannot tell what
+guides are worth: guides are left out of the lists.
+
+Some packages are kept aside, for a figure at the end: ``--aside`` prints it, and nothing is fitted
+to them. The other figures are of cross-validation over packages: no question is judged by weights
+that have seen its package. ``--fit`` writes the weights of packages anew; they are drawn towards
+those that were, as these questions are few. Who knows a name types its words: queries of that kind
+are made from items by rule and fitted too, so that what helps the others does not harm them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import random
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from docstow.core.errors import PackageNotFound
+from docstow.core.model import Source
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.index.ranking import WEIGHTS
 from docstow.index.search import ItemFilters, find_candidates
-from docstow.languages import LANGUAGES, PYTHON
+from docstow.languages import LANGUAGES
 from docstow.runtime import Runtime
-from evaluation.fit import AGAINST, Case, fit, judge
+from evaluation.fit import AGAINST, CACHE, Case, Matrix, fit, judge
 from evaluation.measures import Score, table
 
 QUESTIONS = Path(__file__).with_name("packages.jsonl")
-#: Kinds that crates do not have, from where the fit begins.
-FURTHER = {"is_page": -1.5}
+FOLDS = 6
 PENALTY = 0.1
+#: So many queries of a package are made of the words of names.
+SPELT = 3
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 #: What spells a name comes first, whatever else is weighed.
 NAMED = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with its candidates."""
+    """A question with its candidates and the names of their features."""
 
     language: str
-    held_out: bool
+    aside: bool
+    names: Sequence[str]
     case: Case
 
 
 def asked(runtime: Runtime, questions: Sequence[Mapping[str, Any]]) -> Iterator[Asked]:
-    """Every question on a package that is installed, with the features of its candidates."""
-    indexes: dict[tuple[str, str], Index | None] = {}
+    """Every question with the features of its candidates."""
     for each in questions:
-        language, package = str(each["language"]), str(each["package"])
-        if (key := (language, package)) not in indexes:
-            indexes[key] = None
-            with contextlib.suppress(PackageNotFound):
-                found = runtime.installed.find(LANGUAGES[language], package).snapshot
-                indexes[key] = runtime.library.index(found)
-        if (index := indexes[key]) is None:
-            continue
+        index = _index(runtime, each)
         answers = [
             {row for path in paths for row in index.find(path)} for paths in each["relevant"]
         ]
-        if not any(answers):
-            continue
-        brought = find_candidates(
-            index, runtime.embedder, str(each["query"]), ItemFilters()
-        ).features
-        values = np.array([list(brought[row].values()) for row in brought])
-        case = Case(package, list(brought), values, [rows for rows in answers if rows])
-        yield Asked(language, bool(each["held_out"]), case)
+        yield _ask(runtime, index, each, str(each["query"]), answers)
 
 
-def main(roots: Sequence[str], *, fitted: bool) -> None:
+def spelt(runtime: Runtime, questions: Sequence[Mapping[str, Any]]) -> Iterator[Asked]:
+    """Queries of the words of an item's name and two of its summary; all of its name answer."""
+    packages = {str(each["package"]): each for each in questions}
+    for package, first in packages.items():
+        chance = random.Random(package)
+        index = _index(runtime, first)
+        titles = index.columns["title"].tolist()
+        summaries = index.columns["summary"].tolist()
+        rows = [
+            row
+            for row, kind in enumerate(index.columns["kind"].tolist())
+            if kind in ("class", "function", "method")
+            and len(_WORD.findall(titles[row])) > 1
+            and len(summaries[row].split()) > 2
+        ]
+        for row in chance.sample(rows, min(SPELT, len(rows))):
+            words = [each.lower() for each in _WORD.findall(titles[row])]
+            said = re.findall(r"[a-z]{5,}", summaries[row].lower())
+            further = [each for each in said if each not in words][:2]
+            query = " ".join(["how", "to", *words, *further])
+            namesakes = {n for n, title in enumerate(titles) if title == titles[row]}
+            yield _ask(runtime, index, first, query, [namesakes])
+
+
+def _index(runtime: Runtime, question: Mapping[str, Any]) -> Index:
+    """The index of a question's package, which is fetched if it is not stored."""
+    language = LANGUAGES[str(question["language"])]
+    name, version = str(question["package"]), str(question["version"])
+    source = Source(language.kind, language.spelling.package_key(name), version)
+    found = runtime.snapshots.answering(source)
+    found = found or runtime.packages.ingest(language.kind, name, version)
+    return runtime.library.index(found)
+
+
+def _ask(
+    runtime: Runtime,
+    index: Index,
+    question: Mapping[str, Any],
+    query: str,
+    answers: list[set[int]],
+) -> Asked:
+    brought = find_candidates(index, runtime.embedder, query, ItemFilters()).features
+    names = list(next(iter(brought.values())))
+    rows = [row for row, features in brought.items() if not features["is_page"]]
+    values = np.array([list(brought[row].values()) for row in rows])
+    case = Case(str(question["package"]), rows, values, answers)
+    return Asked(str(question["language"]), bool(question["held_out"]), names, case)
+
+
+def fit_weights(cases: Sequence[Case], names: Sequence[str], start: Matrix) -> Matrix:
+    """Weights of packages, with what is a rule and not a matter of degree."""
+    weights = fit(cases, start, PENALTY)
+    weights[names.index("named")] = NAMED
+    for name, most in AGAINST.items():
+        weights[names.index(name)] = min(weights[names.index(name)], most)
+    return weights
+
+
+def validate(found: Sequence[Asked], others: Sequence[Asked], start: Matrix) -> list[Score]:
+    """What each question is worth with weights that were fitted to other packages.
+
+    Args:
+        found: the questions.
+        others: what is fitted with them.
+        start: weights that the penalty draws towards.
+    """
+    packages = sorted({each.case.crate for each in found})
+    scores: dict[int, Score] = {}
+    for fold in range(FOLDS):
+        part = set(packages[fold::FOLDS])
+        inside = [each.case for each in (*found, *others) if each.case.crate not in part]
+        weights = fit_weights(inside, found[0].names, start)
+        outside = [number for number, each in enumerate(found) if each.case.crate in part]
+        scores |= zip(outside, judge([found[n].case for n in outside], weights), strict=True)
+    return [scores[number] for number in range(len(found))]
+
+
+def main(words: Sequence[str]) -> None:
     """Print what the search is worth, and perhaps write new weights."""
     questions = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-    with TemporaryDirectory(prefix="docstow-") as folder:
-        flags = {"store": f"{folder}/store", "cache": f"{folder}/cache", "root": ",".join(roots)}
-        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-            found = list(asked(runtime, questions))
-            some = runtime.installed.search(PYTHON, "", 1)
-            names = _names(runtime, runtime.library.index(some[0]))
+    if "--aside" not in words:
+        questions = [each for each in questions if not each["held_out"]]
+    folder = CACHE / "packages"
+    flags = {"store": f"{folder}/store", "cache": f"{folder}/cache"}
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        found = list(asked(runtime, questions))
+        names_spelt = list(spelt(runtime, [each for each in questions if not each["held_out"]]))
+    names = found[0].names
     tables = json.loads(WEIGHTS.read_text("utf-8"))
-    crates = np.array([tables["weights"].get(n, FURTHER.get(n, 0.0)) for n in names])
     weights = np.array([tables["packages"].get(name, 0.0) for name in names])
-    if fitted:
-        weights = fit([each.case for each in found if not each.held_out], crates, PENALTY)
-        pairs = zip(names, weights, strict=True)
-        kept = {n: round(float(v), 5) for n, v in pairs if n not in ("named", "is_page")}
-        tables["packages"] = kept | {n: min(kept[n], most) for n, most in AGAINST.items()}
-        WEIGHTS.write_text(json.dumps(tables, indent=2) + "\n", "utf-8")
     weights[names.index("named")] = NAMED
-    # No guide is an answer here, so that these questions cannot tell what guides are worth.
-    weights[names.index("is_page")] = tables["guides"]["packages"]
+    seen = [each for each in found if not each.aside]
+    aside = [each for each in found if each.aside]
     rows: dict[str, list[Score]] = {}
-    for each in found:
-        (score,) = judge([each.case], weights)
-        part = "held out" if each.held_out else "development"
-        for name in (each.case.crate, f"{each.language}, {part}", f"{each.language}, all"):
-            rows.setdefault(name, []).append(score)
-    print(table(dict(sorted(rows.items(), key=lambda row: ", " in row[0]))))
-
-
-def _names(runtime: Runtime, index: Index) -> list[str]:
-    """The names of the features, in their order."""
-    brought = find_candidates(index, runtime.embedder, "set", ItemFilters()).features
-    return list(next(iter(brought.values())))
+    for label, part, scores in (
+        ("weights as they are", seen, judge([each.case for each in seen], weights)),
+        ("fitted to other packages", seen, validate(seen, names_spelt, weights)),
+        ("names spelt", names_spelt, judge([each.case for each in names_spelt], weights)),
+        ("aside", aside, judge([each.case for each in aside], weights)),
+    ):
+        for each, score in zip(part, scores, strict=True):
+            for name in (each.language, "all"):
+                rows.setdefault(f"{label}, {name}", []).append(score)
+    print(table(rows))
+    if "--fit" in words:
+        weights = fit_weights([each.case for each in (*seen, *names_spelt)], names, weights)
+        pairs = zip(names, weights, strict=True)
+        hidden = ("named", "is_page")
+        tables["packages"] = {n: round(float(v), 5) for n, v in pairs if n not in hidden}
+        WEIGHTS.write_text(json.dumps(tables, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main([each for each in words if each != "--fit"], fitted="--fit" in words)
+    main(sys.argv[1:])

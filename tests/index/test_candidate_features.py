@@ -15,6 +15,7 @@ from docstow.index.ranking import (
     score_candidate,
     twin_word,
 )
+from docstow.text import bm25
 
 ITEM = Item(
     kind="method",
@@ -38,6 +39,10 @@ MATCH = Match(
     anchor=1.5,
     text_near=0.6,
     name_near=0.2,
+    related=3.0,
+    related_best=6.0,
+    related_rank=10,
+    told=0.25,
     named=0.0,
 )
 
@@ -63,9 +68,19 @@ def test_features_say_how_an_item_meets_a_query() -> None:
     assert values["keyword_place"] == pytest.approx(10 / 12)
     assert values["vector_place"] == 0
     assert values["anchor"] == pytest.approx(math.log(2.5))
+    assert values["related_share"] == 0.5
+    assert values["related_place"] == 0.5
+    assert values["told"] == 0.25
     assert values["cosine_gap"] == pytest.approx(-0.2)
     assert values["is_method"] == 1
     assert values["twin"] == 1
+
+
+def test_the_words_of_a_title_are_asked_for_or_related_to_what_is() -> None:
+    item = replace(ITEM, title="discardPieces")
+    values = describe_candidate(item, MATCH, bm25.tokens("drop all pieces"))
+    assert (values["title_asked"], values["title_related"]) == (0.5, 1.0)
+    assert values["title_words"] == 2
 
 
 def test_a_query_that_asks_for_the_variant_does_not_count_against_it() -> None:

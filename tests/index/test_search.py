@@ -88,7 +88,8 @@ def test_an_explanation_adds_up_to_the_score(runtime: Runtime, index: Index) -> 
         shares = hit.details["features"].values()
         assert calibrate(sum(shares), ITEM_SCALE) == pytest.approx(hit.score, abs=0.01)
         assert 0 < hit.score < 1
-        assert set(hit.details["ranks"]) == {"keyword", "vector", "anchor", "name"}
+        lists = {"keyword", "vector", "anchor", "related", "told", "name"}
+        assert set(hit.details["ranks"]) == lists
 
 
 def test_a_snippet_is_long_where_there_is_text(runtime: Runtime, index: Index) -> None:

@@ -354,6 +354,16 @@ class Index:
         pages = np.flatnonzero(self.columns["kind"].astype(str) == "page").tolist()
         return [row for row in pages if self.attributes(row).get("role") == "changelog"]
 
+    @cached_property
+    def guide_passages(self) -> NDArray[np.int64]:
+        """The rows of passages that pages have, but for changelogs."""
+        guides = self.columns["kind"].astype(str) == "page"
+        guides[self.changelogs] = False
+        found: NDArray[np.int64] = np.flatnonzero(
+            guides[self.passages["document"].astype(np.int64)]
+        )
+        return found
+
     def row(self, path: str, kind: str) -> int:
         """Return the row of the document of that path and kind."""
         return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.spelling import RUST, Spelling, depth
+from docstow.index.related import related_terms
 from docstow.text import bm25
 
 
@@ -127,6 +128,12 @@ _KIND_GROUPS = {
 
 _GROUP_NAMES = tuple(sorted(set(_KIND_GROUPS.values())))
 
+#: The features that tell of what group an item is, by the group.
+_GROUP_FEATURES = {
+    group: {f"is_{name}": float(group == name) for name in _GROUP_NAMES}
+    for group in ("", *_GROUP_NAMES)
+}
+
 #: Features that depend on the item alone, but for ``twin``.
 ITEM_FEATURES = (
     *("depth", "in_degree", "members", "length", "bare", "deprecated", "twin", "of_trait"),
@@ -185,6 +192,11 @@ class Match:
         text_near: how much of the query words of its text mean, where words of like meaning count
             in part; see :mod:`docstow.index.near_words`.
         name_near: how much of it close words of its name mean.
+        related: BM25's score with related words; see :mod:`docstow.index.related`.
+        related_best: the best one of the query.
+        related_rank: rank in the list of related words.
+        told: how near a passage of a guide is that names the item; see
+            :mod:`docstow.index.told`.
         named: how well the query spells the item's name: 2 its path, 1 its title, less the
             beginning of its title, 0 not at all.
     """
@@ -198,6 +210,10 @@ class Match:
     anchor: float
     text_near: float
     name_near: float
+    related: float
+    related_best: float
+    related_rank: int
+    told: float
     named: float
 
 
@@ -224,14 +240,18 @@ def describe_candidate(item: Item, match: Match, terms: Collection[str]) -> dict
         match: how it matches the query.
         terms: of the query.
     """
-    return {**_match_features(match), **_item_features(item, terms)}
+    return {
+        **_match_features(match),
+        **_title_features(item.title, frozenset(terms)),
+        **_item_features(item, terms),
+    }
 
 
 def _match_features(match: Match) -> dict[str, float]:
-    ranks = (match.keyword_rank, match.vector_rank)
+    ranks = (match.keyword_rank, match.vector_rank, match.related_rank)
     steep = [10 / (10 + rank) if rank else 0.0 for rank in ranks]
     return {
-        "fusion": sum(60 / (60 + rank) for rank in ranks if rank),
+        "fusion": sum(60 / (60 + rank) for rank in ranks[:2] if rank),
         "keyword_place": steep[0],
         "vector_place": steep[1],
         "keyword": math.log1p(match.keyword),
@@ -241,8 +261,35 @@ def _match_features(match: Match) -> dict[str, float]:
         "anchor": math.log1p(match.anchor),
         "text_near": match.text_near,
         "name_near": match.name_near,
+        "related": math.log1p(match.related),
+        "related_share": match.related / match.related_best if match.related_best > 0 else 0.0,
+        "related_place": steep[2],
+        "told": match.told,
         "named": match.named,
     }
+
+
+def _title_features(title: str, terms: frozenset[str]) -> dict[str, float]:
+    """Return how much of a title the query has: a word that it lacks makes another thing of it."""
+    parts = _title_parts(title)
+    count = max(len(parts), 1)
+    return {
+        "title_asked": len(parts & terms) / count,
+        "title_related": len(parts & (terms | _related_to(terms))) / count,
+        "title_words": float(len(parts)),
+    }
+
+
+@lru_cache(maxsize=1 << 14)
+def _title_parts(title: str) -> frozenset[str]:
+    """Return the terms of a title's words; the whole identifier is none of several."""
+    whole, *parts = bm25.tokens(title) or [""]
+    return frozenset(parts or [whole])
+
+
+@lru_cache(maxsize=64)
+def _related_to(terms: frozenset[str]) -> frozenset[str]:
+    return frozenset(each for term in terms for each in related_terms(term))
 
 
 def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
@@ -258,7 +305,7 @@ def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
         "deprecated": float(item.deprecated),
         "twin": float(unasked),
         "of_trait": float(item.of_trait),
-        **{f"is_{name}": float(group == name) for name in _GROUP_NAMES},
+        **_GROUP_FEATURES[group],
     }
 
 
@@ -284,7 +331,8 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
 def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:
     """Return the weighted sum of a candidate's features."""
     weights = feature_weights(language)
-    return sum(weights.get(name, 0.0) * value for name, value in features.items())
+    # Most of the features that tell kinds apart are 0.
+    return sum([weights.get(name, 0.0) * value for name, value in features.items() if value])
 
 
 @cache

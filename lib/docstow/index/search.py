@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
 from docstow.core.threads import in_parallel
+from docstow.index import related
 from docstow.index.cards import card_key
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
@@ -32,6 +33,7 @@ from docstow.index.ranking import (
     score_candidate,
     top_allowed,
 )
+from docstow.index.told import find_told
 from docstow.text import bm25
 from docstow.text.chunking import snippet
 
@@ -110,7 +112,8 @@ class Candidates:
     Attributes:
         terms: the query's terms.
         similarity: product of every passage's vector with the query's.
-        lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor`` and ``name``.
+        lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor``, ``related``,
+            ``told`` and ``name``.
         features: of each row of any list, its features by name.
     """
 
@@ -130,11 +133,12 @@ def search_items(
 ) -> list[Hit]:
     """Return the best items for a query, best first.
 
-    Candidates come from BM25F over the documents and over what other texts say of them
-    (:mod:`docstow.index.anchors`), exact cosine over their passages, and names that the query
-    spells. They are sorted by a linear model over the features of
-    :mod:`docstow.index.ranking`, of which reciprocal rank fusion (k = 60; Cormack, Clarke and
-    Büttcher, SIGIR 2009) is one.
+    Candidates come from BM25F over the documents, in the query's words and in related ones
+    (:mod:`docstow.index.related`), and over what other texts say of them
+    (:mod:`docstow.index.anchors`), exact cosine over their passages, what the nearest passages of
+    guides name (:mod:`docstow.index.told`), and names that the query spells. They are sorted by a
+    linear model over the features of :mod:`docstow.index.ranking`, of which reciprocal rank fusion
+    (k = 60; Cormack, Clarke and Büttcher, SIGIR 2009) is one.
 
     Args:
         index: the loaded snapshot.
@@ -176,19 +180,26 @@ def find_candidates(
     vector = np.maximum.reduceat(similarity, index.first_passage)
     keyword = np.where(passing, bm25.score(index.postings, terms, len(index)), 0)
     anchor = np.where(passing, bm25.score(index.anchor_postings, terms, len(index)), 0)
+    akin = np.where(passing, related.score(index.postings, terms, len(index)), 0)
+    told = {row: near for row, near in find_told(index, similarity).items() if passing[row]}
     named = {row: quality for row, quality in _find_named(index, query).items() if passing[row]}
     lists = {
         "keyword": top_allowed(keyword, passing & (keyword > 0), _ITEM_DEPTH),
         "vector": top_allowed(vector, passing & (vector != 0), _ITEM_DEPTH),
         "anchor": top_allowed(anchor, passing & (anchor > 0), _ANCHOR_DEPTH),
-        "name": np.array(sorted(named, key=lambda row: (-named[row], row)), np.int64),
+        "related": top_allowed(akin, passing & (akin > 0), _ITEM_DEPTH),
+        "told": _best(told)[:_ITEM_DEPTH],
+        "name": _best(named),
     }
     ranks = {name: _ranks(rows) for name, rows in lists.items()}
-    best = float(keyword.max(initial=0.0)), float(vector.max(initial=0.0))
     rows = sorted({row for each in ranks.values() for row in each})
     titles = index.columns["title"][rows].tolist()
-    text_near = index.near_words.in_texts(terms)
-    names_near = index.near_words.in_names(terms, titles)
+    text_near, names_near = np.zeros(len(index), np.float32), np.zeros(len(rows), np.float32)
+    if not index.language.packaged:
+        # For packages they add nothing to related words, and cost as much as all the rest.
+        text_near = index.near_words.in_texts(terms)
+        names_near = index.near_words.in_names(terms, titles)
+    best = [float(each.max(initial=0.0)) for each in (keyword, vector, akin)]
     features = {}
     for row, name_near in zip(rows, names_near.tolist(), strict=True):
         match = Match(
@@ -201,10 +212,19 @@ def find_candidates(
             anchor=float(anchor[row]),
             text_near=float(text_near[row]),
             name_near=name_near,
+            related=float(akin[row]),
+            related_best=best[2],
+            related_rank=ranks["related"].get(row, 0),
+            told=told.get(row, 0.0),
             named=named.get(row, 0.0),
         )
         features[row] = describe_candidate(_item(index, row), match, terms)
     return Candidates(terms, similarity, lists, features)
+
+
+def _best(scores: Mapping[int, float]) -> NDArray[np.int64]:
+    """Return the rows of some scores, best first; equal scores in row order."""
+    return np.array(sorted(scores, key=lambda row: (-scores[row], row)), np.int64)
 
 
 def _ranks(rows: NDArray[np.int64]) -> dict[int, int]:
@@ -213,11 +233,17 @@ def _ranks(rows: NDArray[np.int64]) -> dict[int, int]:
 
 
 def _correct_spelling(index: Index, query: str) -> str:
-    """Return the query with words that no document has replaced by the nearest that one has."""
+    """Return the query with words that no document has replaced by the nearest that one has.
+
+    A word that has related ones is no slip.
+    """
 
     def correct(match: re.Match[str]) -> str:
         word = match[0]
-        if len(word) < 4 or any(index.postings(term) is not None for term in bm25.tokens(word)):
+        if len(word) < 4 or any(
+            index.postings(term) is not None or related.related_terms(term)
+            for term in bm25.tokens(word)
+        ):
             return word
         return _nearest_word(index, word.lower()) or word
 

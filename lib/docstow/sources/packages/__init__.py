@@ -5,6 +5,7 @@ There is a module for each registry's protocol; what they have in common is here
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +13,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from docstow.core.errors import PackageNotFound
 from docstow.core.model import Revision
+from docstow.core.similar import similar_names
 from docstow.languages.shared.project import About
 
 if TYPE_CHECKING:
     from docstow.sources.packages.environments import Assembly
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+#: Versions that are suggested, tags that are told, and characters of a requirement that are shown.
+_SUGGESTED, _MOST_TAGS, _LONGEST_SHOWN = 3, 10, 100
+#: Versions that are no prereleases, by PEP 440 and by semantic versioning.
+_FINAL = re.compile(r"v?\d+(?:\.\d+)*(?:\.post\d+)?(?:\+.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +166,46 @@ class Listing:
     def release(self, version: str) -> Release | None:
         """Return the release of an exact version."""
         return next((each for each in self.releases if each.version == version), None)
+
+    def listed(self, revision: Revision) -> Release:
+        """Return the release of a version that was resolved.
+
+        Raises:
+            PackageNotFound: it is not there any more.
+        """
+        release = self.release(revision.version)
+        if release is None:
+            raise self.no_match(revision.version)
+        return release
+
+    def no_match(self, asked: str, *, withdrawn: bool = False) -> PackageNotFound:
+        """Return the error for a requirement that no release matches.
+
+        It suggests versions that are spelled like it, else the newest, of which final ones and
+        what is tagged as the latest come first.
+
+        Args:
+            asked: the requirement.
+            withdrawn: whether versions match that are only for those who ask for exactly them.
+        """
+        offered = [each.version for each in self.releases if not each.yanked]
+        spelled = asked.lstrip("=~<>!^v ")
+        near = [each for each, _ in similar_names(spelled, offered, most=_SUGGESTED)]
+        if not near:
+            final = [each for each in offered if _FINAL.fullmatch(each)] or offered
+            latest = [each for each in offered if each == self.tags.get("latest")]
+            near = list(dict.fromkeys([*latest, *reversed(final)]))[:_SUGGESTED]
+        reason = "only withdrawn versions match" if withdrawn else "no version matches"
+        tags = ", ".join(list(self.tags)[:_MOST_TAGS])
+        return PackageNotFound(
+            f"Of {self.name} {reason} {asked[:_LONGEST_SHOWN] or 'what is asked for'}. Ask for one"
+            f" of {', '.join(near) or 'its withdrawn versions by number'}"
+            f"{f', or by a tag: {tags}' if tags else ''}.",
+            suggestions=[
+                {"version": each, "score": round(1 / place, 2)}
+                for place, each in enumerate(near, 1)
+            ],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from docstow.core.errors import (
 )
 from docstow.core.model import Revision, Source
 from docstow.core.npm_ranges import Range, choose, parse_version, split_alias
-from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.languages.shared.project import About
 from docstow.languages.typescript.engine import engine_version
@@ -61,7 +60,6 @@ KIND = "node"
 _PART = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*"
 _NAME = re.compile(rf"(?:@{_PART}/)?{_PART}")
 _LONGEST_NAME = 214
-_SUGGESTED = 3
 #: So many packages, and so many bytes of them as downloaded, are laid beside the one that is read.
 MOST_BESIDE, MOST_BYTES_BESIDE = 24, 32 * 1024 * 1024
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
@@ -146,7 +144,7 @@ class NpmRegistry:
         listing = self.listing(name)
         release = self.choose(listing, requirement)
         if release is None:
-            raise _no_match(listing, requirement)
+            raise listing.no_match(requirement)
         file = release.distributions[0]
         return Revision(
             Source(KIND, listing.name, release.version),
@@ -304,11 +302,7 @@ class NpmRegistry:
             return self._clients[registry.url]
 
     def _release(self, revision: Revision) -> Release:
-        listing = self.listing(revision.source.name)
-        release = listing.release(revision.version)
-        if release is None:
-            raise _no_match(listing, revision.version)
-        return release
+        return self.listing(revision.source.name).listed(revision)
 
     def _fetch(self, release: Release, folder: Path, most: int = 0) -> Path:
         """Fetch a tarball and check every digest that is stated of it."""
@@ -669,25 +663,3 @@ def _same_host(url: str, registry: str) -> str:
     """Return an address at a registry's own host."""
     own = urlsplit(registry)
     return urlunsplit(urlsplit(url)._replace(scheme=own.scheme, netloc=own.netloc))
-
-
-def _no_match(listing: Listing, asked: str) -> PackageNotFound:
-    """Return the error for a requirement that no release matches."""
-    offered = [each.version for each in listing.releases]
-    stable = [each for each in offered if "-" not in each] or offered
-    near = [each for each, _ in similar_names(asked.lstrip("=^~<>v "), offered, most=_SUGGESTED)]
-    newest = near or [*_tagged(listing), *reversed(stable)]
-    newest = list(dict.fromkeys(newest))[:_SUGGESTED]
-    tags = ", ".join(list(listing.tags)[:10])
-    return PackageNotFound(
-        f"Of {listing.name} no version matches {asked[:100] or 'what is asked for'}; there are"
-        f" {', '.join(newest)}{f', and the tags {tags}' if tags else ''}.",
-        suggestions=[
-            {"version": each, "score": round(1 / place, 2)} for place, each in enumerate(newest, 1)
-        ],
-    )
-
-
-def _tagged(listing: Listing) -> Iterable[str]:
-    latest = listing.tags.get("latest", "")
-    return [latest] if listing.release(latest) else []

@@ -33,7 +33,6 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.model import Revision, Source
-from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.languages.python import versions
 from docstow.languages.python.interpreter import interpreter_version
@@ -75,7 +74,6 @@ if TYPE_CHECKING:
 
 KIND = "python"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
-_SUGGESTED = 3
 _LONGEST_REQUIREMENT = 2000
 #: Bytes of metadata, and files of all packages that are unpacked together.
 _LARGEST_METADATA, _MOST_FILES = 4 * 1024 * 1024, 50_000
@@ -167,7 +165,8 @@ class PythonIndex:
         listing = self.listing(name)
         release = self.choose(listing, requirement)
         if release is None:
-            raise _no_match(listing, requirement.strip())
+            withdrawn = versions.choose(requirement, [each.version for each in listing.releases])
+            raise listing.no_match(requirement.strip(), withdrawn=withdrawn is not None)
         file = self._file(release)
         return Revision(
             Source(KIND, canonicalize_name(listing.name), release.version),
@@ -522,11 +521,7 @@ class PythonIndex:
             return error
 
     def _release(self, revision: Revision) -> Release:
-        listing = self.listing(revision.source.name)
-        release = listing.release(revision.version)
-        if release is None:
-            raise _no_match(listing, revision.version)
-        return release
+        return self.listing(revision.source.name).listed(revision)
 
     def _installable(self, release: Release) -> bool:
         return any(
@@ -669,22 +664,3 @@ def _applies(marker: Marker, python: str) -> bool:
         return marker.evaluate(there)
     except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
         return False
-
-
-def _no_match(listing: Listing, asked: str) -> PackageNotFound:
-    """Return the error for a requirement that no release matches."""
-    offered = [each.version for each in listing.releases if not each.yanked]
-    yanked = versions.choose(asked, [each.version for each in listing.releases])
-    near = [
-        each
-        for each, _ in similar_names(asked.lstrip("=~<>! "), offered, most=_SUGGESTED, least=0.5)
-    ]
-    near = near or offered[: -_SUGGESTED - 1 : -1]
-    reason = "only withdrawn versions match" if yanked else "no version matches"
-    return PackageNotFound(
-        f"Of {listing.name} {reason} {asked or 'what is asked for'}. Ask for one of"
-        f" {', '.join(near) or 'its withdrawn versions by number'}.",
-        suggestions=[
-            {"version": each, "score": round(1 / place, 2)} for place, each in enumerate(near, 1)
-        ],
-    )

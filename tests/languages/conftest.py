@@ -9,7 +9,7 @@ from filelock import FileLock
 
 import python_environment
 from check_environment import crates, node_resolver, python_resolver, rust_runtime
-from node_environment import npm, npm_root, pnpm_root
+from node_environment import npm, npm_more_root, npm_root, pnpm_root
 from require import unavailable
 from settled import settle
 
@@ -17,6 +17,7 @@ __all__ = [
     "crates",
     "node_resolver",
     "npm",
+    "npm_more_root",
     "npm_root",
     "pnpm_root",
     "python_resolver",
@@ -24,20 +25,32 @@ __all__ = [
 ]
 
 
-@pytest.fixture(scope="session")
-def python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A project whose ``.venv`` has some fifty distributions; read it, change nothing."""
-    base = tmp_path_factory.getbasetemp()
-    root = (base if worker_id == "master" else base.parent) / "python-project"
+def _environment(factory: pytest.TempPathFactory, worker_id: str, name: str, wanted: Path) -> Path:
+    base = factory.getbasetemp()
+    root = (base if worker_id == "master" else base.parent) / name
     with FileLock(f"{root}.lock"):
         told = root / "failed.txt"
         if not root.exists():
             root.mkdir()
-            told.write_text(python_environment.install(root), "utf-8")
+            told.write_text(python_environment.install(root, wanted), "utf-8")
             settle(root)
     if failed := told.read_text("utf-8"):
         unavailable(f"the packages cannot be installed here: {failed}")
     return root
+
+
+@pytest.fixture(scope="session")
+def python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A project whose ``.venv`` has some fifty distributions; read it, change nothing."""
+    wanted = python_environment.WANTED
+    return _environment(tmp_path_factory, worker_id, "python-project", wanted)
+
+
+@pytest.fixture(scope="session")
+def more_python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Another one, of a few packages of other forms."""
+    wanted = python_environment.MORE
+    return _environment(tmp_path_factory, worker_id, "more-python-project", wanted)
 
 
 @pytest.fixture(scope="session")

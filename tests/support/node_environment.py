@@ -23,6 +23,8 @@ from settled import settle
 #: The packages, each pinned with its digest in the lock file beside.
 NPM = SUPPORT / "npm"
 PINNED: dict[str, str] = json.loads((NPM / "package.json").read_text("utf-8"))["dependencies"]
+#: Packages of other forms: ES modules alone, declared by others, a scope, types alone.
+NPM_MORE = SUPPORT / "npm-more"
 #: pnpm itself, pinned likewise, and the lock file of the workspace that it installs.
 PNPM = SUPPORT / "pnpm"
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -57,16 +59,26 @@ def _shared(factory: pytest.TempPathFactory, name: str) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose packages npm has installed."""
-    folder = _shared(tmp_path_factory, "npm")
+def _installed(factory: pytest.TempPathFactory, wanted: Path) -> Path:
+    folder = _shared(factory, wanted.name)
     with FileLock(f"{folder}.lock"):
         for name in ("package.json", "package-lock.json", ".npmrc"):
-            shutil.copyfile(NPM / name, folder / name)
+            shutil.copyfile(wanted / name, folder / name)
         _install(folder, "npm", "ci")
         settle(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose packages npm has installed."""
+    return _installed(tmp_path_factory, NPM)
+
+
+@pytest.fixture(scope="session")
+def npm_more_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another one, of packages of other forms."""
+    return _installed(tmp_path_factory, NPM_MORE)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A real virtual environment with what ``python-packages.txt`` names, and its surfaces."""
+"""Real virtual environments with what lists of packages name, and their surfaces."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
 
 WANTED = Path(__file__).with_name("python-packages.txt")
+#: Packages of other forms: native code that has to be had, a namespace, stubs alone.
+MORE = Path(__file__).with_name("more-python-packages.txt")
 
 
-def install(root: Path) -> str:
+def install(root: Path, wanted: Path = WANTED) -> str:
     """Make ``root/.venv`` and fill it; why it could not be done, or nothing."""
     venv.create(root / ".venv", with_pip=False)
     python = root / ".venv" / "bin" / "python"
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps"]
     command += ["--no-compile", "--only-binary", ":all:", "--disable-pip-version-check"]
     done = subprocess.run(
-        [*command, "-r", str(WANTED)], capture_output=True, text=True, timeout=280, check=False
+        [*command, "-r", str(wanted)], capture_output=True, text=True, timeout=280, check=False
     )
     return done.stderr[-500:] if done.returncode else ""
 

@@ -20,7 +20,7 @@ from docstow.net.decompress import Limits
 from docstow.sources.packages import Registry
 from docstow.sources.packages.configuration import Surroundings, python_indexes
 from docstow.sources.packages.python_index import PythonIndex
-from python_environment import WANTED
+from python_environment import MORE, WANTED
 
 MIB = 1024 * 1024
 #: Those of the environment that ask for no others, of Python alone and compiled.
@@ -29,6 +29,8 @@ PACKAGES = [
     "itsdangerous", "markupsafe", "packaging", "pillow", "pluggy", "six", "sqlparse",
     "typing-extensions", "urllib3", "zope-interface",
 ]  # fmt: skip
+#: Compiled ones with stubs, a namespace that asks for another package, and stubs alone.
+MORE_PACKAGES = ["bcrypt", "greenlet", "jaraco-functools", "types-python-dateutil", "zope-event"]
 
 
 @cache
@@ -37,9 +39,9 @@ def registries() -> tuple[Registry, ...]:
     return python_indexes("", Surroundings())
 
 
-def pinned() -> dict[str, tuple[str, set[str]]]:
-    """Version and digests of each package of the environment."""
-    text = WANTED.read_text("utf-8")
+def pinned(wanted: Path) -> dict[str, tuple[str, set[str]]]:
+    """Version and digests of each package of an environment."""
+    text = wanted.read_text("utf-8")
     found = re.findall(r"^([\w.-]+)==(\S+) \\\n((?: +--hash=\S+(?: \\)?\n?)+)", text, re.MULTILINE)
     return {
         name: (version, set(re.findall("sha256:([0-9a-f]+)", hashes)))
@@ -67,13 +69,26 @@ def index() -> Iterator[PythonIndex]:
 def test_a_fetched_package_is_the_installed_one(
     python_project: Path, index: PythonIndex, tmp_path: Path, name: str
 ) -> None:
-    version, digests = pinned()[name]
+    compare(python_project, WANTED, index, tmp_path, name)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", MORE_PACKAGES)
+def test_a_fetched_package_of_another_form_is_the_installed_one(
+    more_python_project: Path, index: PythonIndex, tmp_path: Path, name: str
+) -> None:
+    compare(more_python_project, MORE, index, tmp_path, name)
+
+
+def compare(project: Path, wanted: Path, index: PythonIndex, tmp_path: Path, name: str) -> None:
+    """Fetch a package and hold each of its items against the installed one."""
+    version, digests = pinned(wanted)[name]
     revision = index.resolve(name, f"=={version}")
     assert revision.validator in digests
     unpacked = index.unpack(revision, tmp_path / "fetched")
     # An installation has neither the changelog nor the guides of the source distribution.
     assert all("changelog and the guides" in each for each in unpacked.left_out)
-    installed = read(python_project, name, tmp_path)
+    installed = read(project, name, tmp_path)
     fetched = {
         key: document
         for key, document in read(tmp_path / "fetched", name, tmp_path).items()

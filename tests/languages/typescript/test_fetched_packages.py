@@ -23,12 +23,14 @@ from docstow.net import Fetcher
 from docstow.net.decompress import Limits
 from docstow.sources.packages.configuration import NpmRegistries, Surroundings, npm_registries
 from docstow.sources.packages.npm_registry import NpmRegistry
-from node_environment import NPM, PINNED
+from node_environment import NPM, NPM_MORE
 from require import unavailable
 
 MIB = 1024 * 1024
 #: Those of the environment that show nothing of other packages.
 PACKAGES = ["@types/lodash", "axios", "chalk", "commander", "date-fns", "graphql", "rxjs", "zod"]
+#: Of other forms: declared by others, types alone, a scope with what it asks for, ES modules alone.
+MORE_PACKAGES = ["@jridgewell/trace-mapping", "@types/json-schema", "debug", "p-limit", "semver"]
 #: Of every form, with prereleases, deprecated releases, tags and other registries' names.
 RANGES = [
     "react@^18", "react@18.x || ^19", "react@next", "react@>=16.8 <17 || 17", "react-dom@~18.2",
@@ -87,13 +89,26 @@ def open_registry(fetcher: Fetcher, node: str = "") -> NpmRegistry:
 def test_a_fetched_package_is_the_installed_one(
     npm_root: Path, fetcher: Fetcher, tmp_path: Path, name: str
 ) -> None:
-    locked = json.loads((NPM / "package-lock.json").read_text("utf-8"))["packages"]
-    registry = open_registry(fetcher)
-    revision = registry.resolve(name, PINNED[name])
-    digest = locked[f"node_modules/{name}"]["integrity"].partition("-")[2]
+    compare(npm_root, NPM, open_registry(fetcher), tmp_path, name)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", MORE_PACKAGES)
+def test_a_fetched_package_of_another_form_is_the_installed_one(
+    npm_more_root: Path, fetcher: Fetcher, tmp_path: Path, name: str
+) -> None:
+    compare(npm_more_root, NPM_MORE, open_registry(fetcher), tmp_path, name)
+
+
+def compare(root: Path, wanted: Path, registry: NpmRegistry, tmp_path: Path, name: str) -> None:
+    """Fetch a package and hold each of its items against the installed one."""
+    locked = json.loads((wanted / "package-lock.json").read_text("utf-8"))["packages"]
+    there = locked[f"node_modules/{name}"]
+    revision = registry.resolve(name, there["version"])
+    digest = there["integrity"].partition("-")[2]
     assert revision.validator == base64.b64decode(digest).hex()
     assert registry.unpack(revision, tmp_path / "fetched").left_out == ()
-    installed = read(npm_root, name, tmp_path)
+    installed = read(root, name, tmp_path)
     fetched = read(tmp_path / "fetched", name, tmp_path)
     assert fetched.keys() == installed.keys()
     for key, document in installed.items():

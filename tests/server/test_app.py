@@ -18,6 +18,7 @@ import httpx
 import pytest
 from openapi_spec_validator import validate
 
+from docstow.core.auth import new_token, parse, token_digest
 from docstow.core.errors import ConfigurationError
 from docstow.server.http import listen
 from docstow.server.mcp import DEFAULT, Selection
@@ -524,3 +525,25 @@ def test_a_client_that_leaves_in_its_own_message_is_not_an_error(
     finally:
         logger.removeHandler(watch)
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "Tailscale-User-Login"]
+)
+def test_what_a_proxy_passes_on_is_not_trusted_as_the_machines_own_user(header: str) -> None:
+    passed = {header: "203.0.113.7"}
+    terms = {"a": 1, "b": 2}
+    with _client(policy=parse([], exposed=False)) as local:
+        assert local.post("/mcp/tools/add", json=terms).status_code == 200
+        refused = local.post("/mcp/tools/add", json=terms, headers=passed)
+        assert (refused.status_code, refused.json()["error"]) == (401, "unauthorized")
+        assert header.lower() in refused.json()["message"]
+        assert "DOCSTOW_AUTH" in refused.json()["message"]
+        assert local.get("/health", headers=passed).status_code == 200
+    with _client(policy=parse(["open"], exposed=False)) as chosen:
+        assert chosen.post("/mcp/tools/add", json=terms, headers=passed).status_code == 200
+    token = new_token()
+    with _client(policy=parse([f"me:read:{token_digest(token)}"], exposed=False)) as guarded:
+        assert guarded.post("/mcp/tools/add", json=terms, headers=passed).status_code == 401
+        held = passed | {"Authorization": f"Bearer {token}"}
+        assert guarded.post("/mcp/tools/add", json=terms, headers=held).status_code == 200

@@ -116,12 +116,15 @@ class Policy:
 
     Attributes:
         open: no credential is needed, and everybody has every scope.
+        loopback: it is open only because nobody but this machine's users can reach the server, so
+            that what a proxy passes on is not meant.
         jwt: an authorizer in front verifies the credential; its scopes apply.
         anonymous: the scope of a caller without a credential; empty: none.
         tokens: SHA-256 in hex of each token, with its caller.
     """
 
     open: bool = False
+    loopback: bool = False
     jwt: bool = False
     anonymous: str = ""
     tokens: tuple[tuple[str, Caller], ...] = ()
@@ -167,7 +170,7 @@ def parse(entries: Sequence[str], *, exposed: bool) -> Policy:
         ConfigurationError: with all mistakes at once and without digests.
     """
     if not entries:
-        return Policy(open=not exposed)
+        return Policy(open=not exposed, loopback=not exposed)
     mistakes: list[str] = []
     tokens: list[tuple[str, Caller]] = []
     for entry in entries:

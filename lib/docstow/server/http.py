@@ -152,6 +152,8 @@ def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
         access_log=False,
         lifespan="off",
         timeout_keep_alive=_KEEP_ALIVE_S,
+        # What a header says of the client is not believed.
+        proxy_headers=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
 

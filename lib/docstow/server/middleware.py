@@ -27,6 +27,14 @@ log = logging.getLogger(__name__)
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
+#: What proxies add to a request that they pass on. Anybody can send these, so they identify nobody:
+#: they only tell that the caller may be on another machine.
+_FORWARDED = (
+    *("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
+    *("x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "fly-client-ip"),
+    "tailscale-user-login",
+)
+
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "DELETE, GET, POST",
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Last-Event-ID, "
@@ -121,13 +129,16 @@ class AccessMiddleware:
         """Identify the caller.
 
         Raises:
-            Unauthorized: the credential is not known, or there is none where one is needed.
+            Unauthorized: the credential is not known, or there is none where one is needed, or
+                the request came through a proxy to a server that trusts its own machine.
         """
         claims = _claims(scope) if self.policy.jwt else None
         if claims is not None:
             # A claim that is a list, as some issuers' `scp` is, comes as the text "[a b]".
             scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
             return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
+        if self.policy.loopback and scope["path"] not in self.public:
+            _refuse_forwarded(headers)
         caller = self.policy.identify(headers.get("authorization", ""))
         if not caller.scope and scope["path"] not in self.public:
             raise Unauthorized(
@@ -156,6 +167,15 @@ class AccessMiddleware:
         if not authority:
             return False
         return authority == host or bool({authority, _without_port(authority)} & self.hosts)
+
+
+def _refuse_forwarded(headers: Headers) -> None:
+    if passed := next((name for name in _FORWARDED if name in headers), ""):
+        raise Unauthorized(
+            f"This request came through a proxy (it has the header {passed!r}), and this server "
+            "trusts only callers on its own machine. Whoever runs it sets DOCSTOW_AUTH: tokens of "
+            "'docstow token new', or 'open' where the proxy itself checks who calls."
+        )
 
 
 def _without_port(host: str) -> str:

@@ -289,8 +289,7 @@ def _re_exported(index: Index, row: int) -> list[Member]:
 
 
 def _traits(index: Index, path: str) -> Traits:
-    table = index.relations
-    chosen = table["subject"] == path
+    table, chosen = index.relations, index.relation_rows.get(path, [])
     own: Counter[str] = Counter()
     derefs, lacking, further = set(), set(), 0
     conditions: dict[str, list[str]] = {}
@@ -337,21 +336,22 @@ def _see_also(index: Index, row: int) -> list[int]:
 
 def _find_links(index: Index, path: str) -> list[str]:
     """Return paths and addresses that the docs of an item link to, in alphabetical order."""
-    table = index.relations
-    chosen = (table["subject"] == path) & (table["predicate"] == "links-to")
-    return sorted(set(table["object"][chosen].tolist()))
+    table, chosen = index.relations, index.relation_rows.get(path, [])
+    links = [row for row in chosen if table["predicate"][row] == "links-to"]
+    return sorted({str(each) for each in table["object"][links]})
 
 
 def _find_similar(index: Index, row: int) -> list[int]:
     """Return the rows whose best passage is most like the row's first one, best first."""
     import numpy as np
 
+    from docstow.index.ranking import top
+
     begin = int(index.first_passage[row])
-    lengths = np.linalg.norm(index.matrix, axis=1)
-    own = index.matrix[begin] / (lengths[begin] or 1.0)
-    cosine = (index.matrix @ own) / np.where(lengths > 0, lengths, 1.0)
+    lengths = index.vector_lengths
+    cosine = (index.matrix @ (index.matrix[begin] / lengths[begin])) / lengths
     best = np.maximum.reduceat(cosine, index.first_passage)
-    order = np.argsort(-best, kind="stable")[: 4 * _MOST_SEE_ALSO]
+    order = top(best, 4 * _MOST_SEE_ALSO)
     return [int(other) for other in order if best[other] >= _LEAST_COSINE and other != row]
 
 

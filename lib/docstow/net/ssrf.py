@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import typing
 from collections.abc import Callable, Collection, Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import httpcore
 import httpx
@@ -17,6 +17,31 @@ import httpx
 from docstow.core.errors import Forbidden
 
 _NAT64 = IPv6Network("64:ff9b::/96")
+
+#: Private whatever the Python that runs this says, whose tables differ by release. Of IANA's
+#: registries of special-purpose addresses, but for the last of each family.
+_PRIVATE = tuple(
+    map(
+        IPv4Network,
+        (
+            *("192.0.0.0/24", "192.88.99.0/24", "192.31.196.0/24", "192.52.193.0/24"),
+            *("192.175.48.0/24", "198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24"),
+            *("203.0.113.0/24", "100.64.0.0/10"),
+            # Azure's platform, which answers every virtual machine.
+            "168.63.129.16/32",
+        ),
+    )
+) + tuple(
+    map(
+        IPv6Network,
+        (
+            *("100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16"),
+            *("64:ff9b:1::/48", "::/96"),
+            # Site-local addresses, deprecated by RFC 3879 and still routed by some.
+            "fec0::/10",
+        ),
+    )
+)
 #: Returns the addresses of a host and port, in the order in which they are tried.
 Resolve = Callable[[str, int], list[str]]
 
@@ -29,7 +54,8 @@ def is_public(address: str) -> bool:
 
 
 def _is_global(ip: IPv4Address | IPv6Address) -> bool:
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+    special = ip.is_multicast or ip.is_reserved or ip.is_unspecified
+    return ip.is_global and not special and not any(ip in network for network in _PRIVATE)
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:

@@ -8,10 +8,12 @@ on standardised features, found by Newton's method. Two sets of questions teach 
   bundled model has not learned from (what it has learned, it finds too easily). They were written
   for items chosen by kind and prominence, so they teach how lists are weighed and nothing else: the
   features of :data:`docstow.index.ranking.ITEM_FEATURES` are hidden from them;
-* the development questions, which also teach what items are worth as such.
+* the development questions, and those of ``crates.jsonl`` that are not held out: our own too, but
+  in the words of people who do not know the answer. They also teach what items are worth as such.
 
-The figures are of five-fold cross-validation over the crates of the development questions: no
-question is judged by weights that have seen its crate.
+The figures are of five-fold cross-validation over the crates of these questions: no question is
+judged by weights that have seen its crate. ``--aside`` prints those of the questions that are held
+out, over crates of their own, by the weights that are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.index.ranking import ITEM_FEATURES, WEIGHTS
+from docstow.index.ranking import ITEM_FEATURES, WEIGHTS, feature_weights
 from docstow.index.search import ItemFilters, find_candidates
 from docstow_training.questions import is_held_out
 from evaluation.crates import Crates
@@ -36,6 +38,7 @@ from paths import TESTS
 HERE = TESTS / "evaluation"
 REPOSITORY = HERE.parent.parent
 QUESTIONS = HERE / "questions.jsonl"
+FURTHER = HERE / "crates.jsonl"
 CACHE = REPOSITORY / ".cache" / "evaluation"
 
 FOLDS = 5
@@ -142,21 +145,36 @@ def _without(case: Case, names: Sequence[str], hidden: Sequence[str]) -> Case:
     return replace(case, features=case.features * shown)
 
 
+def _aside(crates: Crates) -> None:
+    """Print what the kept weights make of the questions that are held out."""
+    names, found = cases([each for each in load(FURTHER) if each.held_out], crates)
+    weights = np.array([feature_weights().get(name, 0.0) for name in names])
+    print(table({"held out": judge(found, weights)}))
+
+
 def main(corpus: Path) -> None:
     """Fit, print what it is worth on crates held out, and write the weights."""
     crates = Crates([corpus, corpus.parent / "corpus-more"], CACHE)
     names, found = cases(load(corpus.parent / "eval" / "dev-queries.jsonl"), crates)
+    found_further = cases([each for each in load(FURTHER) if not each.held_out], crates)[1]
     unseen = [question for question in load(QUESTIONS) if is_held_out(question.crate)]
     own = [_without(case, names, ITEM_FEATURES) for case in cases(unseen, crates)[1]]
-    order = sorted({case.crate for case in found})
+    asked = [*found, *found_further]
+    order = sorted({case.crate for case in asked})
     fusion = np.array([float(name == "fusion") for name in names])
-    rows: dict[str, list[Score]] = {"fusion": judge(found, fusion), "fitted, other folds": []}
+    rows: dict[str, list[Score]] = {
+        "fusion": judge(found, fusion),
+        "fitted, other folds": [],
+        "further, other folds": [],
+    }
     for fold in range(FOLDS):
         part = set(order[fold::FOLDS])
-        inside = [case for case in found if case.crate not in part]
-        outside = [case for case in found if case.crate in part]
-        rows["fitted, other folds"] += judge(outside, fit([*own, *inside]))
-    weights = fit([*own, *found])
+        inside = [case for case in [*own, *asked] if case.crate not in part]
+        weights = fit(inside)
+        for name, judged in (("fitted", found), ("further", found_further)):
+            outside = [case for case in judged if case.crate in part]
+            rows[f"{name}, other folds"] += judge(outside, weights)
+    weights = fit([*own, *asked])
     rows["fitted, same questions"] = judge(found, weights)
     print(table(rows))
     # No crate has the kinds of packages, so nothing is learned of these.
@@ -169,4 +187,8 @@ def main(corpus: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY.parent / "shared" / "corpus")
+    shared = REPOSITORY.parent / "shared"
+    if "--aside" in sys.argv:
+        _aside(Crates([shared / "corpus", shared / "corpus-more"], CACHE))
+    else:
+        main(Path(sys.argv[1]) if len(sys.argv) > 1 else shared / "corpus")

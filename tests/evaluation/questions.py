@@ -18,11 +18,13 @@ class Question:
         crate: the crate that it is asked of.
         text: the question.
         answers: for each relevant item the paths that mean it.
+        held_out: whether it is kept aside for a figure at the end.
     """
 
     crate: str
     text: str
     answers: tuple[frozenset[str], ...]
+    held_out: bool = False
 
     def rows(self, index: Index) -> list[set[int]]:
         """The rows that each answer means; an answer that the crate does not have is empty."""
@@ -30,9 +32,9 @@ class Question:
 
 
 def load(file: Path) -> list[Question]:
-    """Read a file of JSON Lines with ``crate``, ``query``, ``relevant`` and perhaps ``also``.
+    """Read a file of JSON Lines with ``crate``, ``query`` and ``relevant``.
 
-    ``also`` gives further paths of a relevant item.
+    ``also`` may give further paths of a relevant item; ``held_out`` is false where it is missing.
     """
     return [_question(line) for line in file.read_text("utf-8").splitlines() if line]
 
@@ -42,4 +44,4 @@ def _question(line: str) -> Question:
     also = record.get("also", {})
     paths: Iterable[str] = record["relevant"]
     answers = tuple(frozenset({path, *also.get(path, [])}) for path in paths)
-    return Question(record["crate"], record["query"], answers)
+    return Question(record["crate"], record["query"], answers, record.get("held_out", False))

@@ -65,6 +65,17 @@ def test_names_are_near_by_close_words(near: NearWords) -> None:
     assert same > like > other >= 0
 
 
+def test_summaries_are_near_by_words_of_like_meaning(near: NearWords) -> None:
+    asked = bm25.tokens("delete an item")
+    same, like, other, none = near.in_summaries(
+        asked, ["Delete this item.", "Removes an element from the list.", "Parses a date.", ""]
+    )
+    assert same > like > other > none == 0
+    # The tail of a long sentence is not compared.
+    long = " ".join(f"zorkmid{number}" for number in range(60))
+    assert near.in_summaries(asked, [f"{long} delete"])[0] < like
+
+
 def test_a_word_has_the_direction_that_the_model_gives_it() -> None:
     words = ["delete", "handle", "timestamp"]
     numbers = [word_vectors().number(term) for term in ("delete", "handl", "timestamp")]

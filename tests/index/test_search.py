@@ -13,7 +13,7 @@ from docstow.core.model import LOCAL, Hit, Source
 from docstow.core.settings import load
 from docstow.index.loaded import Index
 from docstow.index.ranking import calibrate
-from docstow.index.search import ITEM_SCALE, ItemFilters, search_items
+from docstow.index.search import ITEM_SCALE, ItemFilters, find_candidates, search_items
 from docstow.runtime import Runtime
 
 
@@ -90,6 +90,16 @@ def test_an_explanation_adds_up_to_the_score(runtime: Runtime, index: Index) -> 
         assert 0 < hit.score < 1
         lists = {"keyword", "vector", "anchor", "related", "told", "name"}
         assert set(hit.details["ranks"]) == lists
+
+
+def test_items_are_measured_by_those_that_lead(runtime: Runtime, index: Index) -> None:
+    query = "put all pieces into the hold"
+    found = find_candidates(index, runtime.embedder, query, ItemFilters())
+    near = {row: values["leaders"] for row, values in found.features.items()}
+    first, *_, last = sorted(near, key=lambda row: -found.features[row]["cosine"])
+    assert 1 >= near[first] > near[last]
+    words = find_candidates(index, None, query, ItemFilters())
+    assert {values["leaders"] for values in words.features.values()} == {0}
 
 
 def test_a_snippet_is_long_where_there_is_text(runtime: Runtime, index: Index) -> None:

@@ -20,6 +20,9 @@ from docstow.text import bm25
 _NEAREST = 48
 _LEAST_SIMILARITY = 0.2
 
+#: So many words of a sentence are compared.
+_MOST_WORDS = 40
+
 #: A word that the model does not know means as much as a middling one.
 _UNKNOWN_LENGTH = 1.0
 
@@ -78,11 +81,23 @@ class NearWords:
             query: its terms; a repeated one counts once.
             names: of items.
         """
+        return self._in_words(query, [bm25.tokens(name) for name in names], 3)
+
+    def in_summaries(self, query: Sequence[str], summaries: Sequence[str]) -> Floats:
+        """Return how much of a query the words of each sentence mean, as :meth:`in_names` does.
+
+        Similarities count as they are: an author says the same in other words. Of a long sentence
+        the first :data:`_MOST_WORDS` words count.
+        """
+        words = [list(dict.fromkeys(bm25.tokens(each)))[:_MOST_WORDS] for each in summaries]
+        return self._in_words(query, words, 1)
+
+    def _in_words(self, query: Sequence[str], texts: Sequence[Sequence[str]], power: int) -> Floats:
         terms = list(dict.fromkeys(query))
-        if not terms or not names:
-            return np.zeros(len(names), np.float32)
-        # A name without any word has an empty one, which is like no other.
-        words = [bm25.tokens(name) or [""] for name in names]
+        if not terms or not texts:
+            return np.zeros(len(texts), np.float32)
+        # A text without any word has an empty one, which must be like no other.
+        words = [each or [""] for each in texts]
         flat = [word for each in words for word in each]
         begins = np.cumsum([0, *(len(each) for each in words[:-1])])
         places = {word: place for place, word in enumerate(dict.fromkeys(flat))}
@@ -94,7 +109,8 @@ class NearWords:
                 similarities[row, places[term]] = 1.0
         spread = similarities[:, [places[word] for word in flat]]
         best: Floats = np.maximum.reduceat(spread, begins, axis=1)
-        found: Floats = (shares / shares.sum() @ best**3).astype(np.float32)
+        found: Floats = (shares / shares.sum() @ best**power).astype(np.float32)
+        found[[not each for each in texts]] = 0
         return found
 
     def _embed(self, terms: Sequence[str]) -> tuple[Floats, Floats]:

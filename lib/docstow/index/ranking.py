@@ -136,7 +136,8 @@ _GROUP_FEATURES = {
 
 #: Features that depend on the item alone, but for ``twin``.
 ITEM_FEATURES = (
-    *("depth", "in_degree", "members", "length", "bare", "deprecated", "twin", "of_trait"),
+    *("depth", "in_degree", "members", "length", "bare", "example"),
+    *("deprecated", "twin", "of_trait"),
     *(f"is_{name}" for name in _GROUP_NAMES),
 )
 
@@ -160,6 +161,7 @@ class Item:
         in_degree: how many other items mention it.
         members: how many documents it owns.
         length: characters of its prose.
+        example: whether its documentation has one.
         deprecated: whether it is.
         twin: the word that makes it a variant of a plainer sibling; empty if it is none.
         of_trait: whether it implements or belongs to a trait.
@@ -172,6 +174,7 @@ class Item:
     in_degree: int
     members: int
     length: int
+    example: bool
     deprecated: bool
     twin: str
     of_trait: bool
@@ -192,6 +195,9 @@ class Match:
         text_near: how much of the query words of its text mean, where words of like meaning count
             in part; see :mod:`docstow.index.near_words`.
         name_near: how much of it close words of its name mean.
+        summary_near: how much of it words of its summary mean.
+        leaders: cosine of the item's best passage with the mean of those of the query's first
+            few items; see :func:`docstow.index.search.find_candidates`.
         related: BM25's score with related words; see :mod:`docstow.index.related`.
         related_best: the best one of the query.
         related_rank: rank in the list of related words.
@@ -210,6 +216,8 @@ class Match:
     anchor: float
     text_near: float
     name_near: float
+    summary_near: float
+    leaders: float
     related: float
     related_best: float
     related_rank: int
@@ -261,6 +269,8 @@ def _match_features(match: Match) -> dict[str, float]:
         "anchor": math.log1p(match.anchor),
         "text_near": match.text_near,
         "name_near": match.name_near,
+        "summary_near": match.summary_near,
+        "leaders": match.leaders,
         "related": math.log1p(match.related),
         "related_share": match.related / match.related_best if match.related_best > 0 else 0.0,
         "related_place": steep[2],
@@ -302,6 +312,7 @@ def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
         "members": math.log1p(item.members),
         "length": math.log1p(item.length),
         "bare": float(not item.summary),
+        "example": float(item.example),
         "deprecated": float(item.deprecated),
         "twin": float(unasked),
         "of_trait": float(item.of_trait),

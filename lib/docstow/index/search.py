@@ -49,9 +49,14 @@ if TYPE_CHECKING:
 _ITEM_DEPTH = 60
 _ANCHOR_DEPTH = 30
 
+#: So many candidates show what the others must be like; they are first by cosine, to which the
+#: share of the best keyword score adds so much.
+_LEADERS = 3
+_LEADER_SHARE = 0.3
+
 #: Scales of the model's scores in one crate, and of those that are fused over several: fitted to
 #: which of the first ten hits answer the development questions (Platt, 1999).
-ITEM_SCALE = Scale(6.82, 1.46)
+ITEM_SCALE = Scale(7.95, 1.74)
 ACROSS_SCALE = Scale(4.24, 0.6)
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
@@ -194,14 +199,19 @@ def find_candidates(
     ranks = {name: _ranks(rows) for name, rows in lists.items()}
     rows = sorted({row for each in ranks.values() for row in each})
     titles = index.columns["title"][rows].tolist()
-    text_near, names_near = np.zeros(len(index), np.float32), np.zeros(len(rows), np.float32)
+    text_near, none = np.zeros(len(index), np.float32), np.zeros(len(rows), np.float32)
+    names_near, summaries_near, leaders = none, none, none
     if not index.language.packaged:
         # For packages they add nothing to related words, and cost as much as all the rest.
         text_near = index.near_words.in_texts(terms)
         names_near = index.near_words.in_names(terms, titles)
+        summaries = index.columns["summary"][rows].tolist()
+        summaries_near = index.near_words.in_summaries(terms, summaries)
+        if embedder is not None:
+            leaders = _near_leaders(index, rows, vector, keyword, similarity)
     best = [float(each.max(initial=0.0)) for each in (keyword, vector, akin)]
     features = {}
-    for row, name_near in zip(rows, names_near.tolist(), strict=True):
+    for place, row in enumerate(rows):
         match = Match(
             keyword=float(keyword[row]),
             keyword_best=best[0],
@@ -211,7 +221,9 @@ def find_candidates(
             vector_rank=ranks["vector"].get(row, 0),
             anchor=float(anchor[row]),
             text_near=float(text_near[row]),
-            name_near=name_near,
+            name_near=float(names_near[place]),
+            summary_near=float(summaries_near[place]),
+            leaders=float(leaders[place]),
             related=float(akin[row]),
             related_best=best[2],
             related_rank=ranks["related"].get(row, 0),
@@ -220,6 +232,37 @@ def find_candidates(
         )
         features[row] = describe_candidate(_item(index, row), match, terms)
     return Candidates(terms, similarity, lists, features)
+
+
+def _near_leaders(
+    index: Index,
+    rows: Sequence[int],
+    vector: NDArray[np.float32],
+    keyword: NDArray[np.float32],
+    similarity: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Return how near candidates are to the first ones: shape ``(rows,)``, -1 to 1.
+
+    What answers a question is like other things that do: pseudo-relevance feedback by Rocchio's
+    mean (J. J. Rocchio, "Relevance Feedback in Information Retrieval", 1971).
+
+    Args:
+        index: the loaded snapshot.
+        rows: of the candidates.
+        vector: cosine of each item's best passage, shape ``(items,)``.
+        keyword: BM25's score of each item, shape ``(items,)``.
+        similarity: cosine of every passage.
+    """
+    if not rows:
+        return np.zeros(0, np.float32)
+    share = keyword[rows] / (keyword[rows].max() or 1)
+    passages = [index.passage_rows(row) for row in rows]
+    best = [each.start + int(similarity[each.start : each.stop].argmax()) for each in passages]
+    vectors = index.matrix[best].astype(np.float32)
+    leading = np.argsort(-(vector[rows] + _LEADER_SHARE * share), kind="stable")[:_LEADERS]
+    middle = vectors[leading].mean(axis=0)
+    near: NDArray[np.float32] = vectors @ (middle / (np.linalg.norm(middle) or 1))
+    return near
 
 
 def _best(scores: Mapping[int, float]) -> NDArray[np.int64]:
@@ -322,6 +365,7 @@ def _item(index: Index, row: int) -> Item:
         in_degree=int(columns["in_degree"][row]),
         members=int(columns["members"][row]),
         length=int(columns["length"][row]),
+        example=bool(columns["examples"][row]),
         deprecated=bool(columns["deprecated"][row]),
         twin=str(columns["twin"][row]),
         of_trait=bool(columns["of_trait"][row]),

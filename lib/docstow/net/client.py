@@ -61,7 +61,8 @@ class Answer:
         status: one of the statuses that the caller expected.
         url: the final address, after redirects.
         headers: by lower-case name.
-        body: decompressed; of a GET empty unless the status is 200, and of a download.
+        body: decompressed; of a GET empty unless the status is 200 (of a range 206), and of a
+            download.
     """
 
     status: int
@@ -235,6 +236,41 @@ class Fetcher:
         part = PartialFile(path, most)
         return self._with_retries(url, _Call("GET", statuses, headers, self._deadline(), part=part))
 
+    def get_range(
+        self,
+        url: str,
+        begin: int,
+        end: int,
+        *,
+        expected: Collection[int] = (206,),
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> Answer:
+        """Fetch a part of a file as it is: RFC 9110, 14.
+
+        Args:
+            url: http or https.
+            begin: the first byte; below zero it counts from the end, up to which all is fetched.
+            end: the byte after the last one.
+            expected: statuses that are returned; only a 206 has a body.
+            headers: further request headers.
+
+        Raises:
+            UpstreamTimeout, UpstreamError: as :meth:`get`.
+            TooLarge: the answer has more than was asked for.
+        """
+        size = -begin if begin < 0 else end - begin
+        asked = f"bytes=-{size}" if begin < 0 else f"bytes={begin}-{end - 1}"
+        call = _Call(
+            "GET",
+            expected,
+            {**headers, "Accept-Encoding": "identity", "Range": asked},
+            self._deadline(),
+            Limits(size, size),
+            wanted=lambda answered: "content-range" in answered,
+            raw=True,
+        )
+        return self._with_retries(url, call)
+
     def _deadline(self) -> float:
         return self._monotonic() + self._policy.total_s
 
@@ -310,6 +346,8 @@ class Fetcher:
         if call.part is not None:
             call.part.append(response, self._until_deadline(response, call))
             return b""
+        if call.raw:
+            return self._raw_body(response, call)
         length = response.headers.get("content-length", "")
         return decompress(
             self._until_deadline(response, call),
@@ -317,6 +355,17 @@ class Fetcher:
             name=str(response.url),
             declared=int(length) if length.isascii() and length.isdigit() else None,
         )
+
+    def _raw_body(self, response: httpx.Response, call: _Call) -> bytes:
+        body = bytearray()
+        for piece in self._until_deadline(response, call):
+            body += piece
+            if len(body) > call.limits.compressed:
+                raise TooLarge(
+                    f"{host_of(response.url)} sent more than the part that was asked for.",
+                    limit=call.limits.compressed,
+                )
+        return bytes(body)
 
     def _until_deadline(self, response: httpx.Response, call: _Call) -> Iterator[bytes]:
         """Yield the raw body; raise when a slow one passes the deadline."""
@@ -369,6 +418,7 @@ class _Call:
     part: PartialFile | None = None
     idempotent: bool = True
     wanted: Callable[[Mapping[str, str]], bool] = lambda _: True
+    raw: bool = False  # whether the body is taken as it is
 
 
 def _parsed(url: str) -> httpx.URL:
@@ -400,6 +450,12 @@ def checked_redirect(here: httpx.URL, there: httpx.URL) -> httpx.URL:
             host=host_of(here),
         )
     return there
+
+
+def is_untapped(url: str) -> bool:
+    """Return whether what is fetched cannot be changed on its way: by TLS, or on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or _loopback(parts.hostname or "")
 
 
 def _loopback(host: str) -> bool:
@@ -488,7 +544,7 @@ class PartialFile:
             StoreError: it cannot be written.
         """
         size = self._size()
-        begin, total = _content_range(response.headers.get("content-range", ""))
+        begin, total = content_range(response.headers.get("content-range", ""))
         if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             if size and total == size:
                 return
@@ -534,7 +590,7 @@ def _write_errors() -> Iterator[None]:
         ) from error
 
 
-def _content_range(value: str) -> tuple[int | None, int | None]:
+def content_range(value: str) -> tuple[int | None, int | None]:
     """Return first byte and total size of a ``Content-Range`` header, each None if not given."""
     match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", value)
     if match is None:

@@ -76,19 +76,21 @@ Fault = Callable[[Handler], None]
 
 
 def part_of(handler: Handler, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-    """Answer with a body, or with the range of it that the request names (``bytes=N-``)."""
+    """Answer with a body, or with the one range of it that the request names."""
     wanted = handler.headers.get("Range", "")
     named = {"Accept-Ranges": "bytes", **(headers or {})}
     known = handler.headers.get("If-Range", named.get("ETag", ""))
     if not wanted or known != named.get("ETag", ""):
         handler.reply(200, body, named)
         return
-    begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+    first, _, last = wanted.removeprefix("bytes=").partition("-")
+    begin = int(first) if first else max(0, len(body) - int(last))
+    end = min(len(body), int(last) + 1) if first and last else len(body)
     if begin >= len(body):
         handler.reply(416, b"", {"Content-Range": f"bytes */{len(body)}"})
         return
-    named["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
-    handler.reply(206, body[begin:], named)
+    named["Content-Range"] = f"bytes {begin}-{end - 1}/{len(body)}"
+    handler.reply(206, body[begin:end], named)
 
 
 def cut(body: bytes, at: int, headers: Mapping[str, str] | None = None) -> Fault:

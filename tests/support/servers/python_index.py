@@ -6,6 +6,7 @@ asks for: hashes, ``requires-python``, yanks, metadata beside wheels, ETags, cre
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import io
@@ -31,6 +32,11 @@ def metadata(name: str, version: str, *needs: str) -> bytes:
     return "\n".join([*lines, "", f"# {name}\n"]).encode()
 
 
+def _encoded(text: str | bytes) -> str:
+    digest = hashlib.sha256(text.encode() if isinstance(text, str) else text).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
 def wheel(
     name: str, version: str, files: Mapping[str, str | bytes], *needs: str, info: bytes = b""
 ) -> bytes:
@@ -38,10 +44,11 @@ def wheel(
     folder = f"{name.replace('-', '_')}-{version}.dist-info"
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in files.items():
+        everything = {**files, f"{folder}/METADATA": info or metadata(name, version, *needs)}
+        for path, text in everything.items():
             archive.writestr(path, text)
-        archive.writestr(f"{folder}/METADATA", info or metadata(name, version, *needs))
-        archive.writestr(f"{folder}/RECORD", "".join(f"{each},,\n" for each in files))
+        lines = [f"{path},sha256={_encoded(text)},\n" for path, text in everything.items()]
+        archive.writestr(f"{folder}/RECORD", "".join([*lines, f"{folder}/RECORD,,\n"]))
     return body.getvalue()
 
 
@@ -80,6 +87,7 @@ class PythonIndexServer:
     def __init__(self, *, form: str = "json", authorization: str = "") -> None:
         self.form = form
         self.authorization = authorization
+        self.ranges = True
         self.projects: dict[str, list[Served]] = {}
         self.index = Loopback(self._answer)
         self.files = Loopback(self._answer_file)
@@ -150,7 +158,10 @@ class PythonIndexServer:
         path = handler.place.rpartition("/")[2]
         for served in (each for some in self.projects.values() for each in some):
             if path == served.name:
-                part_of(handler, served.body)
+                if self.ranges:
+                    part_of(handler, served.body)
+                else:
+                    handler.reply(200, served.body)
                 return
             if path == f"{served.name}.metadata" and served.metadata is not None:
                 handler.reply(200, served.metadata)

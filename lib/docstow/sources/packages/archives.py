@@ -53,11 +53,11 @@ def made_whole(folder: Path) -> Iterator[Path]:
     Raises:
         StoreError: it cannot be made.
     """
-    with _write_errors():
+    with write_errors():
         made = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder.parent))
     try:
         yield made
-        with _write_errors():
+        with write_errors():
             made.rename(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
@@ -112,7 +112,7 @@ class Unpacker:
         """
         self._archives += 1
         left_out: Counter[str] = Counter()
-        with _write_errors(), archive.open("rb") as stream:
+        with write_errors(), archive.open("rb") as stream:
             head = stream.read(2)
             stream.seek(0)
             if head == _ZIP:
@@ -121,12 +121,12 @@ class Unpacker:
                 entries = self._tarred(stream, name)
             else:
                 raise UnreadableInput(f"{name} is neither a zip archive nor a .tar.gz.")
-            for path, refusal, read in entries:
+            for path, refused, read in entries:
                 self._count(name)
                 wanted = place(path)
                 if not wanted:
                     continue
-                reason = refusal or _unusable(wanted) or self._claim(wanted)
+                reason = refused or _unusable(wanted) or self._claim(wanted)
                 if reason:
                     left_out[reason] += 1
                     continue
@@ -137,20 +137,20 @@ class Unpacker:
         self, stream: IO[bytes], name: str
     ) -> Iterator[tuple[str, str, Callable[[], Iterator[bytes]]]]:
         """Yield the path of each file, why it is left out if so, and what reads it."""
-        with _zip_errors(name):
-            archive = zipfile.ZipFile(cast("IO[bytes]", _BoundedReads(stream, name)))
+        with zip_errors(name):
+            archive = zipfile.ZipFile(cast("IO[bytes]", BoundedReads(stream, name)))
         with archive:
             # The last of a name is what installers take.
             last = {each.filename: each for each in archive.infolist() if not each.is_dir()}
             for path, entry in last.items():
                 safe = _checked(path, name)
-                yield safe, _refusal(entry), partial(self._pieces, archive, entry, name)
+                yield safe, refusal(entry), partial(self._pieces, archive, entry, name)
 
     def _pieces(
         self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str
     ) -> Iterator[bytes]:
         taken = 0
-        with _zip_errors(name), archive.open(entry) as stream:
+        with zip_errors(name), archive.open(entry) as stream:
             while piece := stream.read(_STEP):
                 taken += len(piece)
                 if taken > max(self._caps.free, self._caps.ratio * entry.compress_size):
@@ -211,7 +211,7 @@ class Unpacker:
                 made.write(piece)
 
 
-class _BoundedReads:
+class BoundedReads:
     """A file of which no more is read at once than a central directory may have."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
@@ -219,6 +219,7 @@ class _BoundedReads:
         self._name = name
 
     def read(self, size: int = -1) -> bytes:
+        """Read a bounded number of bytes."""
         if size > _LARGEST_DIRECTORY:
             raise TooLarge(
                 f"{self._name} has a list of files of more than {_LARGEST_DIRECTORY // _MIB} MiB.",
@@ -227,22 +228,27 @@ class _BoundedReads:
         return self._stream.read(size if size >= 0 else _LARGEST_DIRECTORY)
 
     def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place, which a damaged archive may have wrong."""
         try:
             return self._stream.seek(offset, whence)
         except (OSError, OverflowError):
             raise zipfile.BadZipFile("a place in it that no file has") from None
 
     def tell(self) -> int:
+        """Return the place."""
         return self._stream.tell()
 
     def seekable(self) -> bool:
+        """Return that places can be gone to."""
         return True
 
     def close(self) -> None:
+        """Close the file."""
         self._stream.close()
 
 
-def _refusal(entry: zipfile.ZipInfo) -> str:
+def refusal(entry: zipfile.ZipInfo) -> str:
+    """Return why a file of a zip is not read; empty if it is."""
     mode = entry.external_attr >> 16
     if stat.S_ISLNK(mode):
         return "link"
@@ -300,7 +306,8 @@ def _folded(path: str) -> str:
 
 
 @contextlib.contextmanager
-def _zip_errors(name: str) -> Iterator[None]:
+def zip_errors(name: str) -> Iterator[None]:
+    """Tell of a damaged zip as :class:`UnreadableInput`."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
@@ -310,7 +317,8 @@ def _zip_errors(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _write_errors() -> Iterator[None]:
+def write_errors() -> Iterator[None]:
+    """Tell of a disk that cannot be written as :class:`StoreError`."""
     try:
         yield
     except OSError as error:

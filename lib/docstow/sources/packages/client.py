@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from docstow.core.errors import UnreadableInput, UpstreamError
-from docstow.net.client import REDIRECTS, follow_redirects, host_name
+from docstow.net.client import (
+    REDIRECTS,
+    content_range,
+    follow_redirects,
+    host_name,
+    is_untapped,
+)
 from docstow.sources.listing_cache import EXPECTED, ListingCache
 from docstow.sources.packages import Registry
 
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _REFUSED = (401, 403)
+_PART = 206
 _STEP = 1024 * 1024
 #: Algorithms by which a file is trusted, the best first.
 _TRUSTED = ("sha512", "sha384", "sha256", "blake2b", "blake2s", "sha3_512", "sha3_256", "sha224")
@@ -115,6 +122,42 @@ class RegistryClient(Generic[_T]):
 
         _checked(follow_redirects(url, once))
         check_file(path, hashes, name=url.rpartition("/")[2])
+
+    def get_range(self, url: str, begin: int, end: int) -> tuple[bytes, int]:
+        """Fetch a part of a file over a connection that nobody can change.
+
+        Args:
+            url: of the file.
+            begin: the first byte; below zero counts from the end.
+            end: the byte after the last one.
+
+        Returns:
+            The part, which may be shorter where the file ends, and the size of the whole.
+
+        Raises:
+            UpstreamError, UpstreamTimeout, TooLarge: as the fetcher says; also where the server
+                does not send parts, or the connection is not secured.
+        """
+
+        def once(here: str, own: bool) -> Answer:  # noqa: FBT001 - the contract of its caller
+            host = host_name(here)
+            if not is_untapped(here):
+                raise UpstreamError(f"{host} is not asked by https for parts.", host=host)
+            return self._fetcher.get_range(
+                here,
+                begin,
+                end,
+                expected={200, 206, *REDIRECTS, *_REFUSED},
+                headers=self._secret(here, own=own),
+            )
+
+        answer = _checked(follow_redirects(url, once))
+        first, total = content_range(answer.headers.get("content-range", ""))
+        wanted = max(0, (total or 0) + begin) if begin < 0 else begin
+        if answer.status != _PART or total is None or first != wanted:
+            host = host_name(answer.url)
+            raise UpstreamError(f"{host} does not send the parts that are asked for.", host=host)
+        return answer.body, total
 
     def _secret(self, url: str, *, own: bool) -> Mapping[str, str]:
         return self.registry.secret(url) if own else {}

@@ -153,6 +153,16 @@ def add_wheel(
     return left_out
 
 
+def is_read(path: str) -> bool:
+    """Return whether a file of a wheel is kept with its bytes by :func:`add_wheel`."""
+    top, _, rest = path.partition("/")
+    if top.endswith(".dist-info"):
+        return rest in _INFO
+    if top.endswith(".data"):
+        path = rest.partition("/")[2]
+    return _is_kept(path) and not _is_native(path)
+
+
 def add_sdist(
     layout: Layout, unpacker: Unpacker, archive: Path, filename: str, name: str, version: str
 ) -> Counter[str]:

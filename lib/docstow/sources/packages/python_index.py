@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,12 +54,14 @@ from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
 from docstow.sources.packages.connections import python_connection
 from docstow.sources.packages.environments import digest_of
+from docstow.sources.packages.partial_wheels import fetch_parts
 from docstow.sources.packages.python_files import (
     Layout,
     add_guides,
     add_sdist,
     add_wheel,
     describe_left_out,
+    is_read,
     metadata_of,
     read_metadata,
     unread_modules,
@@ -392,7 +395,14 @@ class PythonIndex:
             reasons = add_wheel(layout, unpacker, archive, file.filename, name, version, stubs_of)
         else:
             reasons = add_sdist(layout, unpacker, archive, file.filename, name, version)
-        return describe_left_out(file.filename, reasons)
+        said = describe_left_out(file.filename, reasons)
+        if self._is_partial(file):
+            said.append(
+                f"{file.filename} is too large to be fetched whole: of it only the files that are"
+                " read were, so that not the digest that the index has of it was checked, but"
+                " those that it has itself of its files."
+            )
+        return said
 
     def _add_guides(
         self,
@@ -542,16 +552,39 @@ class PythonIndex:
         own = (each for each in self._clients if origin_of(each.registry.url) == origin_of(url))
         return next(own, self._clients[0])
 
+    def _is_partial(self, file: Distribution) -> bool:
+        """Return whether only the files of a wheel are fetched that are read."""
+        return (file.size or 0) > self._limits.compressed and file.filename.endswith(".whl")
+
+    def _fetch_parts(self, file: Distribution, path: Path) -> None:
+        """Fetch the files of a wheel that are read."""
+        get_range = partial(self._client(file.url).get_range, file.url)
+        fetch_parts(get_range, path, file.filename, file.size or 0, is_read, self._limits)
+        stated = (file.metadata or {}).get("sha256", "")
+        if stated and sha256(metadata_of(path, file.filename)).hexdigest() != stated:
+            raise UnreadableInput(
+                f"The metadata in {file.filename} are not those that the index lists; nothing of"
+                " it was kept."
+            )
+
     def _fetch(self, file: Distribution, folder: Path) -> Path:
         most = self._limits.compressed
-        if (file.size or 0) > most:
+        path = folder / f"{len(list(folder.iterdir()))}-{file.filename[-120:]}"
+        reason = ""
+        if self._is_partial(file):
+            try:
+                self._fetch_parts(file, path)
+            except UpstreamError as error:
+                reason = f" Parts of it cannot be had: {error.message}"
+        if (file.size or 0) > most and (reason or not self._is_partial(file)):
             raise TooLarge(
                 f"{file.filename} has {(file.size or 0) / 2**20:.0f} MiB; files of up to"
-                f" {most / 2**20:.6g} MiB are fetched. Set max_compressed higher to have it.",
+                f" {most / 2**20:.6g} MiB are fetched.{reason} Set max_compressed higher to have"
+                " it.",
                 limit=most,
             )
-        path = folder / f"{len(list(folder.iterdir()))}-{file.filename[-120:]}"
-        self._client(file.url).download(file.url, path, file.hashes, most=most)
+        if not self._is_partial(file):
+            self._client(file.url).download(file.url, path, file.hashes, most=most)
         if file.size is not None and path.stat().st_size != file.size:
             raise UnreadableInput(
                 f"{file.filename} has {path.stat().st_size} bytes, and the index says"

@@ -74,3 +74,14 @@ def test_hostile_lines_are_read_in_bounded_time(piece: str) -> None:
     begin = time.process_time()
     find_replacements(piece * (200_000 // len(piece)), "tie", own=True)
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("Do not require `validate_assignment` to use `Field.frozen`", "validate_assignment"),
+        ("Deprecate `Extra` in favour of settings, e.g. of strings", "Extra"),
+    ],
+)
+def test_a_sentence_that_names_no_replacement_gives_none(text: str, old: str) -> None:
+    assert find_replacements(text, old) == ()

@@ -111,6 +111,9 @@ _CONSTANTS = frozenset(
 )
 
 
+_ABBREVIATIONS = frozenset({"e.g", "i.e", "a.k.a", "et.al"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     start: int
@@ -158,7 +161,7 @@ def _last(name: str) -> str:
 def _places(text: str) -> Iterator[_Place]:
     for found in _CANDIDATE.finditer(text):
         name = found["bare"] or found["quoted"] or _of_code(found["code"] or "")
-        if len(name) > 1 and name not in _CONSTANTS:
+        if len(name) > 1 and name not in _CONSTANTS and name not in _ABBREVIATIONS:
             yield _Place(found.start(), found.end(), name.removesuffix("()"))
 
 
@@ -219,7 +222,8 @@ def _cues(
     if verb is not None and (found := _TO.match(text, behind, stop)) is not None:
         yield behind, found.end(), verb[0].lower().startswith("renam")
     for cue in _CUES.finditer(text, end, stop):
-        if _NEGATED.search(text, max(0, cue.start() - 16), cue.start()) is None:
+        near = _NEGATED.search(text, max(0, cue.start() - 16), cue.start())
+        if near is None and _NOT_NEEDED.search(text, max(0, start - 60), cue.start()) is None:
             word = cue[0].lower()
             yield cue.start(), cue.end(), word.startswith("renam") or not word[0].isalpha()
     if start < 0:
@@ -227,6 +231,11 @@ def _cues(
             yield cue.start(), cue.end(), False
 
 
+#: "No longer require `a` to use `b`" says nothing of what takes a place.
+_NOT_NEEDED = re.compile(
+    r"\b(?:do(?:es)? not|don't|no longer|not)\s+(?:requir|need|forc)[^;]{1,80}\bto\s+$",
+    re.IGNORECASE,
+)
 _NEGATED = re.compile(
     r"\b(?:not|don't|never|no longer|cannot|stop|can be|was|were)\s+$", re.IGNORECASE
 )

@@ -16,6 +16,7 @@ from docstow.languages.shared.history import (
     Successor,
     deprecation_note,
     is_outdated,
+    parameter_names,
 )
 from docstow.tools import (
     COUNT,
@@ -261,22 +262,26 @@ class _Maintainers:
     def _successors(
         self, change: Change, parameters: Sequence[str]
     ) -> Iterator[tuple[str, Successor]]:
+        new = self._new.get(change.path)
+        parameter_told = False
+        taken = parameter_names(new) if new is not None else frozenset()
         for each in parameters:
-            found = self._history.successor_of_parameter(change.path, each)
+            found = self._history.successor_of_parameter(change.path, each, taken=taken)
             if found is not None:
                 yield each, found
-        new = self._new.get(change.path)
-        going = _GOING.search(change.rule) is not None
-        if parameters or change.now or not (going or (new is not None and is_outdated(new))):
+                parameter_told = True
+        going = _GOING.search(change.rule) is not None and not change.rule.startswith("parameter-")
+        if parameter_told or change.now or not (going or (new is not None and is_outdated(new))):
             return
-        if (found := self._successor(change.path)) is not None:
+        if (found := self._successor(change.path, stays=not going)) is not None:
             yield "", found
 
-    def _successor(self, path: str) -> Successor | None:
+    def _successor(self, path: str, *, stays: bool = False) -> Successor | None:
         old, new = self._old.get(path), self._new.get(path)
         sides = [each for each in (old, new) if each is not None]
         notes = [note for each in sides if (note := deprecation_note(each.attributes))]
-        return self._history.successor(path, notes, [each.text for each in sides])
+        texts = [each.text for each in sides]
+        return self._history.successor(path, notes, texts, stays=stays)
 
 
 def _by_path(documents: Iterable[Document]) -> dict[str, Document]:

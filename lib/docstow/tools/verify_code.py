@@ -18,7 +18,7 @@ from docstow.languages.projects import mentions
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Verdict
-from docstow.languages.shared.history import History, deprecation_note
+from docstow.languages.shared.history import History, deprecation_note, parameter_names
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.package_status import count_advisories
@@ -414,17 +414,19 @@ def _explain_parameter(finding: Finding, older: Sequence[Index], history: Histor
     if called is None:
         return finding
     path, keyword = called[1], called[2]
-    texts = [
-        document.text
+    documents = [
+        document
         for name in dict.fromkeys((finding.path, path))
         for index in older
         for document in index.documents(index.find(name)[:_MOST_ITEMS])
     ]
-    found = history.successor_of_parameter(path, keyword, texts)
-    if found is None or not found.names:
-        return finding
     taken = _TAKEN.search(finding.message)
     takes = set(taken[1].split(", ")) if taken is not None else set()
+    known = takes.union(*map(parameter_names, documents)) - {keyword}
+    texts = [each.text for each in documents]
+    found = history.successor_of_parameter(path, keyword, texts, known)
+    if found is None or not found.names:
+        return finding
     # What the call takes is meant before whatever else the sentence names.
     names = [each for each in found.names if each in takes] or list(found.names)
     suggestions = tuple(dict.fromkeys((*names, *finding.suggestions)))[:MOST]
@@ -435,7 +437,14 @@ def _explain_parameter(finding: Finding, older: Sequence[Index], history: Histor
 
 
 def _pages(index: Index) -> list[Document]:
-    rows = [row for row, kind in enumerate(index.columns["kind"]) if kind == "page"]
+    """Return the pages of a package, and its root module, which has what its code says."""
+    rows = [
+        row
+        for row, (kind, path) in enumerate(
+            zip(index.columns["kind"], index.columns["path"], strict=True)
+        )
+        if kind == "page" or (kind == "module" and "." not in str(path))
+    ]
     return index.documents(rows) if rows else []
 
 

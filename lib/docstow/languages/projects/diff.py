@@ -19,6 +19,7 @@ from docstow.languages.shared.diff import (
     Change,
     PackageChange,
     Side,
+    code_notes,
     is_there,
     other_names,
 )
@@ -71,6 +72,7 @@ def compare(
     was, now = _by_path(old), _by_path(new)
     elsewhere = _by_target(now)
     alone = _by_target(was)
+    told, news = code_notes(old), code_notes(new)
     found: list[PackageChange] = []
     for path, document in was.items():
         there = now.get(path) or _reached(path, now)
@@ -82,6 +84,9 @@ def compare(
             found.append(
                 PackageChange(path, document.kind, "item-removed", document.signature, "", moved)
             )
+        elif path in news and path not in told:
+            # It is still answered for, with a warning.
+            found.append(PackageChange(path, document.kind, "item-deprecated", "", news[path]))
     for path, document in now.items():
         if not is_there(path, was) and (document.parent not in now or document.parent in was):
             found.append(PackageChange(path, document.kind, "item-added", "", document.signature))

@@ -18,6 +18,7 @@ from docstow.core.errors import DocstowError
 from docstow.core.model import Document
 from docstow.formats.docstrings import markdown
 from docstow.languages.python.metadata import about_package
+from docstow.languages.python.successors import read_successors
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.guides import GUIDES, read_folder, with_left_out
@@ -81,10 +82,16 @@ def _documents(surface: PythonSurface) -> Iterator[Document]:
     modules = [each for each in surface.modules() if _is_offered(each)]
     modules.sort(key=lambda each: (each.count("."), each))
     builder = _Builder(surface, url)
+    root = surface.package.files_root
+    moved = read_successors(surface, Boundary(root)) if root is not None else {}
     for module in modules:
         symbol = surface.symbol(module)
         if symbol is not None and symbol.kind == "module":
-            yield _document(symbol, module.rpartition(".")[0], url)
+            made = _document(symbol, module.rpartition(".")[0], url)
+            if "." not in module and moved:
+                here = {path: said for path, said in moved.items() if _root(path) == module}
+                made = replace(made, attributes={**made.attributes, "moved": here})
+            yield made
             yield from builder.members_of(symbol)
     yield from builder.class_members()
 
@@ -147,6 +154,10 @@ class _Builder:
     def _constructor(self, symbol: Symbol) -> str:
         found = self._surface.symbol(f"{symbol.path}.__init__")
         return found.signature if found is not None else ""
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def _home(symbol: Symbol) -> str:

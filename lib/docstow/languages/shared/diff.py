@@ -6,7 +6,7 @@ follows, or ``-`` where the chapter is silent and the choice is ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,6 +198,14 @@ def other_names(document: Document) -> Mapping[str, str]:
     """Return names of an owner that stand under other paths, each with that path or nothing."""
     names: Mapping[str, str] = document.attributes.get("others", {})
     return names
+
+
+def code_notes(documents: Iterable[Document]) -> dict[str, str]:
+    """Return what tables in a package's code say of names that went, by their paths."""
+    found: dict[str, str] = {}
+    for each in documents:
+        found |= each.attributes.get("moved") or {}
+    return found
 
 
 def is_there(path: str, documents: Mapping[str, Document]) -> bool:

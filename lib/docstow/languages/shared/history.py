@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import re
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
 from docstow.core.model import Document
+from docstow.languages.shared.diff import code_notes
 from docstow.text import changelog
 from docstow.text.changelog import Note, version_key
 from docstow.text.replacements import find_replacements
@@ -19,6 +22,8 @@ from docstow.text.replacements import find_replacements
 MOST_NOTES = 3
 #: A bare name that more items have is said of one of them only where its owner is named, too.
 _FEW = 3
+#: Characters of what a package is imported as.
+_SHORT = 3
 #: Notes with more names than this enumerate.
 _MANY_NAMES = 12
 #: Notes of one name that are looked through.
@@ -29,7 +34,11 @@ _OUTDATED = re.compile(
     r"deprecat|renamed|instead|replaced|superseded|in favou?r of|obsolete", re.IGNORECASE
 )
 _OF_PARAMETER = re.compile(r"argument|parameter|keyword|option", re.IGNORECASE)
-_ANNOUNCED = re.compile(r"deprecat|remov|renam|replac|supersed|obsolete", re.IGNORECASE)
+#: What older versions say of what is still there; what they renamed or removed is another thing.
+_ANNOUNCED = re.compile(r"deprecat|obsolete|superseded", re.IGNORECASE)
+_REMOVED = re.compile(r"\bremov(?:ed|al)\b(?! in)", re.IGNORECASE)
+#: Places where what is deprecated is kept.
+_KEPT = re.compile(r"[.`](?:deprecated|legacy|v1|compat)\.")
 #: A paragraph that says so of the item itself.
 _SELF_OUTDATED = re.compile(
     r"\W*(?:deprecat|obsolete|(?:use|consider|prefer)\b.{1,160}\binstead\W*$"
@@ -38,11 +47,34 @@ _SELF_OUTDATED = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"\w+")
+_FORMERLY = re.compile(
+    r"\b(?:previously|formerly) (?:known as|called|named)?[ ]?`+([A-Za-z_$][\w$.]*)`", re.IGNORECASE
+)
 #: A note and its origin.
 Line = tuple[Note, str]
 
 DEPRECATION, CHANGELOG, GUIDE = "deprecation note", "changelog", "migration guide"
-DOCUMENTATION = "documentation"
+DOCUMENTATION, CODE = "documentation", "code"
+#: What the standard libraries and run-times offer, and packages that a sentence calls so.
+_OUTSIDE = frozenset(
+    {
+        *sys.stdlib_module_names,
+        *dir(builtins),
+        *("std", "core", "alloc"),
+        *("AbortController", "AbortSignal", "Array", "Blob", "BigInt", "Buffer", "Date", "Error"),
+        *("FormData", "Headers", "Intl", "JSON", "Map", "Math", "Object", "Promise", "Proxy"),
+        *("Request", "Response", "ReadableStream", "Set", "String", "Symbol", "TextDecoder"),
+        *("TextEncoder", "URL", "URLSearchParams", "Uint8Array", "WeakMap", "WeakRef"),
+        *("fetch", "structuredClone", "queueMicrotask", "globalThis", "process"),
+    }
+    - {"copyright", "credits", "exit", "help", "license", "quit", "this", "test", "code"}
+)
+_MOVED_OUT = re.compile(
+    r"\b(?:moved|split|extracted) (?:out )?(?:in)?to (?:the |a )?(?:new |separate )?"
+    r"`+(@?[\w./-]+)`+ (?:package|library|crate)",
+    re.IGNORECASE,
+)
+_OTHER_PACKAGE = re.compile(r"`+(@?[\w./-]+)`+ (?:package|library|crate|module)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +84,7 @@ class Successor:
     Attributes:
         names: its path where the version has it, else as it is written; several where the text
             gives several.
-        origin: who says so: ``deprecation note``, ``changelog``, ``migration guide`` or
+        origin: who says so: ``code``, ``deprecation note``, ``changelog``, ``migration guide`` or
             ``documentation``.
         text: what is said.
         version: of the changelog's entry; empty elsewhere.
@@ -72,6 +104,12 @@ def deprecation_note(attributes: Mapping[str, Any]) -> str:
     return str(stated) if isinstance(stated, str) and stated != "deprecated" else ""
 
 
+def parameter_names(document: Document) -> frozenset[str]:
+    """Return the words of an item's header, its parameters among them."""
+    header = f"{document.signature} {document.attributes.get('constructor', '')}"
+    return frozenset(_WORDS.findall(header))
+
+
 def is_outdated(document: Document) -> bool:
     """Return whether an item's own documentation says that something else should be used."""
     if document.attributes.get("deprecated"):
@@ -84,7 +122,7 @@ class History:
 
     Args:
         package: its name.
-        pages: of the package; others than pages are passed over.
+        pages: of the package; of others than pages only what code says of names that went is read.
         names: paths of the items of the version that is moved to, from which successors come.
         after: the version that is moved from; its notes and older ones are left out.
         upto: the version that is moved to; later notes are left out. Empty for no bound.
@@ -102,12 +140,26 @@ class History:
         former: Iterable[str] = (),
     ) -> None:
         self._package = package
-        self._pages = [each for each in pages if each.kind == "page"]
+        documents = list(pages)
+        self._pages = []
+        #: Items whose documentation gives what they were called, by that name.
+        self._formerly: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        #: What tables in the code say of names, by what the names end in.
+        self._moved: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for document in documents:
+            if document.kind == "page":
+                self._pages.append(document)
+            elif (former_name := _FORMERLY.search(document.text)) is not None:
+                above = document.path[: -len(_last(document.path))]
+                self._formerly[_last(former_name[1])].append((above, document.path))
+        for path, said in code_notes(documents).items():
+            self._moved[_last(path)].append((path, said))
         self._after = version_key(after) if after else None
         self._upto = version_key(upto) if upto else None
         self._paths: dict[str, list[str]] = defaultdict(list)
         for each in dict.fromkeys(names):
             self._paths[_last(each)].append(each)
+        self._all = {each for paths in self._paths.values() for each in paths}
         self._known = set().union(*self._paths.values())
         self._lasts = Counter({last: len(paths) for last, paths in self._paths.items()})
         gone = {each for each in former if each not in self._known}
@@ -152,7 +204,12 @@ class History:
         return [note for note, _ in islice(self._about(path, parameter), MOST_NOTES)]
 
     def successor(
-        self, path: str, deprecations: Iterable[str] = (), texts: Iterable[str] = ()
+        self,
+        path: str,
+        deprecations: Iterable[str] = (),
+        texts: Iterable[str] = (),
+        *,
+        stays: bool = False,
     ) -> Successor | None:
         """Return what takes the place of an item; None where nobody says it.
 
@@ -160,23 +217,61 @@ class History:
             path: of the item.
             deprecations: notes of its deprecation in any version.
             texts: its documentation in older versions.
+            stays: it is still there, so that lines of changelogs may be about something of it.
         """
+        told = [(text, CODE) for text in self._told_by_code(path)]
+        told += [(text, DEPRECATION) for text in dict.fromkeys(deprecations)]
+        found = self._first_named(told, path) or self._renamed(path)
+        if found is None and not stays:
+            found = self._successor_in_lines(path)
+        found = found or self._successor_in_documentation(path, texts)
+        if found is not None or path in self._all:
+            return found
+        kept = [(text, CODE) for text in self._told_by_code(path, kept=True)]
+        return self._first_named(kept, path) or self._successor_of_module(path)
+
+    def _first_named(self, told: Iterable[tuple[str, str]], path: str) -> Successor | None:
+        """Return what the first of some statements about an item names; each has an origin."""
+        for text, origin in told:
+            if names := self._named_own(text, path):
+                return Successor(names, origin, text)
+        return None
+
+    def _renamed(self, path: str) -> Successor | None:
+        """Return the item whose documentation says that it was called so."""
         last = _last(path)
-        for text in dict.fromkeys(deprecations):
-            if names := self._named(find_replacements(text, last, own=True), path):
-                return Successor(names, DEPRECATION, text)
-        before = self._about(path, "", earlier=True)
-        announced = (each for each in before if _ANNOUNCED.search(each[0].text))
-        for note, origin in (*self._about(path, ""), *announced):
+        for above, new in self._formerly.get(last, ()):
+            if path == f"{above}{last}" and new != path:
+                said = f"`{new}` was previously known as `{last}`"
+                return Successor((new,), DOCUMENTATION, said)
+        return None
+
+    def _successor_in_lines(self, path: str) -> Successor | None:
+        last = _last(path)
+        for note, origin in self._going_lines(path):
             own = last in _lasts(note.section) and last not in _WORDS.findall(note.text)
-            if names := self._named(find_replacements(note.text, last, own=own), path):
+            given = find_replacements(note.text, last, own=own)
+            if names := self._named(given, path, note.text):
                 return Successor(names, origin, note.text, note.version)
+        return None
+
+    def _successor_in_documentation(self, path: str, texts: Iterable[str]) -> Successor | None:
         for text in texts:
             for paragraph in islice(_outdated_paragraphs(text), MOST_NOTES):
                 own = _SELF_OUTDATED.match(paragraph) is not None
-                if names := self._named(find_replacements(paragraph, last, own=own), path):
+                given = find_replacements(paragraph, _last(path), own=own)
+                if names := self._named(given, path, paragraph):
                     return Successor(names, DOCUMENTATION, paragraph)
-        return self._successor_of_module(path)
+        return None
+
+    def _going_lines(self, path: str, parameter: str = "") -> Iterator[Line]:
+        """Yield the notes about an item, then those of older versions that announce its end."""
+        yield from self._about(path, parameter)
+        for note, origin in self._about(path, parameter, earlier=True):
+            # What was removed before is another item.
+            told = _ANNOUNCED.search(note.text) and not _REMOVED.search(note.text)
+            if told and self._is_of_owner(note, path):
+                yield note, origin
 
     def _successor_of_module(self, path: str) -> Successor | None:
         """Return what takes the place of the whole module that an item was in."""
@@ -186,12 +281,12 @@ class History:
         last = _last(owner)
         for note, origin in self._about(owner, ""):
             found = find_replacements(note.text, last) if _OUTDATED.search(note.text) else ()
-            if names := self._named(found, owner):
+            if names := self._named(found, owner, note.text):
                 return Successor(names, origin, note.text, note.version)
         return None
 
     def successor_of_parameter(
-        self, path: str, parameter: str, texts: Iterable[str] = ()
+        self, path: str, parameter: str, texts: Iterable[str] = (), taken: Collection[str] = ()
     ) -> Successor | None:
         """Return what takes the place of a parameter of an item; None where nobody says it.
 
@@ -199,16 +294,21 @@ class History:
             path: of the item.
             parameter: its name.
             texts: documentation of the item in any version.
+            taken: parameters of the item in the version that is moved to.
         """
-        before = self._about(path, parameter, earlier=True)
-        announced = (each for each in before if _ANNOUNCED.search(each[0].text))
-        for note, origin in (*self._about(path, parameter), *announced):
-            if names := find_replacements(note.text, parameter):
+
+        def known(given: Iterable[str], text: str) -> tuple[str, ...]:
+            names = [each for each in given if each != parameter]
+            own = tuple(each for each in names if _last(each) in taken)
+            return own or self._named(names, f"{path}.{parameter}", text)
+
+        for note, origin in self._going_lines(path, parameter):
+            if names := known(find_replacements(note.text, parameter), note.text):
                 return Successor(names, origin, note.text, note.version)
         named = re.compile(rf"(?<!\w){re.escape(parameter)}(?!\w)")
         for text in texts:
             for paragraph in islice(filter(named.search, _outdated_paragraphs(text)), MOST_NOTES):
-                if names := find_replacements(paragraph, parameter):
+                if names := known(find_replacements(paragraph, parameter), paragraph):
                     return Successor(names, DOCUMENTATION, paragraph)
         return None
 
@@ -274,20 +374,65 @@ class History:
         return self._lasts[parts[-1]] <= _FEW or self._is_of_owner(note, path)
 
     def _is_of_owner(self, note: Note, path: str) -> bool:
-        """Return whether a note names the owner of what it may be about, or the item itself."""
+        """Return whether a note names the owner of what it may be about."""
         words = {each.lower() for each in _WORDS.findall(f"{note.text} {note.section}")}
         parts = _parts(path)
         package = _fold(self._package)
-        return any(each.lower() in words for each in parts[-2:] if _fold(each) != package)
+        owner = parts[-2] if len(parts) > 1 else ""
+        # What the package itself offers has no other owner that could be named.
+        return _fold(owner) in {"", package} or owner.lower() in words
 
-    def _named(self, names: Iterable[str], path: str) -> tuple[str, ...]:
-        """Return names as the newer version has them; as they are written where it has none."""
+    def _told_by_code(self, path: str, *, kept: bool = False) -> Iterator[str]:
+        """Yield what tables in the code say of a name, of the same place before others.
+
+        Args:
+            path: of the item.
+            kept: what is said of places where deprecated things are kept, instead of the rest.
+        """
+        found = [each for each in self._moved.get(_last(path), ()) if _KEPT.search(each[1]) is None]
+        if kept:
+            found = [each for each in self._moved.get(_last(path), ()) if each not in found]
+        yield from (said for stated, said in found if stated == path)
+        owner = path.rpartition(".")[0]
+        for stated, said in found:
+            above = stated.rpartition(".")[0]
+            # A name is offered from several places; what tables of options name, classes have.
+            of_class = owner.rpartition(".")[2][:1].isupper()
+            near = f"{above}.".startswith(f"{owner}.") or (
+                of_class and f"{owner}.".startswith(f"{above}.")
+            )
+            if stated != path and near:
+                yield said
+
+    def _named_own(self, text: str, path: str) -> tuple[str, ...]:
+        """Return what a text about an item names instead of it, in words or as another package."""
+        last = _last(path)
+        moved = _MOVED_OUT.search(text)
+        if moved is not None and _fold(package := moved[1].strip("./")) != _fold(self._package):
+            return (f"{package.replace('-', '_')}.{last}",)
+        return self._named(find_replacements(text, last, own=True), path, text)
+
+    def _named(self, names: Iterable[str], path: str, text: str) -> tuple[str, ...]:
+        """Return names as the newer version has them; those of no known place are left out."""
         given = list(names)
         found = [each for name in given if (each := self._resolve(name, path)) is not None]
         if found:
             return tuple(dict.fromkeys(found))
-        here = _parts(path)
-        return tuple(each for each in given if _parts(each) != here[-len(_parts(each)) :])
+        return tuple(each for each in given if self._is_outside(each, path, text))
+
+    def _is_outside(self, name: str, path: str, text: str) -> bool:
+        """Return whether a name that the version lacks is one of another package, or below one."""
+        written, here = _parts(name), _parts(path)
+        if not written or written == here[-len(written) :]:
+            return False
+        first = written[0]
+        if first in _OUTSIDE:
+            return len(written) > 1 or not first.islower() or f"`{first}" in text
+        if len(written) > 1 and self._resolve(".".join(written[:-1]), path) is not None:
+            # A member of what is there, of a type that lists none.
+            return True
+        packages = {_fold(each) for each in _OTHER_PACKAGE.findall(text)}
+        return len(written) > 1 and _fold(first) in packages
 
     def _resolve(self, name: str, path: str) -> str | None:
         """Return the path of the newer version that a name means, beside what goes if it can be."""
@@ -306,8 +451,24 @@ class History:
                 min(len(parts), len(gone)),
             )
             exact = parts[-len(written) :] == written
+            if len(parts) == 2 and len(written) > 1 and not exact and not self._is_alias(written):
+                continue
+            of_class = parts[-2][:1].isupper()
+            of_package = len(written) == 2 and _fold(written[0]) == _fold(self._package)
+            if of_class and of_package and not exact:
+                # A name of the package itself is not one of its classes.
+                continue
             fitting.append((not exact, -common, len(parts), each))
-        return min(fitting)[-1] if fitting else None
+        if not fitting:
+            return None
+        best = min(fitting)
+        # A name alone is of what is beside the item, or offered by the package itself.
+        beside = -best[1] >= len(gone) - 1 or best[2] == 2
+        return best[-1] if len(written) > 1 or beside or len(fitting) == 1 else None
+
+    def _is_alias(self, written: Sequence[str]) -> bool:
+        """Return whether what is before a name is the package: ``np.all``, ``z.iso.date``."""
+        return _fold(written[0]) == _fold(self._package) or len(written[-2]) <= _SHORT
 
 
 def _by_name(lines: Iterable[Line]) -> Mapping[str, Sequence[Line]]:

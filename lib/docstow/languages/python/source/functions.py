@@ -16,6 +16,7 @@ from docstow.languages.python.source.syntax import (
     decorator_name,
     dotted,
     is_of_super,
+    message_text,
     parse_declaration,
     positional,
     string_value,
@@ -24,6 +25,10 @@ from docstow.languages.shared.surface import Parameter
 from docstow.text.python_ast import try_parse_expression
 
 #: The directive for the whole definition; that of a parameter is indented.
+#: Names of decorators that say so of what they decorate, not of its parameters.
+_DEPRECATES = re.compile(
+    r"_?deprecated?(?:_(?:func(?:tion)?|method|class|cls|callable))?|moved_20|became_legacy_20"
+)
 _DEPRECATED = re.compile(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 #: Paragraphs from the top in which the directive is about the whole definition.
 _FIRST_PARAGRAPHS = 2
@@ -128,9 +133,8 @@ def deprecation(node: Function | ast.ClassDef, text: str) -> str:
         text: its docstring.
     """
     for each in node.decorator_list:
-        if decorator_name(each) == "deprecated":
-            arguments = each.args if isinstance(each, ast.Call) else []
-            return string_value(arguments[0] if arguments else None) or "deprecated"
+        if _DEPRECATES.fullmatch(decorator_name(each)):
+            return _decorated_reason(each)
     # Further down, the directive is about a parameter or a change.
     found = _DEPRECATED.search(text)
     if found and text.count("\n\n", 0, found.start()) <= _FIRST_PARAGRAPHS:
@@ -141,16 +145,35 @@ def deprecation(node: Function | ast.ClassDef, text: str) -> str:
     return "" if isinstance(node, ast.ClassDef) else _deprecation_warning(node)
 
 
+def _decorated_reason(decorator: ast.expr) -> str:
+    """Return the reason that a decorator of deprecation is given, and what it names instead."""
+    given = decorator if isinstance(decorator, ast.Call) else ast.Call(decorator, [], [])
+    texts = [SPACE.sub(" ", message_text(each)).strip() for each in given.args]
+    words = {each.arg: SPACE.sub(" ", message_text(each.value)).strip() for each in given.keywords}
+    said = [each for each in texts if each and not each[0].isdigit()]  # the version is none
+    said += [words[each] for each in ("message", "reason", "details") if words.get(each)]
+    instead = next(filter(None, map(words.get, ("alternative", "replacement", "instead"))), "")
+    if instead and " " not in instead.strip("`"):
+        mark = "" if "`" in instead else "`"
+        instead = f"Use {mark}{instead}{mark} instead."
+    return " ".join(filter(None, (*said, instead))) or "deprecated"
+
+
 def _deprecation_warning(node: Function) -> str:
+    texts: dict[str, ast.expr] = {}
     for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                texts[name] = value
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or dotted(call.func) not in {"warnings.warn", "warn"}:
             continue
         category = [each.value for each in call.keywords if each.arg == "category"]
         names = (dotted(each).rpartition(".")[2] for each in [*call.args[1:], *category])
         if any(name.endswith("DeprecationWarning") for name in names):
-            text = string_value(call.args[0] if call.args else None)
-            return SPACE.sub(" ", text) or "deprecated"
+            given = call.args[0] if call.args else None
+            message = texts.get(given.id) if isinstance(given, ast.Name) else given
+            return SPACE.sub(" ", message_text(message)).strip() or "deprecated"
     return ""
 
 

@@ -83,6 +83,21 @@ def string_value(node: ast.AST | None) -> str:
     return ""
 
 
+def message_text(node: ast.AST | None) -> str:
+    """Return the text of a message: strings, joined where they are added, without what is put in.
+
+    Empty for anything else.
+    """
+    match node:
+        case ast.JoinedStr(values=parts):
+            return "".join(map(string_value, parts))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return message_text(left) + message_text(right)
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return message_text(left)
+    return string_value(node)
+
+
 def string_list(node: ast.expr | None) -> list[str] | None:
     """Return the strings of a literal list; None where it is anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -82,8 +82,6 @@ _LONGEST_REQUIREMENT = 2000
 _LARGEST_METADATA, _MOST_FILES = 4 * 1024 * 1024, 50_000
 #: So many packages, and so many bytes of them as downloaded, are laid beside the one that is read.
 MOST_BESIDE, MOST_BYTES_BESIDE = 24, 64 * 1024 * 1024
-#: Largest source distribution that is fetched beside a wheel, for its changelog and guides.
-_MOST_BYTES_GUIDES = 8 * 1024 * 1024
 #: Suffixes of source distributions.
 _SDISTS = (".tar.gz", ".zip", ".tgz", ".tar.bz2")
 #: A file of so many bytes may be fetched for its metadata alone, from indexes without PEP 658.
@@ -419,9 +417,9 @@ class PythonIndex:
             return []
         source = sources[0]
         left_out = f"The changelog and the guides in {source.filename} are left out: "
-        if source.size is None or source.size > _MOST_BYTES_GUIDES:
-            most = _MOST_BYTES_GUIDES // 2**20
-            return [f"{left_out}its size is not stated, or more than {most} MiB."]
+        if source.size is None or source.size > self._limits.compressed:
+            most = self._limits.compressed / 2**20
+            return [f"{left_out}its size is not stated, or more than {most:.6g} MiB."]
         try:
             archive = self._fetch(source, Path(scratch))
             unpacker = Unpacker(layout.site, caps)

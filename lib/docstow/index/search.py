@@ -57,7 +57,7 @@ _LEADER_SHARE = 0.3
 #: Scales of the model's scores in one crate, and of those that are fused over several: fitted to
 #: which of the first ten hits answer the development questions (Platt, 1999).
 ITEM_SCALE = Scale(7.95, 1.74)
-ACROSS_SCALE = Scale(4.24, 0.6)
+ACROSS_SCALE = Scale(5.72, 0.83)
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
 #: similarity on: 0 to 100, by rapidfuzz's Damerau-Levenshtein ratio.
@@ -275,6 +275,12 @@ def _ranks(rows: NDArray[np.int64]) -> dict[int, int]:
     return {row: rank for rank, row in enumerate(rows.tolist(), 1)}
 
 
+def _place(rows: NDArray[np.int64], row: int) -> int | None:
+    """Return a row's rank in a list, counted from 1; None if it is not there."""
+    found = np.flatnonzero(rows == row)
+    return int(found[0]) + 1 if len(found) else None
+
+
 def _correct_spelling(index: Index, query: str) -> str:
     """Return the query with words that no document has replaced by the nearest that one has.
 
@@ -418,7 +424,7 @@ def _explain(index: Index, row: int, found: Candidates) -> dict[str, object]:
         for name, value in found.features[row].items()
     }
     return {
-        "ranks": {name: _ranks(rows).get(row) for name, rows in found.lists.items()},
+        "ranks": {name: _place(rows, row) for name, rows in found.lists.items()},
         "features": {name: share for name, share in shares.items() if share},
     }
 
@@ -426,7 +432,7 @@ def _explain(index: Index, row: int, found: Candidates) -> dict[str, object]:
 # Several crates
 
 #: How many crates are chosen at most.
-_MOST_CRATES = 5
+_MOST_CRATES = 7
 
 #: A crate whose score is so far below the best one's is not searched.
 _MARGIN = 4.0
@@ -435,8 +441,8 @@ _MARGIN = 4.0
 CRATE_DEPTH = 20
 
 #: What a hit's cosine and its crate's score count beside its own score within the crate.
-_COSINE_WEIGHT = 0.5
-_CRATE_WEIGHT = 0.4
+_COSINE_WEIGHT = 0.25
+_CRATE_WEIGHT = 0.2
 
 
 class Shortlist:

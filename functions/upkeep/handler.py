@@ -39,4 +39,5 @@ def handler(event: object, context: object) -> dict[str, Any]:  # noqa: ARG001 -
         "tidied": done.tidied,
         "sent": asdict(done.sent),
         "bytes": done.bytes,
+        "left": done.left,
     }

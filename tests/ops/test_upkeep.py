@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,15 +29,24 @@ from docstow.index.catalog import Catalog
 from docstow.ingest.jobs import FAILED, SUCCESS, Jobs
 from docstow.ingest.queue import Enqueuer, Message
 from docstow.ops.audit import verify
-from docstow.ops.sweep import sweep
+from docstow.ops.sweep import Swept, sweep
 from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
 from docstow.store import inventory
-from docstow.store.objects import DirectoryStore, ObjectStore, connect, open_store
+from docstow.store.heads import snapshot_key
+from docstow.store.objects import (
+    DirectoryStore,
+    Entry,
+    ObjectStore,
+    Stored,
+    connect,
+    open_store,
+)
 from docstow.store.objects.s3 import S3Store
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import PRE_INGESTED, Pins, UsageMarks
+from schedules import Memory
 from servers import s3
 from servers.s3 import Bucket
 
@@ -528,6 +539,108 @@ def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_pa
     store.create("leases/x.json", b"{}")
     assert clean_up(store, later) == {"jobs": 1, "leases": 1, "touched": 0}
     assert upkeep(store, tmp_path).verify().faults == ()
+
+
+class Counted(Memory):
+    """A store that counts what is read of heads and records, pages of listings, and writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def get(self, key: str) -> Stored | None:
+        self.counts["get " + key.partition("/")[0]] += 1
+        return super().get(key)
+
+    def list(self, prefix: str) -> Iterator[Entry]:
+        found = list(super().list(prefix))
+        self.counts["list"] += 1 + len(found) // 1000
+        return iter(found)
+
+    def swap(self, key: str, body: bytes, etag: str) -> str:
+        self.counts["put " + key] += 1
+        return super().swap(key, body, etag)
+
+    def create(self, key: str, body: bytes) -> str:
+        self.counts["put " + key] += 1
+        return super().create(key, body)
+
+
+def test_a_round_reads_what_has_changed_since_the_last_one(tmp_path: Path) -> None:
+    store = Counted()
+    for number in range(300):
+        stow(store, tmp_path, crate(number, "collection"))
+    keeper = upkeep(store, tmp_path)
+    store.counts.clear()
+    assert keeper.run().swept.deleted == 0
+    assert (store.counts["get heads"], store.counts["get snapshots"]) == (300, 300)
+
+    former = [stow(store, tmp_path, crate(number, "collection"), "two") for number in (7, 8)]
+    store.counts.clear()
+    done = keeper.run()
+    assert (store.counts["get heads"], store.counts["get snapshots"]) == (2, 2)
+    assert store.counts["put " + inventory.INVENTORY] == 1
+    assert store.counts["list"] <= 12
+    # the record and the two blobs of each that was replaced
+    assert (done.swept.fenced, done.swept.deleted) == (2, 6)
+    assert done.bytes == sum(
+        inventory.list_store(store).weight(inventory.list_store(store).all_heads()).values()
+    )
+    assert text_of(store, tmp_path, former[0].revision.source) == "two"
+
+    keeper.run()  # reads the two heads whose epochs the sweep has ended
+    store.counts.clear()
+    assert keeper.run().failed == {}
+    assert (store.counts["get heads"], store.counts["get snapshots"]) == (0, 0)
+    assert store.counts["put " + inventory.INVENTORY] == 0
+    assert store.counts.total() <= 30
+
+
+@pytest.mark.parametrize("body", [b"", b"no gzip", gzip.compress(b'{"schema": 9}')])
+def test_a_damaged_inventory_is_made_anew_by_and_by(
+    body: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Counted()
+    for number in range(30):
+        stow(store, tmp_path, crate(number))
+    store.create(inventory.INVENTORY, body)
+    monkeypatch.setattr("docstow.ops.upkeep.MOST_READ", 25)
+    keeper = upkeep(store, tmp_path, 0)
+    keeper._open_catalog = lambda: pytest.fail("a look that is not whole decides nothing")
+    # Of the five heads that the first round has not read, the second reads the records too.
+    for left in (35, 10):
+        done = keeper.run()
+        assert (done.left, done.evicted, done.swept) == (left, [], Swept())
+    assert len(keeper.list_sources()) == 30
+    done = upkeep(store, tmp_path, 0).run()
+    assert (done.left, len(done.evicted), done.bytes) == (0, 30, 0)
+
+
+def test_nothing_is_taken_from_the_inventory_that_is_not_listed(tmp_path: Path) -> None:
+    store = Memory()
+    kept, lost, changed = (stow(store, tmp_path, crate(number)) for number in range(3))
+    found = inventory.list_store(store, inventory.Inventory())
+    assert inventory.write_inventory(store, inventory.Inventory(), found)
+    store.delete(snapshot_key(lost.id))
+    key = snapshot_key(changed.id)
+    stored = store.get(key)
+    assert stored is not None
+    store.swap(key, b"{}", stored.etag)
+    again = inventory.list_store(store, inventory.read_inventory(store))
+    assert list(again.records) == [kept.id]
+    assert list(again.unreadable) == [key]
+    assert again.requests == 3 + 2
+    # Who is overtaken leaves what another has written.
+    assert not inventory.write_inventory(store, inventory.Inventory(), again)
+
+
+def test_a_bucket_lists_the_tags_that_it_reads(bucket: Bucket, tmp_path: Path) -> None:
+    store = open_store(bucket.at(tmp_path.name), endpoint=bucket.endpoint)
+    for number in range(3):
+        stow(store, tmp_path, crate(number))
+    upkeep(store, tmp_path).run()
+    found = inventory.list_store(store, inventory.read_inventory(store))
+    assert (found.requests, len(found.heads), len(found.records)) == (3, 3, 3)
 
 
 def test_sources_are_synced_again_when_that_is_due(tmp_path: Path) -> None:

@@ -98,6 +98,14 @@ class World:
         """Sweeps without any grace: the readers' day must not be what saves the heads."""
         sweep(store, grace=timedelta(0))
 
+    def keeper(self, store: ObjectStore) -> None:
+        """Evicts and sweeps as upkeep does: by what former rounds have read."""
+        former = inventory.read_inventory(store)
+        found = inventory.list_store(store, former)
+        inventory.write_inventory(store, former, found)
+        evict(store, found, list_sources(store, found, {}), 1)
+        sweep(store, grace=timedelta(0), listing=found)
+
     def reader(self, store: ObjectStore) -> None:
         """Reads what answers; all its tables are of one text."""
         mine = self.opened(store)
@@ -145,7 +153,19 @@ class World:
                     assert len(blob.body) == size
 
 
-KINDS = ("same", "same again", "other", "third", "neighbour", "evict", "sweep", "sweep too", "read")
+KINDS = (
+    "same",
+    "same again",
+    "other",
+    "third",
+    "neighbour",
+    "evict",
+    "sweep",
+    "sweep too",
+    "keep",
+    "keep too",
+    "read",
+)
 
 
 def made(world: World, kind: str) -> Callable[[ObjectStore], object]:
@@ -158,6 +178,8 @@ def made(world: World, kind: str) -> Callable[[ObjectStore], object]:
         "evict": world.evictor,
         "sweep": world.sweeper,
         "sweep too": world.sweeper,
+        "keep": world.keeper,
+        "keep too": world.keeper,
         "read": world.reader,
     }[kind]
 

@@ -55,7 +55,7 @@ class Memory:
     def list(self, prefix: str) -> Iterator[Entry]:
         self._tick()
         found = [
-            Entry(key, len(body), modified)
+            Entry(key, len(body), modified, _tag(body))
             for key, (body, modified) in sorted(self.objects.items())
             if key.startswith(prefix)
         ]

@@ -115,6 +115,12 @@ def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
         f"{len(done.sent.synced)} sources refreshed; {_human(done.bytes)} of "
         f"{_human(runtime.settings.store_limit)}"
     )
+    if done.left:
+        print(
+            f"docstow: {done.left} heads and records are left to be read; until a later round has"
+            " read them nothing is evicted or swept",
+            file=sys.stderr,
+        )
     for step, reason in done.failed.items():
         print(f"docstow: {step}: {reason}", file=sys.stderr)
     return 1 if done.failed else 0

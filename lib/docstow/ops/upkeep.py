@@ -20,7 +20,15 @@ from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
 from docstow.sources import kind_of
 from docstow.store.heads import Heads, replace_head
-from docstow.store.inventory import Listing, in_parallel, list_store, store_time
+from docstow.store.inventory import (
+    Inventory,
+    Listing,
+    in_parallel,
+    list_store,
+    read_inventory,
+    store_time,
+    write_inventory,
+)
 from docstow.store.objects import Conflict, ObjectStore
 from docstow.store.snapshots import Snapshots
 from docstow.store.usage import TOUCHED_PREFIX, Pins
@@ -38,6 +46,9 @@ _T = TypeVar("_T")
 #: A job that is queued for longer than this, in seconds, has lost its message: twice what five
 #: tries of an hour and a half each may take, all that wait before it included.
 LOST_S = 12 * 3600.0
+
+#: How many heads and records a round reads, some two minutes of S3; the next one goes on.
+MOST_READ = 40_000
 
 _NO_CARDS = {"cards": 0, "segments": 0}
 
@@ -74,6 +85,8 @@ class Done:
         sent: what was sent to workers.
         bytes: what all that the heads name weighs now.
         failed: steps that could not be done, with the reason; the others were.
+        left: heads and records that are still to be read, as of a large store whose inventory is
+            made anew; until a later round has read them nothing is evicted or swept.
     """
 
     evicted: list[StoredSource]
@@ -83,6 +96,7 @@ class Done:
     sent: Sent
     bytes: int
     failed: dict[str, str]
+    left: int = 0
 
 
 class Upkeep:
@@ -119,11 +133,15 @@ class Upkeep:
 
     def list_sources(self) -> list[StoredSource]:
         """Return every source that has snapshots, in the order in which they would be evicted."""
-        return self._order(list_store(self._store))
+        return self._order(list_store(self._store, read_inventory(self._store)))
 
     def evict(self) -> list[StoredSource]:
         """Let the least used sources make room; return those that had to."""
-        found = list_store(self._store)
+        return self._evict(list_store(self._store, read_inventory(self._store)))
+
+    def _evict(self, found: Listing) -> list[StoredSource]:
+        if sum(found.weight(found.all_heads()).values()) <= self._limit:
+            return []  # marks of use and pins need not be read
         return evict(self._store, found, self._order(found), self._limit)
 
     def sweep(self) -> Swept:
@@ -160,20 +178,33 @@ class Upkeep:
 
         dropped = attempt("drop what was deleted", drop, 0)
         tidied = attempt("tidy", lambda: clean_up(self._store, now), dict[str, int]())
-        evicted = attempt("evict", self.evict, list[StoredSource]())
-        found = list_store(self._store)
-        tidied |= attempt(
-            "maintain the catalogue", lambda: self._maintain_catalog(found, now), _NO_CARDS
-        )
-        swept = sweep(self._store, grace=self._grace, listing=found)
-        attempt("renew heads", lambda: add_digests(self._store, found), 0)
+        found = self._look()
+        evicted, swept = list[StoredSource](), Swept()
+        if found.left:
+            log.info("%d heads and records are left for the next round", found.left)
+        else:
+            evicted = attempt("evict", lambda: self._evict(found), evicted)
+            if evicted:
+                found = list_store(self._store, Inventory(found.seen))
+            tidied |= attempt(
+                "maintain the catalogue", lambda: self._maintain_catalog(found, now), _NO_CARDS
+            )
+            swept = sweep(self._store, grace=self._grace, listing=found)
+            attempt("renew heads", lambda: add_digests(self._store, found), 0)
         for key, reason in found.unreadable.items():
             log.error("%s: %s", key, reason)
             failed[key] = reason
         # Last, for what it sends may begin at once to change what was looked at.
         sent = attempt("refresh", lambda: self._refresh.send(now), Sent())
         weight = sum(found.weight(found.all_heads()).values())
-        return Done(evicted, swept, dropped, tidied, sent, weight, failed)
+        return Done(evicted, swept, dropped, tidied, sent, weight, failed, found.left)
+
+    def _look(self) -> Listing:
+        """Look at the store for what has changed since the last round, and keep that."""
+        former = read_inventory(self._store)
+        found = list_store(self._store, former, MOST_READ)
+        write_inventory(self._store, former, found)
+        return found
 
     def _maintain_catalog(self, found: Listing, now: datetime) -> dict[str, int]:
         heads = {

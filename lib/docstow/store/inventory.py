@@ -2,16 +2,26 @@
 
 A look is not an instant: what it says of one head is true of that head alone, at the moment at
 which it was read.
+
+Heads and records that a listing shows unchanged need not be read again: :class:`Inventory` keeps
+what was read of them, by the tag of the state that it is of. A look by its help is as good as any
+other, for the keys and tags are listed each time, and nothing is taken from it that is not of the
+state which is listed. So whoever writes it last may; it is lost or damaged without harm.
 """
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+import sys
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from docstow.core import threads
 from docstow.core.errors import StoreError
@@ -21,18 +31,24 @@ from docstow.store.heads import (
     blob_key,
     decode_head,
     decode_snapshot,
+    encode_head,
+    encode_snapshot,
     find_mismatch,
     place_of,
     record_digest,
     snapshot_key,
 )
-from docstow.store.objects import Entry, ObjectStore, Stored
+from docstow.store.objects import AlreadyThere, Conflict, Entry, ObjectStore
 from docstow.store.update import RAW, update
 from docstow.store.usage import TOUCHED_PREFIX
 
 PARALLEL = 16
 HEADS, SNAPSHOTS, BLOBS = "heads/", "snapshots/", "blobs/"
 CLOCK = "upkeep/clock"
+INVENTORY = "upkeep/inventory.json.gz"
+INVENTORY_SCHEMA = 1
+#: Most of it is digests, which no effort makes smaller.
+_QUICK = 3
 _BLOB = re.compile(
     r"blobs/(?P<digest>[0-9a-f]{64})(?:\.(?P<owner>[0-9a-f]{16})-(?P<epoch>\d+))?\.parquet"
 )
@@ -50,6 +66,34 @@ class Blob:
     epoch: int
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read of a head or record.
+
+    Attributes:
+        etag: names the state that was read.
+        body: its stored form; that of a record without what is of no use for upkeep.
+        digest: of a record's whole stored form; empty for a head.
+    """
+
+    etag: str
+    body: str
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What former rounds have read of heads and records.
+
+    Attributes:
+        seen: by key.
+        etag: of the object that holds it; empty if there is none.
+    """
+
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    etag: str = ""
+
+
 @dataclass(slots=True)
 class Listing:
     """What one look at a store has found.
@@ -61,7 +105,10 @@ class Listing:
         listed: the listing's line of each record, by id.
         blobs: the listing's line of each blob, by key.
         unreadable: keys of heads and records that are damaged, each with the reason.
+        seen: what the next inventory holds, by key; of a store whose listings have tags.
         requests: how many requests that took.
+        left: how many heads and records were not read, for there were too many; nothing may be
+            decided by such a look.
     """
 
     heads: dict[Source, StoredHead] = field(default_factory=dict)
@@ -70,7 +117,9 @@ class Listing:
     listed: dict[str, Entry] = field(default_factory=dict)
     blobs: dict[str, Entry] = field(default_factory=dict)
     unreadable: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, Seen] = field(default_factory=dict)
     requests: int = 0
+    left: int = 0
 
     def named(self, head: Head) -> list[Snapshot]:
         """Return the sound snapshots that a head names, those left out that are not there."""
@@ -113,8 +162,16 @@ def owner_of(source: Source) -> str:
     return place_of(source, 0).partition("-")[0]
 
 
-def list_store(store: ObjectStore) -> Listing:
+def list_store(
+    store: ObjectStore, inventory: Inventory | None = None, most: int = sys.maxsize
+) -> Listing:
     """Look at everything.
+
+    Args:
+        store: what to look at.
+        inventory: what need not be read if it has not changed. With one, records have only the
+            counts and facts that upkeep goes by.
+        most: how many heads and records to read at most.
 
     Raises:
         StoreError: the store cannot be used; a damaged object is none of that.
@@ -125,36 +182,133 @@ def list_store(store: ObjectStore) -> Listing:
     blobs, records, heads = entries
     found.blobs = {entry.key: entry for entry in blobs}
     found.listed = {entry.key[len(SNAPSHOTS) : -len(".json")]: entry for entry in records}
-    for key, stored in _read(store, [entry.key for entry in heads], found):
+    known = inventory.seen if inventory is not None else {}
+    tags = {entry.key: entry.etag for entry in (*heads, *records) if entry.etag}
+    reader = _Reader(store, known, tags, found, most)
+    for key, state in reader.read([entry.key for entry in heads]):
         try:
-            head = decode_head(stored.body, key)
+            head = decode_head(state.body, key)
         except StoreError as error:
             found.unreadable[key] = error.message
-        else:
-            found.heads[head.source] = StoredHead(head, stored.etag)
+            continue
+        found.heads[head.source] = StoredHead(head, state.etag)
+        reader.keep(key, state, partial(encode_head, head))
     naming = {identity: head for head in found.all_heads() for identity in head.named}
     identities = list(dict.fromkeys((*found.listed, *naming)))
     keys = {snapshot_key(identity): identity for identity in identities}
-    for key, stored in _read(store, list(keys), found):
-        identity, digest = keys[key], record_digest(stored.body)
+    for key, state in reader.read(list(keys)):
+        identity, digest = keys[key], state.digest
         try:
-            snapshot = decode_snapshot(stored.body, key)
+            snapshot = decode_snapshot(state.body, key)
         except StoreError as error:
             found.unreadable[key] = error.message
             continue
         if reason := find_mismatch(snapshot, digest, identity, naming.get(identity)):
             found.unreadable[key] = reason
-        else:
-            found.records[identity], found.digests[identity] = snapshot, digest
+            continue
+        if inventory is not None:
+            snapshot = _shorten(snapshot)
+            reader.keep(key, state, partial(encode_snapshot, snapshot))
+        found.records[identity], found.digests[identity] = snapshot, digest
     return found
 
 
-def _read(store: ObjectStore, keys: Sequence[str], found: Listing) -> Iterator[tuple[str, Stored]]:
-    """Yield the objects at some keys; those that are gone by now are left out."""
-    found.requests += len(keys)
-    for key, stored in zip(keys, in_parallel(store.get, keys), strict=True):
-        if stored is not None:
-            yield key, stored
+class _State(NamedTuple):
+    """What was read at a key, now or by a former round; ``digest`` of its whole stored form."""
+
+    body: bytes
+    etag: str
+    digest: str
+
+
+class _Reader:
+    """Reads what the inventory does not know, and keeps what the next one is to hold."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        known: Mapping[str, Seen],
+        tags: Mapping[str, str],
+        found: Listing,
+        most: int,
+    ) -> None:
+        self._store = store
+        self._known = known
+        self._tags = tags
+        self._found = found
+        self._most = most
+
+    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, _State]]:
+        """Yield what is at some keys; what is gone by now is left out, and what is too much."""
+        unknown = [key for key in keys if self._find(key) is None]
+        due, left = unknown[: self._most], unknown[self._most :]
+        self._found.requests += len(due)
+        self._found.left += len(left)
+        self._most -= len(due)
+        stored = dict(zip(due, in_parallel(self._store.get, due), strict=True))
+        for key in keys:
+            if seen := self._find(key):
+                yield key, _State(seen.body.encode(), seen.etag, seen.digest)
+            elif read := stored.get(key):
+                yield key, _State(read.body, read.etag, record_digest(read.body))
+
+    def keep(self, key: str, state: _State, encode: Callable[[], bytes]) -> None:
+        """Note what was read, for the next inventory; ``encode`` makes what that is to hold."""
+        if key in self._tags:
+            seen = self._find(key) or Seen(state.etag, encode().decode(), state.digest)
+            self._found.seen[key] = seen
+
+    def _find(self, key: str) -> Seen | None:
+        """Return what is known of the very state that was listed."""
+        seen = self._known.get(key)
+        return seen if seen is not None and seen.etag == self._tags.get(key) else None
+
+
+def _shorten(snapshot: Snapshot) -> Snapshot:
+    """Return a record with what upkeep goes by: blobs, documents, and whether it comes back."""
+    return replace(
+        snapshot,
+        counts={name: n for name, n in snapshot.counts.items() if name == "documents"},
+        facts={name: fact for name, fact in snapshot.facts.items() if name == "private"},
+    )
+
+
+def read_inventory(store: ObjectStore) -> Inventory:
+    """Return what former rounds have read; nothing where that is missing or damaged."""
+    stored = store.get(INVENTORY)
+    if stored is None:
+        return Inventory()
+    try:
+        fields = json.loads(gzip.decompress(stored.body))
+        known = fields["schema"] == INVENTORY_SCHEMA
+        seen = {key: Seen(*map(str, each)) for key, each in fields["seen"].items() if known}
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
+        return Inventory(etag=stored.etag)
+    return Inventory(seen, stored.etag)
+
+
+def write_inventory(store: ObjectStore, former: Inventory, found: Listing) -> bool:
+    """Keep what a look has read; return whether that is written.
+
+    Args:
+        store: where it is kept.
+        former: what the look went by. If others have written one since, theirs stays: it is as
+            good.
+        found: the look.
+    """
+    if found.seen == former.seen:
+        return False
+    seen = {key: (each.etag, each.body, each.digest) for key, each in found.seen.items()}
+    fields = {"schema": INVENTORY_SCHEMA, "seen": seen}
+    body = gzip.compress(json.dumps(fields).encode(), _QUICK, mtime=0)
+    try:
+        if former.etag:
+            store.swap(INVENTORY, body, former.etag)
+        else:
+            store.create(INVENTORY, body)
+    except (AlreadyThere, Conflict):
+        return False
+    return True
 
 
 def store_time(store: ObjectStore) -> datetime:

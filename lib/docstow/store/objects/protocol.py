@@ -64,11 +64,16 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a listing; ``size`` in bytes, ``modified`` with its time zone."""
+    """One line of a listing; ``size`` in bytes, ``modified`` with its time zone.
+
+    ``etag`` names the state that was listed as :class:`Stored` does; it is empty where a listing
+    does not tell it, as that of a directory.
+    """
 
     key: str
     size: int
     modified: datetime
+    etag: str = ""
 
 
 class ObjectStore(Protocol):

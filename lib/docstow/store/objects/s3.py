@@ -157,7 +157,12 @@ class S3Store:
         )
         with self._explained("list", prefix):
             found = [
-                Entry(each["Key"].removeprefix(self.prefix), each["Size"], each["LastModified"])
+                Entry(
+                    each["Key"].removeprefix(self.prefix),
+                    each["Size"],
+                    each["LastModified"],
+                    _parse_etag(each.get("ETag", "")),
+                )
                 for page in pages
                 for each in page.get("Contents", ())
             ]

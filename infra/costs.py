@@ -73,16 +73,24 @@ class Costs:
     def upkeep_s(self, sources: float) -> float:
         """Return the seconds that a round of upkeep over so many sources takes."""
         figures = self._measured["upkeep, a round"]
-        reads = figures["GET"] / figures["sources"] * sources
+        reads = self._upkeep_reads(sources) / self._assumed["reads_at_once"]
+        waits = reads + sources * self._assumed["objects_a_source"] / 1000
         return (
-            figures["seconds"] + reads * self._assumed["s3_read_s"] / self._assumed["reads_at_once"]
+            figures["seconds"]
+            + waits * self._assumed["s3_read_s"]
+            + sources * self._assumed["inventory_s_a_source"]
         )
+
+    def _upkeep_reads(self, sources: float) -> float:
+        """Return what a round reads of the heads and records that have changed since the last."""
+        changed = self._assumed["changed_a_day"] / self._assumed["upkeep_rounds_a_day"]
+        return sources * changed * self._assumed["reads_a_change"]
 
     def upkeep_day(self, sources: float) -> float:
         """Return the cost of a day's rounds over so many sources."""
         figures = self._measured["upkeep, a round"]
         pages = sources * self._assumed["objects_a_source"] / 1000
-        reads = figures["GET"] / figures["sources"] * sources
+        reads = self._upkeep_reads(sources)
         once = self.requests({**figures, "GET": reads, "LIST": figures["LIST"] + pages})
         once += self.function("upkeep", self.upkeep_s(sources)) + self._logs()
         return self._assumed["upkeep_rounds_a_day"] * once

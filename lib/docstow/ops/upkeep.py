@@ -178,7 +178,13 @@ class Upkeep:
 
         dropped = attempt("drop what was deleted", drop, 0)
         tidied = attempt("tidy", lambda: clean_up(self._store, now), dict[str, int]())
-        found = self._look()
+        former = read_inventory(self._store)
+        found = look = list_store(self._store, former, MOST_READ)
+        attempt(
+            "keep the inventory",
+            lambda: write_inventory(self._store, former, look),
+            otherwise=False,
+        )
         evicted, swept = list[StoredSource](), Swept()
         if found.left:
             log.info("%d heads and records are left for the next round", found.left)
@@ -198,13 +204,6 @@ class Upkeep:
         sent = attempt("refresh", lambda: self._refresh.send(now), Sent())
         weight = sum(found.weight(found.all_heads()).values())
         return Done(evicted, swept, dropped, tidied, sent, weight, failed, found.left)
-
-    def _look(self) -> Listing:
-        """Look at the store for what has changed since the last round, and keep that."""
-        former = read_inventory(self._store)
-        found = list_store(self._store, former, MOST_READ)
-        write_inventory(self._store, former, found)
-        return found
 
     def _maintain_catalog(self, found: Listing, now: datetime) -> dict[str, int]:
         heads = {

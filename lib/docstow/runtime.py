@@ -42,7 +42,6 @@ from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
 from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver
-from docstow.sources.packages.environments import PackageFiles
 from docstow.sources.registry import Registry
 from docstow.sources.site.versions import SiteVersions
 from docstow.store.leases import SKEW_S, Leases
@@ -73,7 +72,7 @@ if TYPE_CHECKING:
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
     from docstow.sources.advisories import Advisories
-    from docstow.sources.packages.unpacked import UnpackedPackages
+    from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
     from docstow.tools import Toolbox
 
@@ -84,9 +83,6 @@ SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
 
 #: The first upkeep waits for so many seconds: a server that has just begun has other things to do.
 FIRST_UPKEEP_S = 60.0
-
-#: Unpacked packages may take this part of the cache's limit, beside the blobs.
-UNPACKED_SHARE = 4
 
 #: What the first search imports, and no call before it.
 _SEARCHING = (
@@ -265,12 +261,12 @@ class Runtime:
         return PackageTask(self.snapshots, registry, ingest, self.unpacked)
 
     @lazy
-    def unpacked(self) -> UnpackedPackages:
-        """The packages of registries that lie unpacked in the local cache."""
-        from docstow.sources.packages.unpacked import UnpackedPackages
+    def unpacked(self) -> PackageFiles:
+        """The packages of registries that lie unpacked beside the local cache."""
+        from docstow.sources.packages.environments import PackageFiles
 
-        limit = self.settings.cache_bytes // UNPACKED_SHARE
-        return UnpackedPackages(self._cache_folder / "packages", limit)
+        folder = Path(f"{self._cache_folder}-packages")
+        return PackageFiles(folder, self.settings.package_bytes)
 
     def rustdoc_files(self, paths: Sequence[Path], *, version: str = "") -> RustdocFiles:
         """Return what ingests rustdoc JSON files as one another's siblings.
@@ -434,7 +430,7 @@ class Runtime:
         """Makes environments of packages that no project has installed."""
         settings = self.settings
         made = PackageEnvironments(
-            PackageFiles(Path(f"{self._cache_folder}-packages"), settings.package_bytes),
+            self.unpacked,
             self.upstreams.package_registry,
             wait_s=settings.wait_s,
             guesses=settings.fetch_imports,

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from docstow import cli
+from docstow.core.auth import READ, Caller, calling
 from docstow.core.errors import (
     DocstowError,
     Ingesting,
     InvalidParameter,
     PackageNotFound,
+    Unauthorized,
     UpstreamError,
 )
 from docstow.core.settings import load
@@ -261,6 +263,43 @@ def test_what_took_a_credential_is_recorded_as_private(tmp_path: Path) -> None:
             snapshot = runtime.library.package(PYTHON, "boats").snapshot
             assert snapshot.facts["private"] is True
             assert "hidden" not in repr(snapshot)
+
+
+def test_what_is_here_of_private_packages_answers_whoever_may_read(tmp_path: Path) -> None:
+    with PythonIndexServer(authorization="Basic bWU6aGlkZGVu") as index:
+        index.add_wheel("boats", "1.0", OLD)
+        index.add_wheel("boats", "2.0", OLD)
+        url = index.url.replace("http://", "http://me:hidden@")
+
+        def verify(runtime: Runtime, version: str) -> dict[str, Any]:
+            code = "import boats\nboats.Boat().fly()\n"
+            return ask(runtime, "verify_code", code=code, versions={"boats": version})
+
+        def look_up(runtime: Runtime, version: str) -> str:
+            item = {"package": "boats", "version": version, "item_path": "boats.Boat"}
+            return repr(ask(runtime, "get_item_doc", **item))
+
+        def read(runtime: Runtime, version: str) -> str:
+            given = {"package_name": "boats", "version": version}
+            path = "boats/__init__.py"
+            return str(ask(runtime, "read_package", file_path=path, **given)["text"])
+
+        with runtime_of(tmp_path, index, python_index_url=url) as runtime:
+            runtime.library.package(PYTHON, "boats", "1.0")
+            assert "boats" in repr(verify(runtime, "1.0"))
+            with calling(Caller("", READ)):
+                # What is stowed, what is unpacked, and what an environment was made of alike ...
+                stowed = look_up(runtime, "1.0")
+                assert "A boat." in stowed
+                assert "class Boat" in read(runtime, "1.0")
+                assert "fly" in repr(verify(runtime, "1.0")["results"])
+                # ... but nobody's credential is used for a caller without one.
+                with pytest.raises(Unauthorized, match="needs a credential"):
+                    read(runtime, "2.0")
+                with pytest.raises(Unauthorized, match="needs a credential"):
+                    look_up(runtime, "2.0")
+                assert "fly" not in repr(verify(runtime, "2.0")["results"])
+        assert not index.asked("boats-2.0-py3-none-any.whl")
 
 
 def test_whoever_does_not_wait_is_told_of_the_job(tmp_path: Path, index: PythonIndexServer) -> None:

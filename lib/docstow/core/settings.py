@@ -122,7 +122,7 @@ class Settings:
     cache_bytes: int = _setting(2048 * MIB, "limit of the local blob cache", least=0, kind="size")
     package_bytes: int = _setting(
         512 * MIB,
-        "limit of the packages unpacked for checks, beside the cache",
+        "limit of the packages that lie unpacked beside the cache",
         least=0,
         kind="size",
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from docstow.languages.shared.language import Language
     from docstow.languages.shared.project import About, Package
     from docstow.sources.packages import PackageRegistry
-    from docstow.sources.packages.unpacked import UnpackedFolder, UnpackedPackages
+    from docstow.sources.packages.environments import PackageFiles, UnpackedFolder
     from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ class PackageTask:
         snapshots: Snapshots,
         open_registry: Callable[[str], PackageRegistry | None],
         packages: PackageIngest,
-        unpacked: UnpackedPackages,
+        unpacked: PackageFiles,
     ) -> None:
         self._snapshots = snapshots
         self._open_registry = open_registry

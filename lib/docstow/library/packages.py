@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from docstow.core import auth
 from docstow.core.errors import (
     ConfigurationError,
     DocstowError,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from docstow.library.environments import PackageEnvironments
     from docstow.library.requests import StowRequests
     from docstow.sources.packages import Listing as RegistryListing
-    from docstow.sources.packages import PackageRegistry, Unpacked
-    from docstow.sources.packages.unpacked import UnpackedPackages
+    from docstow.sources.packages import PackageRegistry
+    from docstow.sources.packages.environments import PackageFiles, Unpacked
     from docstow.store.snapshots import Snapshots
 
 
@@ -87,7 +88,7 @@ class Packages:
         open_registry: Callable[[str], PackageRegistry | None] = lambda _: None,
         open_requests: Callable[[], StowRequests] | None = None,
         may_ask: Callable[[str], bool] = lambda _: False,
-        open_unpacked: Callable[[], UnpackedPackages] | None = None,
+        open_unpacked: Callable[[], PackageFiles] | None = None,
         environments: PackageEnvironments | None = None,
     ) -> None:
         self._projects = projects
@@ -267,6 +268,7 @@ class Packages:
             raise PackageNotFound("Packages of registries are not unpacked here.")
 
         def unpack(revision: Revision, folder: Path) -> Unpacked:
+            auth.require_credential(f"{revision.source.name} {revision.version} is not here yet")
             registry = self._open_registry(revision.source.kind)
             if registry is None:
                 raise PackageNotFound(f"No registry has {revision.source.name}.")

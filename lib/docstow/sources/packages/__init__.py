@@ -19,7 +19,7 @@ from docstow.core.similar import similar_names
 from docstow.languages.shared.project import About
 
 if TYPE_CHECKING:
-    from docstow.sources.packages.environments import Assembly
+    from docstow.sources.packages.environments import Assembly, Unpacked
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 #: Versions that are suggested, tags that are told, and characters of a requirement that are shown.
@@ -206,19 +206,6 @@ class Listing:
                 for place, each in enumerate(near, 1)
             ],
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """What lies in a folder after a package was unpacked there.
-
-    Attributes:
-        beside: other packages that lie there because reading it needs them, as ``name version``.
-        left_out: what could not be had or was not taken, in sentences for people.
-    """
-
-    beside: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
 
 
 class PackageRegistry(Protocol):

@@ -1,9 +1,10 @@
-"""Environments of packages that are installed nowhere: each unpacked once, and linked together.
+"""Packages that are installed nowhere, unpacked on the local disk, and environments of them.
 
-A folder of the local disk has two kinds of things, both immutable: the files of one package, named
-by the digest of what was fetched, and environments: hard links to such files, laid out as an
-installer leaves them. Whatever reads an installed project reads these alike. Processes may share
-the folder: what is made is filled elsewhere and renamed, so that it is there whole or not at all.
+A folder has two kinds of things, both immutable: what was unpacked, named by the digest of what was
+fetched (one package's files alone, or with what reading it needs, laid out as an environment), and
+environments of several packages: hard links to such files, laid out as an installer leaves them.
+Whatever reads an installed project reads these alike. Processes may share the folder: what is made
+is filled elsewhere and renamed, so that it is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import StoreError
+from docstow.core.errors import DocstowError, StoreError
 from docstow.sources.packages.archives import made_whole
+
+if TYPE_CHECKING:
+    from docstow.core.model import Revision
 
 #: Raised with every change of what is kept of a package, or of how it is laid out.
 _LAYOUT = "1"
@@ -37,6 +42,32 @@ _TREE, _NOTES, _FACTS = "tree", "notes", "facts.json"
 #: Bytes that a file takes of a disk beyond its own.
 _BLOCK = 4096
 _LOCKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """What lies in a folder after a package was unpacked there.
+
+    Attributes:
+        beside: other packages that lie there because reading it needs them, as ``name version``.
+        left_out: what could not be had or was not taken, in sentences for people.
+    """
+
+    beside: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedFolder:
+    """A package where it lies unpacked.
+
+    Attributes:
+        folder: a project with an environment, as :meth:`PackageRegistry.unpack` leaves it.
+        unpacked: what was said when it was unpacked.
+    """
+
+    folder: Path
+    unpacked: Unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +151,10 @@ class PackageFiles:
 
     Args:
         folder: made when missing.
-        limit_bytes: what the packages may weigh together; the least recently used ones go, with
-            the environments that they are in.
-        hold_s: for how long what was used stays in any case.
+        limit_bytes: what the packages may weigh together, on disk; the least recently used ones
+            go, with the environments that they are in.
+        hold_s: for how long what was used stays in any case, for readers in other processes; what
+            this one reads by :meth:`open` stays until that is closed.
         clock: seconds since the epoch.
     """
 
@@ -141,6 +173,46 @@ class PackageFiles:
         self._clock = clock
         self._unpacking = tuple(threading.Lock() for _ in range(_LOCKS))
         self._linking = tuple(threading.Lock() for _ in range(_LOCKS))
+        self._lock = threading.Lock()
+        self._reading: Counter[str] = Counter()
+
+    @contextlib.contextmanager
+    def open(
+        self, revision: Revision, unpack: Callable[[Revision, Path], Unpacked]
+    ) -> Iterator[UnpackedFolder]:
+        """Give the folder of a version, unpacked now if it is not here; it stays while it is read.
+
+        Args:
+            revision: resolved. It is known by its digest; where the registry states none, it is
+                unpacked anew each time.
+            unpack: fetches and unpacks it into a folder that is not there yet.
+
+        Raises:
+            StoreError: the disk is full or cannot be written.
+            as ``unpack`` does.
+        """
+        key = digest_of("project", revision.source.key, revision.validator or uuid.uuid4().hex)
+        with self._lock:
+            self._reading[key] += 1
+
+        def fill(tree: Path) -> Mapping[str, Any]:
+            made = unpack(revision, tree)
+            return {"beside": made.beside, "left_out": made.left_out}
+
+        try:
+            here = (self._packages / key).is_dir()
+            facts = self._unpack(key, fill)
+            if not here:
+                self._make_room()
+            said = (tuple(facts.get(each, ())) for each in ("beside", "left_out"))
+            yield UnpackedFolder(self._packages / key / _TREE, Unpacked(*said))
+        finally:
+            with self._lock:
+                self._reading[key] -= 1
+                if not self._reading[key]:
+                    del self._reading[key]
+            if not revision.validator:
+                _remove(self._packages / key)
 
     def find(self, key: str) -> MadeEnvironment | None:
         """Return an environment if it is here, with all its packages, and nothing is to be retried.
@@ -152,7 +224,7 @@ class PackageFiles:
         if facts is None:
             return None
         stale = facts["missing"] and self._clock() - facts["made"] > RETRY_S
-        here = [self._touch(self._packages / each) for each in facts["packages"]]
+        here = [self._use(self._packages / each) is not None for each in facts["packages"]]
         if stale or not all(here):
             return None
         return MadeEnvironment(place / _TREE, place / _NOTES, tuple(facts["missing"]))
@@ -168,14 +240,20 @@ class PackageFiles:
             StoreError: the disk is full or cannot be written.
         """
         place = self._environments / key
+
+        def unpack(key: str, make: Callable[[Path], object]) -> Path:
+            def fill(tree: Path) -> Mapping[str, Any]:
+                make(_made(tree))
+                return {}
+
+            self._unpack(key, fill)
+            return self._packages / key / _TREE
+
         with self._linking[int(key[:2], 16) % _LOCKS]:
             if (found := self.find(key)) is not None:
                 return found
-            with _explained(self._environments):
-                _remove(place)
-                self._environments.mkdir(parents=True, exist_ok=True)
-            with _made_by_anybody(place), made_whole(place) as made:
-                assembly = Assembly(_made(made / _TREE), self._unpack)
+            with _made_unless_there(place, lambda: self.find(key) is not None) as made:
+                assembly = Assembly(_made(made / _TREE), unpack)
                 missing = tuple(fill(assembly))
                 _made(made / _NOTES)
                 facts = {
@@ -184,33 +262,41 @@ class PackageFiles:
                     "made": self._clock(),
                 }
                 (made / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+            found = self.find(key)
             self._make_room()
-            return MadeEnvironment(place / _TREE, place / _NOTES, missing)
+        if found is None:
+            raise StoreError(f"The folder {place.parent} lost what was just put there; ask again.")
+        return found
 
-    def _unpack(self, key: str, make: Callable[[Path], object]) -> Path:
+    def _unpack(self, key: str, fill: Callable[[Path], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return the facts of a package, unpacked by one thread for all that ask.
+
+        Args:
+            key: of the package.
+            fill: makes and fills a folder, and returns what is to be remembered.
+        """
         place = self._packages / key
         with self._unpacking[int(key[:2], 16) % _LOCKS]:
-            if not self._touch(place):
-                with _explained(self._packages):
-                    self._packages.mkdir(parents=True, exist_ok=True)
-                with _made_by_anybody(place), made_whole(place) as made:
-                    make(_made(made / _TREE))
-                    facts = {"bytes": _weigh(made / _TREE)}
-                    (made / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-                self._touch(place)
-        return place / _TREE
+            if (known := self._use(place)) is not None:
+                return known
+            with _made_unless_there(place, lambda: self._use(place) is not None) as made:
+                said = fill(made / _TREE)
+                facts = {"bytes": _weigh(made / _TREE), **said}
+                (made / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+            known = self._use(place)
+        if known is None:
+            raise StoreError(f"The folder {place.parent} lost what was just put there; ask again.")
+        return known
 
-    def _touch(self, place: Path) -> bool:
-        """Note that a package is used; return whether it is here."""
-        try:
-            now = self._clock()
-            os.utime(place / _FACTS, (now, now))
-        except FileNotFoundError:
-            return False
-        except OSError:
+    def _use(self, place: Path) -> dict[str, Any] | None:
+        """Note that a package is used; return its facts if it is here."""
+        facts = _facts(place)
+        if facts is not None:
             # Whoever may only read it cannot note it.
-            return (place / _FACTS).is_file()
-        return True
+            with contextlib.suppress(OSError):
+                now = self._clock()
+                os.utime(place / _FACTS, (now, now))
+        return facts
 
     def _make_room(self) -> None:
         """Remove the packages that were used longest ago until the others fit."""
@@ -218,16 +304,20 @@ class PackageFiles:
         with _explained(self._packages):
             listed = sorted(_listed(self._packages))
             total = sum(size for _, size, _ in listed)
+            with self._lock:
+                reading = set(self._reading)
             gone = set()
             for used_at, size, place in listed:
-                if total > self._limit_bytes and now - used_at >= self._hold_s:
+                held = place.name in reading or now - used_at < self._hold_s
+                if total > self._limit_bytes and not held:
                     gone.add(place.name)
                     total -= size
             # An environment goes before what it is made of, so that none is there in parts.
-            for place in list(_finished(self._environments)):
-                facts = _facts(place)
-                if facts is not None and not gone.isdisjoint(facts["packages"]):
-                    _remove(place)
+            if gone:
+                for place in list(_finished(self._environments)):
+                    facts = _facts(place)
+                    if facts is not None and not gone.isdisjoint(facts["packages"]):
+                        _remove(place)
             for key in gone:
                 _remove(self._packages / key)
             for folder in (self._packages, self._environments):
@@ -298,12 +388,25 @@ def _remove(place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _made_by_anybody(place: Path) -> Iterator[None]:
-    """Take what another process has made meanwhile for one's own."""
+def _made_unless_there(place: Path, usable: Callable[[], bool]) -> Iterator[Path]:
+    """Give an empty folder to fill, which gets its name unless another process was faster.
+
+    Args:
+        place: its name. What is there and not usable makes way.
+        usable: whether there is such a thing already; it has the same content.
+
+    Raises:
+        StoreError: the disk is full or cannot be written.
+    """
     try:
-        yield
+        with _explained(place.parent):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with made_whole(place) as made:
+                yield made
+                if not usable():
+                    _remove(place)
     except StoreError:
-        if _facts(place) is None:
+        if not usable():
             raise
 
 
@@ -311,6 +414,9 @@ def _made_by_anybody(place: Path) -> Iterator[None]:
 def _explained(folder: Path) -> Iterator[None]:
     try:
         yield
+    except DocstowError:
+        # Some of these are errors of the system's kinds, too.
+        raise
     except OSError as fault:
         raise StoreError(
             f"The folder of unpacked packages {folder} cannot be used: {fault.strerror or fault}."

@@ -39,14 +39,13 @@ from docstow.sources.packages import (
     Dependency,
     Listing,
     Release,
-    Unpacked,
     configuration,
     packuments,
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
 from docstow.sources.packages.connections import npm_connection
-from docstow.sources.packages.environments import Assembly, digest_of
+from docstow.sources.packages.environments import Assembly, Unpacked, digest_of
 from docstow.sources.tarball import Caps
 
 if TYPE_CHECKING:

@@ -46,14 +46,13 @@ from docstow.sources.packages import (
     Listing,
     Registry,
     Release,
-    Unpacked,
     configuration,
     simple_api,
 )
 from docstow.sources.packages.archives import Unpacker, made_whole
 from docstow.sources.packages.client import RegistryClient
 from docstow.sources.packages.connections import python_connection
-from docstow.sources.packages.environments import digest_of
+from docstow.sources.packages.environments import Unpacked, digest_of
 from docstow.sources.packages.partial_wheels import fetch_parts
 from docstow.sources.packages.python_files import (
     Layout,

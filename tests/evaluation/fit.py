@@ -73,10 +73,9 @@ def cases(questions: Sequence[Question], crates: Crates) -> tuple[list[str], lis
     for question in questions:
         index = crates[question.crate]
         candidates = find_candidates(index, crates.runtime.embedder, question.text, ItemFilters())
-        brought = candidates.features
-        rows = list(brought)
-        names = list(brought[rows[0]])
-        values = np.array([list(brought[row].values()) for row in rows])
+        rows = candidates.rows.tolist()
+        names = list(candidates.features)
+        values = np.stack(list(candidates.features.values()), axis=1)
         found.append(Case(question.crate, rows, values, question.rows(index)))
     return names, found
 

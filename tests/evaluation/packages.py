@@ -108,11 +108,11 @@ def _ask(
     query: str,
     answers: list[set[int]],
 ) -> Asked:
-    brought = find_candidates(index, runtime.embedder, query, ItemFilters()).features
-    names = list(next(iter(brought.values())))
-    rows = [row for row, features in brought.items() if not features["is_page"]]
-    values = np.array([list(brought[row].values()) for row in rows])
-    case = Case(str(question["package"]), rows, values, answers)
+    found = find_candidates(index, runtime.embedder, query, ItemFilters())
+    names = list(found.features)
+    items = found.features["is_page"] == 0
+    values = np.stack(list(found.features.values()), axis=1)[items]
+    case = Case(str(question["package"]), found.rows[items].tolist(), values, answers)
     return Asked(str(question["language"]), bool(question["held_out"]), names, case)
 
 

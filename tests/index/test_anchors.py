@@ -151,4 +151,4 @@ def test_words_of_others_bring_an_item_up(corpus: Path, tmp_path: Path) -> None:
     said = {term: index.anchor_postings(term) for term in ("schedul", "regularli", "regularly")}
     assert any(each is not None and row in each[0] for each in said.values())
     assert row in found.lists["anchor"].tolist()
-    assert found.features[row]["anchor"] > 0
+    assert found.features["anchor"][found.rows.tolist().index(row)] > 0

@@ -67,7 +67,9 @@ def test_an_item_is_found_by_the_part_of_a_guide_that_names_it(tmp_path: Path) -
     found = find_candidates(index, bundled(), query, ItemFilters())
     row = index.row("web.GZipMiddleware", "class")
     assert found.lists["told"].tolist()[0] == row
-    assert found.features[row]["told"] == pytest.approx(squeezed["web.GZipMiddleware"])
+    assert found.features["told"][found.rows.tolist().index(row)] == pytest.approx(
+        squeezed["web.GZipMiddleware"]
+    )
 
 
 def test_changelogs_tell_of_nothing_and_without_vectors_nothing_is_near(tmp_path: Path) -> None:

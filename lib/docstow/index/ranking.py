@@ -21,6 +21,8 @@ from docstow.core.spelling import RUST, Spelling, depth
 from docstow.index.related import related_terms
 from docstow.text import bm25
 
+Floats = NDArray[np.float64]
+
 
 def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     """Return the rows of the ``k`` highest scores, best first; equal scores in row order.
@@ -128,11 +130,7 @@ _KIND_GROUPS = {
 
 _GROUP_NAMES = tuple(sorted(set(_KIND_GROUPS.values())))
 
-#: The features that tell of what group an item is, by the group.
-_GROUP_FEATURES = {
-    group: {f"is_{name}": float(group == name) for name in _GROUP_NAMES}
-    for group in ("", *_GROUP_NAMES)
-}
+_GROUP_NUMBERS = {name: number for number, name in enumerate(_GROUP_NAMES)}
 
 #: Features that depend on the item alone, but for ``twin``.
 ITEM_FEATURES = (
@@ -150,39 +148,41 @@ _BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """The facts of an item that ranking weighs; all are known when it is indexed.
+class Items:
+    """The facts of candidates that ranking weighs, one entry for each; all are known when stowed.
 
     Attributes:
-        kind: the document's kind.
-        path: its path.
-        title: its last name.
-        summary: its first sentence.
-        in_degree: how many other items mention it.
-        members: how many documents it owns.
-        length: characters of its prose.
-        example: whether its documentation has one.
-        deprecated: whether it is.
-        twin: the word that makes it a variant of a plainer sibling; empty if it is none.
-        of_trait: whether it implements or belongs to a trait.
+        kinds: the documents' kinds.
+        paths: their paths.
+        titles: their last names.
+        bare: whether they have no first sentence.
+        in_degree: how many other items mention them.
+        members: how many documents they own.
+        length: characters of their prose.
+        example: whether their documentation has one.
+        deprecated: whether they are.
+        twins: the words that make them variants of plainer siblings; empty for those that are none.
+        of_trait: whether they implement or belong to a trait.
     """
 
-    kind: str
-    path: str
-    title: str
-    summary: str
-    in_degree: int
-    members: int
-    length: int
-    example: bool
-    deprecated: bool
-    twin: str
-    of_trait: bool
+    kinds: Sequence[str]
+    paths: Sequence[str]
+    titles: Sequence[str]
+    bare: NDArray[Any]
+    in_degree: NDArray[Any]
+    members: NDArray[Any]
+    length: NDArray[Any]
+    example: NDArray[Any]
+    deprecated: NDArray[Any]
+    twins: Sequence[str]
+    of_trait: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """How a candidate matches a query; ranks count from 1 and are 0 where it is not in the list.
+class Matches:
+    """How candidates match a query, one entry for each.
+
+    Ranks count from 1 and are 0 for what is not in the list.
 
     Attributes:
         keyword: BM25's score.
@@ -207,22 +207,22 @@ class Match:
             beginning of its title, 0 not at all.
     """
 
-    keyword: float
+    keyword: Floats
     keyword_best: float
-    keyword_rank: int
-    cosine: float
+    keyword_rank: NDArray[np.int64]
+    cosine: Floats
     cosine_best: float
-    vector_rank: int
-    anchor: float
-    text_near: float
-    name_near: float
-    summary_near: float
-    leaders: float
-    related: float
+    vector_rank: NDArray[np.int64]
+    anchor: Floats
+    text_near: Floats
+    name_near: Floats
+    summary_near: Floats
+    leaders: Floats
+    related: Floats
     related_best: float
-    related_rank: int
-    told: float
-    named: float
+    related_rank: NDArray[np.int64]
+    told: Floats
+    named: Floats
 
 
 def twin_word(title: str, siblings: Collection[str]) -> str:
@@ -240,53 +240,65 @@ def twin_word(title: str, siblings: Collection[str]) -> str:
     return ""
 
 
-def describe_candidate(item: Item, match: Match, terms: Collection[str]) -> dict[str, float]:
-    """Return every feature of a candidate by name.
+def describe_candidates(
+    items: Items, matches: Matches, terms: Collection[str]
+) -> dict[str, Floats]:
+    """Return every feature of candidates by name, each of shape ``(candidates,)``.
 
     Args:
-        item: what is ranked.
-        match: how it matches the query.
+        items: what is ranked.
+        matches: how they match the query.
         terms: of the query.
     """
     return {
-        **_match_features(match),
-        **_title_features(item.title, frozenset(terms)),
-        **_item_features(item, terms),
+        **_match_features(matches),
+        **_title_features(items.titles, frozenset(terms)),
+        **_item_features(items, terms),
     }
 
 
-def _match_features(match: Match) -> dict[str, float]:
-    ranks = (match.keyword_rank, match.vector_rank, match.related_rank)
-    steep = [10 / (10 + rank) if rank else 0.0 for rank in ranks]
+def _match_features(match: Matches) -> dict[str, Floats]:
+    fusion = _closeness(match.keyword_rank, 60) + _closeness(match.vector_rank, 60)
     return {
-        "fusion": sum(60 / (60 + rank) for rank in ranks[:2] if rank),
-        "keyword_place": steep[0],
-        "vector_place": steep[1],
-        "keyword": math.log1p(match.keyword),
-        "keyword_share": match.keyword / match.keyword_best if match.keyword_best > 0 else 0.0,
+        "fusion": fusion,
+        "keyword_place": _closeness(match.keyword_rank, 10),
+        "vector_place": _closeness(match.vector_rank, 10),
+        "keyword": np.log1p(match.keyword),
+        "keyword_share": _share(match.keyword, match.keyword_best),
         "cosine": match.cosine,
         "cosine_gap": match.cosine - match.cosine_best,
-        "anchor": math.log1p(match.anchor),
+        "anchor": np.log1p(match.anchor),
         "text_near": match.text_near,
         "name_near": match.name_near,
         "summary_near": match.summary_near,
         "leaders": match.leaders,
-        "related": math.log1p(match.related),
-        "related_share": match.related / match.related_best if match.related_best > 0 else 0.0,
-        "related_place": steep[2],
+        "related": np.log1p(match.related),
+        "related_share": _share(match.related, match.related_best),
+        "related_place": _closeness(match.related_rank, 10),
         "told": match.told,
         "named": match.named,
     }
 
 
-def _title_features(title: str, terms: frozenset[str]) -> dict[str, float]:
-    """Return how much of a title the query has: a word that it lacks makes another thing of it."""
-    parts = _title_parts(title)
-    count = max(len(parts), 1)
+def _closeness(ranks: NDArray[np.int64], k: int) -> Floats:
+    """Return how near to the top of a list each is: ``k / (k + rank)``, or 0 if not in it."""
+    return (ranks > 0) * (k / (k + ranks))
+
+
+def _share(scores: Floats, best: float) -> Floats:
+    return scores / best if best > 0 else np.zeros(len(scores))
+
+
+def _title_features(titles: Sequence[str], terms: frozenset[str]) -> dict[str, Floats]:
+    """Return how much of each title the query has: a word that it lacks makes another thing."""
+    wider = terms | _related_to(terms)
+    parts = [_title_parts(title) for title in titles]
+    words = np.array([len(each) for each in parts], np.float64)
+    counts = np.maximum(words, 1)
     return {
-        "title_asked": len(parts & terms) / count,
-        "title_related": len(parts & (terms | _related_to(terms))) / count,
-        "title_words": float(len(parts)),
+        "title_asked": np.array([len(each & terms) for each in parts]) / counts,
+        "title_related": np.array([len(each & wider) for each in parts]) / counts,
+        "title_words": words,
     }
 
 
@@ -302,21 +314,22 @@ def _related_to(terms: frozenset[str]) -> frozenset[str]:
     return frozenset(each for term in terms for each in related_terms(term))
 
 
-def _item_features(item: Item, terms: Collection[str]) -> dict[str, float]:
-    group = _KIND_GROUPS.get(item.kind, "")
+def _item_features(items: Items, terms: Collection[str]) -> dict[str, Floats]:
+    asked = set(terms)
     # A query that has the word asks for the variant.
-    unasked = item.twin != "" and not set(bm25.tokens(item.twin)) & set(terms)
+    unasked = [twin != "" and asked.isdisjoint(bm25.tokens(twin)) for twin in items.twins]
+    groups = np.array([_GROUP_NUMBERS.get(_KIND_GROUPS.get(kind, ""), -1) for kind in items.kinds])
     return {
-        "depth": float(depth(item.path)),
-        "in_degree": math.log1p(item.in_degree),
-        "members": math.log1p(item.members),
-        "length": math.log1p(item.length),
-        "bare": float(not item.summary),
-        "example": float(item.example),
-        "deprecated": float(item.deprecated),
-        "twin": float(unasked),
-        "of_trait": float(item.of_trait),
-        **_GROUP_FEATURES[group],
+        "depth": np.array([depth(path) for path in items.paths], np.float64),
+        "in_degree": np.log1p(items.in_degree.astype(np.float64)),
+        "members": np.log1p(items.members.astype(np.float64)),
+        "length": np.log1p(items.length.astype(np.float64)),
+        "bare": items.bare.astype(np.float64),
+        "example": items.example.astype(np.float64),
+        "deprecated": items.deprecated.astype(np.float64),
+        "twin": np.array(unasked, np.float64),
+        "of_trait": items.of_trait.astype(np.float64),
+        **{f"is_{name}": 1.0 * (groups == number) for name, number in _GROUP_NUMBERS.items()},
     }
 
 
@@ -339,11 +352,11 @@ def feature_weights(language: Spelling = RUST) -> Mapping[str, float]:
     return {**own, "is_page": tables["guides"][kind], "named": _NAMED_WEIGHT}
 
 
-def score_candidate(features: Mapping[str, float], language: Spelling = RUST) -> float:
-    """Return the weighted sum of a candidate's features."""
+def score_candidates(features: Mapping[str, Floats], language: Spelling = RUST) -> Floats:
+    """Return the weighted sum of each candidate's features, shape ``(candidates,)``."""
     weights = feature_weights(language)
-    # Most of the features that tell kinds apart are 0.
-    return sum([weights.get(name, 0.0) * value for name, value in features.items() if value])
+    known = [name for name in features if name in weights]
+    return np.array([weights[name] for name in known]) @ np.stack([features[n] for n in known])
 
 
 @cache

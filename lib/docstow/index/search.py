@@ -24,13 +24,14 @@ from docstow.index.cards import card_key
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
-    Item,
-    Match,
+    Floats,
+    Items,
+    Matches,
     Scale,
     calibrate,
-    describe_candidate,
+    describe_candidates,
     feature_weights,
-    score_candidate,
+    score_candidates,
     top_allowed,
 )
 from docstow.index.told import find_told
@@ -119,13 +120,17 @@ class Candidates:
         similarity: product of every passage's vector with the query's.
         lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor``, ``related``,
             ``told`` and ``name``.
-        features: of each row of any list, its features by name.
+        rows: those of any list, in their order.
+        ranks: each row's rank in each list, counted from 1; 0 where it is not in it.
+        features: by name, each of shape ``(rows,)``.
     """
 
     terms: list[str]
     similarity: NDArray[np.float32]
     lists: Mapping[str, NDArray[np.int64]]
-    features: Mapping[int, Mapping[str, float]]
+    rows: NDArray[np.int64]
+    ranks: Mapping[str, NDArray[np.int64]]
+    features: Mapping[str, Floats]
 
 
 def search_items(
@@ -161,11 +166,9 @@ def _rank_items(
 ) -> list[Hit]:
     """Return the best items, best first, with the model's own scores."""
     found = find_candidates(index, embedder, query, filters)
-    scores = {
-        row: score_candidate(values, index.language) for row, values in found.features.items()
-    }
-    ordered = sorted(scores, key=lambda row: (-scores[row], row))
-    return [_item_hit(index, row, scores[row], found) for row in ordered[:limit]]
+    scores = score_candidates(found.features, index.language)
+    best = np.argsort(-scores, kind="stable")[:limit].tolist()
+    return [_item_hit(index, place, float(scores[place]), found) for place in best]
 
 
 def find_candidates(
@@ -196,42 +199,40 @@ def find_candidates(
         "told": _best(told)[:_ITEM_DEPTH],
         "name": _best(named),
     }
-    ranks = {name: _ranks(rows) for name, rows in lists.items()}
-    rows = sorted({row for each in ranks.values() for row in each})
-    titles = index.columns["title"][rows].tolist()
+    rows = np.unique(np.concatenate(list(lists.values())))
+    ranks = {name: _ranks(each, rows) for name, each in lists.items()}
+    items = _items(index, rows)
     text_near, none = np.zeros(len(index), np.float32), np.zeros(len(rows), np.float32)
     names_near, summaries_near, leaders = none, none, none
     if not index.language.packaged:
         # For packages they add nothing to related words, and cost as much as all the rest.
         text_near = index.near_words.in_texts(terms)
-        names_near = index.near_words.in_names(terms, titles)
+        names_near = index.near_words.in_names(terms, items.titles)
         summaries = index.columns["summary"][rows].tolist()
         summaries_near = index.near_words.in_summaries(terms, summaries)
         if embedder is not None:
-            leaders = _near_leaders(index, rows, vector, keyword, similarity)
+            leaders = _near_leaders(index, rows.tolist(), vector, keyword, similarity)
     best = [float(each.max(initial=0.0)) for each in (keyword, vector, akin)]
-    features = {}
-    for place, row in enumerate(rows):
-        match = Match(
-            keyword=float(keyword[row]),
-            keyword_best=best[0],
-            keyword_rank=ranks["keyword"].get(row, 0),
-            cosine=float(vector[row]),
-            cosine_best=best[1],
-            vector_rank=ranks["vector"].get(row, 0),
-            anchor=float(anchor[row]),
-            text_near=float(text_near[row]),
-            name_near=float(names_near[place]),
-            summary_near=float(summaries_near[place]),
-            leaders=float(leaders[place]),
-            related=float(akin[row]),
-            related_best=best[2],
-            related_rank=ranks["related"].get(row, 0),
-            told=told.get(row, 0.0),
-            named=named.get(row, 0.0),
-        )
-        features[row] = describe_candidate(_item(index, row), match, terms)
-    return Candidates(terms, similarity, lists, features)
+    matches = Matches(
+        keyword=keyword[rows].astype(np.float64),
+        keyword_best=best[0],
+        keyword_rank=ranks["keyword"],
+        cosine=vector[rows].astype(np.float64),
+        cosine_best=best[1],
+        vector_rank=ranks["vector"],
+        anchor=anchor[rows].astype(np.float64),
+        text_near=text_near[rows].astype(np.float64),
+        name_near=names_near.astype(np.float64),
+        summary_near=summaries_near.astype(np.float64),
+        leaders=leaders.astype(np.float64),
+        related=akin[rows].astype(np.float64),
+        related_best=best[2],
+        related_rank=ranks["related"],
+        told=np.array([told.get(row, 0.0) for row in rows.tolist()]),
+        named=np.array([named.get(row, 0.0) for row in rows.tolist()]),
+    )
+    features = describe_candidates(items, matches, terms)
+    return Candidates(terms, similarity, lists, rows, ranks, features)
 
 
 def _near_leaders(
@@ -270,15 +271,11 @@ def _best(scores: Mapping[int, float]) -> NDArray[np.int64]:
     return np.array(sorted(scores, key=lambda row: (-scores[row], row)), np.int64)
 
 
-def _ranks(rows: NDArray[np.int64]) -> dict[int, int]:
-    """Return each row's rank in a list, counted from 1."""
-    return {row: rank for rank, row in enumerate(rows.tolist(), 1)}
-
-
-def _place(rows: NDArray[np.int64], row: int) -> int | None:
-    """Return a row's rank in a list, counted from 1; None if it is not there."""
-    found = np.flatnonzero(rows == row)
-    return int(found[0]) + 1 if len(found) else None
+def _ranks(ranking: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rank in a list of each row, counted from 1; 0 where it is not in it."""
+    ranks = np.zeros(len(rows), np.int64)
+    ranks[np.searchsorted(rows, ranking)] = np.arange(1, len(ranking) + 1)
+    return ranks
 
 
 def _correct_spelling(index: Index, query: str) -> str:
@@ -357,31 +354,33 @@ def _find_ending(index: Index, tail: str) -> tuple[int, ...]:
     )
 
 
-def _item(index: Index, row: int) -> Item:
-    columns = index.columns
-    summary = str(columns["summary"][row])
-    if not summary and index.language.packaged:
+def _items(index: Index, rows: NDArray[np.int64]) -> Items:
+    names = ("kind", "path", "title", "summary", "twin")
+    kinds, paths, titles, summaries, twins = (index.columns[name][rows].tolist() for name in names)
+    bare = np.array([not summary for summary in summaries], np.bool_)
+    if index.language.packaged:
         # Names often say all there is to say, and say it without documentation.
-        summary = str(columns["title"][row])
-    return Item(
-        kind=str(columns["kind"][row]),
-        path=str(columns["path"][row]),
-        title=str(columns["title"][row]),
-        summary=summary,
-        in_degree=int(columns["in_degree"][row]),
-        members=int(columns["members"][row]),
-        length=int(columns["length"][row]),
-        example=bool(columns["examples"][row]),
-        deprecated=bool(columns["deprecated"][row]),
-        twin=str(columns["twin"][row]),
-        of_trait=bool(columns["of_trait"][row]),
+        bare &= np.array([not title for title in titles], np.bool_)
+    return Items(
+        kinds=kinds,
+        paths=paths,
+        titles=titles,
+        bare=bare,
+        in_degree=index.columns["in_degree"][rows],
+        members=index.columns["members"][rows],
+        length=index.columns["length"][rows],
+        example=index.columns["examples"][rows] > 0,
+        deprecated=index.columns["deprecated"][rows],
+        twins=twins,
+        of_trait=index.columns["of_trait"][rows],
     )
 
 
-def _item_hit(index: Index, row: int, score: float, found: Candidates) -> Hit:
+def _item_hit(index: Index, place: int, score: float, found: Candidates) -> Hit:
+    row = int(found.rows[place])
     rows = index.passage_rows(row)
     best = rows.start + int(np.argmax(found.similarity[rows.start : rows.stop]))
-    return make_hit(index, row, best, found.terms, score, _explain(index, row, found))
+    return make_hit(index, row, best, found.terms, score, _explain(index, place, found))
 
 
 def make_hit(
@@ -416,15 +415,15 @@ def make_hit(
     )
 
 
-def _explain(index: Index, row: int, found: Candidates) -> dict[str, object]:
-    """Return the row's rank in each list, and what each feature adds to its score."""
+def _explain(index: Index, place: int, found: Candidates) -> dict[str, object]:
+    """Return a candidate's rank in each list, and what each feature adds to its score."""
     weights = feature_weights(index.language)
     shares = {
-        name: round(weights.get(name, 0.0) * value, 4)
-        for name, value in found.features[row].items()
+        name: round(weights.get(name, 0.0) * float(values[place]), 4)
+        for name, values in found.features.items()
     }
     return {
-        "ranks": {name: _place(rows, row) for name, rows in found.lists.items()},
+        "ranks": {name: int(ranks[place]) or None for name, ranks in found.ranks.items()},
         "features": {name: share for name, share in shares.items() if share},
     }
 

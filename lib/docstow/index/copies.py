@@ -22,14 +22,15 @@ _PROBE = 20
 _WORD = re.compile(r"\w+")
 
 
-def drop_copies(ranked: Sequence[tuple[Index, int]]) -> list[tuple[int, int]]:
-    """Return the places of chunks of which no two are copies, in their order.
+def drop_copies(ranked: Sequence[tuple[Index, int]], limit: int) -> list[tuple[int, int]]:
+    """Return the places of the first chunks of which no two are copies, in their order.
 
     Chunks are copies if they stand below the same last heading, on different pages, and say nearly
     the same. The one on the page that has the fewest chunks is the original.
 
     Args:
         ranked: snapshots and rows in them, best first.
+        limit: so many are wanted; what comes after may still be the original of one of them.
 
     Returns:
         For each chunk that is left, the place of the best copy and that of the original.
@@ -39,7 +40,8 @@ def drop_copies(ranked: Sequence[tuple[Index, int]]) -> list[tuple[int, int]]:
     below: defaultdict[str, list[int]] = defaultdict(list)
     for place, chunk in enumerate(chunks):
         if chunk.tokens < _LEAST_COPIED:
-            kept.append((place, place))
+            if len(kept) < limit:
+                kept.append((place, place))
             continue
         for number in below[chunk.heading]:
             best, original = kept[number]
@@ -48,8 +50,9 @@ def drop_copies(ranked: Sequence[tuple[Index, int]]) -> list[tuple[int, int]]:
                     kept[number] = best, place
                 break
         else:
-            below[chunk.heading].append(len(kept))
-            kept.append((place, place))
+            if len(kept) < limit:
+                below[chunk.heading].append(len(kept))
+                kept.append((place, place))
     return kept
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -203,7 +203,7 @@ def search_pages(
     # A copy stands where the best one stood, with its score.
     listed = [
         replace(ranked[chosen], score=ranked[best].score)
-        for best, chosen in drop_copies(rows)[:limit]
+        for best, chosen in drop_copies(rows, limit)
     ]
     anchors = _find_anchors(listed)
     beginnings = _stem_beginnings(query) if snippets else ()
@@ -443,10 +443,13 @@ def _rank_chunks(found: _Matches) -> list[_Ranked]:
     for number in np.argsort(-scores, kind="stable").tolist():
         each = found.at(int(described.places[number]), float(scores[number]))
         page = (id(each.index), each.document)
-        ranked.append(replace(each, score=each.score - _REPEATED * seen[page]))
+        ranked.append((each.score - _REPEATED * seen[page], each))
         seen[page] += 1
-    ranked.sort(key=lambda each: -each.score)
-    return [replace(each, score=calibrate(each.score, _SCALE)) for each in ranked]
+    ranked.sort(key=lambda pair: -pair[0])
+    return [
+        _Ranked(each.index, each.row, each.document, calibrate(score, _SCALE))
+        for score, each in ranked
+    ]
 
 
 def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float32]:
@@ -475,7 +478,7 @@ def _chunk_hit(found: _Ranked, anchor: str, beginnings: Collection[str]) -> Chun
     described = _describe_document(found)
     if anchor:
         described["url"] = f"{described['url']}#{anchor}"
-    text = plain(str(chunks["text"][found.row]), code=True) if beginnings else ""
+    text = _plain(str(chunks["text"][found.row])) if beginnings else ""
     return ChunkHit(
         **described,
         chunk_id=str(chunks["id"][found.row]),
@@ -485,25 +488,21 @@ def _chunk_hit(found: _Ranked, anchor: str, beginnings: Collection[str]) -> Chun
     )
 
 
-def _find_anchors(listed: Sequence[_Ranked]) -> list[str]:
-    """Return the fragment that leads to each chunk; empty where its page's URL has to do.
+@lru_cache(maxsize=1024)
+def _plain(markdown: str) -> str:
+    """Return a chunk as plain text; those of what is often asked are kept, as parsing is slow."""
+    return plain(markdown, code=True)
 
-    The texts of an index's pages are read at once: each read costs about as much as the ranking.
-    """
-    fragments = [_fragments(each) for each in listed]
-    wanted: dict[int, tuple[Index, set[int]]] = {}
-    for each, (anchors, terms) in zip(listed, fragments, strict=True):
-        if anchors or terms:
-            wanted.setdefault(id(each.index), (each.index, set()))[1].add(each.document)
-    texts: dict[tuple[int, int], str] = {}
-    for index, rows in wanted.values():
-        for row, document in zip(sorted(rows), index.documents(sorted(rows)), strict=True):
-            texts[id(index), row] = document.text
+
+def _find_anchors(listed: Sequence[_Ranked]) -> list[str]:
+    """Return the fragment that leads to each chunk; empty where its page's URL has to do."""
     found = []
-    for each, (anchors, terms) in zip(listed, fragments, strict=True):
-        page = texts.get((id(each.index), each.document))
-        chunk = each.index.passage(each.row)
-        anchor = page and find_anchor(page, anchors, chunk.heading_path, chunk.text, terms)
+    for each in listed:
+        anchors, terms = _fragments(each)
+        anchor = ""
+        if anchors or terms:
+            page, chunk = each.index.document(each.document), each.index.passage(each.row)
+            anchor = find_anchor(page.text, anchors, chunk.heading_path, chunk.text, terms)
         found.append(quote(anchor or "", safe="!$&'()*+,;=:@/?"))
     return found
 

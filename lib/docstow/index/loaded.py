@@ -66,6 +66,7 @@ class Index:
         self.snapshot = snapshot
         self.profile = profile_of(snapshot.revision.source.kind)
         self._file = file
+        self._unpacked: dict[str, Posting] = {}
 
     def __len__(self) -> int:
         return len(self.columns["path"])
@@ -209,7 +210,10 @@ class Index:
 
     def postings(self, term: str) -> Posting | None:
         """Return the items or the chunks of pages that hold a term, with its weight in each."""
-        return _unpack_posting(self._postings.get(term))
+        found = self._unpacked.get(term)
+        if found is None and (found := _unpack_posting(self._postings.get(term))) is not None:
+            self._unpacked[term] = found
+        return found
 
     def anchor_postings(self, term: str) -> Posting | None:
         """Return the items of which other texts say a term, with its weight for each."""
@@ -223,6 +227,12 @@ class Index:
     def terms(self) -> Collection[str]:
         """Every term that :meth:`postings` knows."""
         return self._postings.keys()
+
+    @cached_property
+    def vocabularies(self) -> Sequence[tuple[NDArray[np.object_], NDArray[np.int64]]]:
+        """Titles as :func:`fold_title` spells them, then the terms; each with their lengths."""
+        words = [np.array(list(each), object) for each in (self.rows_by_title, self.terms)]
+        return [(each, np.array(list(map(len, each)), np.int64)) for each in words]
 
     @cached_property
     def near_words(self) -> NearWords:

@@ -9,6 +9,7 @@ more is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,10 @@ class NearWords:
         self._postings = postings
         self._count = count
 
+    @cached_property
+    def _known(self) -> Floats:
+        return self._vectors.vectors(self._numbers)[0]
+
     def in_texts(self, query: Sequence[str]) -> Floats:
         """Return how much of a query the words of each row mean: shape ``(count,)``, 0 to 1.
 
@@ -62,7 +67,7 @@ class NearWords:
         if not terms:
             return total
         vectors, shares = self._embed(terms)
-        similarities = vectors @ self._vectors.vectors(self._numbers)[0].T
+        similarities = vectors @ self._known.T
         for term, share, row in zip(terms, shares / shares.sum(), similarities, strict=True):
             best = np.zeros(self._count, np.float32)
             near = {self._terms[n]: row[n] for n in _top(row) if row[n] >= _LEAST_SIMILARITY}

@@ -301,10 +301,13 @@ def _nearest_word(index: Index, word: str) -> str:
     from rapidfuzz import process
     from rapidfuzz.distance import DamerauLevenshtein
 
-    for vocabulary in (index.rows_by_title.keys(), index.terms):
+    for words, lengths in index.vocabularies:
+        # Words as unlike in length as this are too unlike in any case; most are.
+        longer, shorter = np.maximum(lengths, len(word)), np.minimum(lengths, len(word))
+        likely = np.flatnonzero(100 * shorter >= _LEAST_SIMILARITY * longer)
         found = process.extractOne(
             word,
-            vocabulary,
+            words[likely].tolist(),
             scorer=DamerauLevenshtein.normalized_similarity,
             score_cutoff=_LEAST_SIMILARITY / 100,
         )
@@ -419,8 +422,9 @@ def _explain(index: Index, place: int, found: Candidates) -> dict[str, object]:
     """Return a candidate's rank in each list, and what each feature adds to its score."""
     weights = feature_weights(index.language)
     shares = {
-        name: round(weights.get(name, 0.0) * float(values[place]), 4)
+        name: round(weights.get(name, 0.0) * value, 4)
         for name, values in found.features.items()
+        if (value := float(values[place]))
     }
     return {
         "ranks": {name: int(ranks[place]) or None for name, ranks in found.ranks.items()},

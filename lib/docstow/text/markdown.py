@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,12 +86,23 @@ class Piece:
     tight: bool = False
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    """CommonMark with tables, imported only when a text needs it."""
-    from markdown_it import MarkdownIt
+_MAKING = threading.Lock()
 
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+def _parser() -> MarkdownIt:
+    """CommonMark with tables, made by the first thread that needs it while others wait."""
+    with _MAKING:
+        return _make_parser()
+
+
+@lru_cache(maxsize=1)
+def _make_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # only when a text needs it
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # The first address makes tables that other threads would read half-filled.
+    parser.parse("[a](b) <http://c.d/>")
+    return parser
 
 
 @lru_cache(maxsize=64)

@@ -56,16 +56,29 @@ NAMED = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT", "")
 
 @contextlib.contextmanager
 def moto() -> Iterator[str]:
-    """The address of moto's own server."""
+    """The address of moto's own server.
+
+    It looks at a write's condition first and writes then, and another thread may write in between;
+    S3 does both in one.
+    """
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer  # a second, which most tests need not wait for
 
+    put, writing = S3Response.put_object, threading.Lock()
+
+    def put_object(self: Any) -> Any:
+        with writing:
+            return put(self)
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        yield f"http://{host}:{port}"
-    finally:
-        server.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(S3Response, "put_object", put_object)
+        server.start()
+        try:
+            host, port = server.get_host_and_port()
+            yield f"http://{host}:{port}"
+        finally:
+            server.stop()
 
 
 @dataclass(frozen=True, slots=True)

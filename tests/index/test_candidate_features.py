@@ -47,7 +47,7 @@ MATCH = Matches(
     related=np.array([3.0]),
     related_best=6.0,
     related_rank=np.array([10]),
-    told=np.array([0.25]),
+    guide_mention=np.array([0.25]),
     named=np.array([0.0]),
 )
 
@@ -87,7 +87,7 @@ def test_features_say_how_an_item_meets_a_query() -> None:
     assert values["anchor"] == pytest.approx(math.log(2.5))
     assert values["related_share"] == 0.5
     assert values["related_place"] == 0.5
-    assert values["told"] == 0.25
+    assert values["guide_mention"] == 0.25
     assert values["cosine_gap"] == pytest.approx(-0.2)
     assert values["is_method"] == 1
     assert values["twin"] == 1

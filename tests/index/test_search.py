@@ -88,7 +88,7 @@ def test_an_explanation_adds_up_to_the_score(runtime: Runtime, index: Index) -> 
         shares = hit.details["features"].values()
         assert calibrate(sum(shares), ITEM_SCALE) == pytest.approx(hit.score, abs=0.01)
         assert 0 < hit.score < 1
-        lists = {"keyword", "vector", "anchor", "related", "told", "name"}
+        lists = {"keyword", "vector", "anchor", "related", "guide_mention", "name"}
         assert set(hit.details["ranks"]) == lists
 
 

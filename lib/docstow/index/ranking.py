@@ -201,8 +201,8 @@ class Matches:
         related: BM25's score with related words; see :mod:`docstow.index.related`.
         related_best: the best one of the query.
         related_rank: rank in the list of related words.
-        told: how near a passage of a guide is that names the item; see
-            :mod:`docstow.index.told`.
+        guide_mention: how near a passage of a guide is that names the item; see
+            :mod:`docstow.index.guide_mentions`.
         named: how well the query spells the item's name: 2 its path, 1 its title, less the
             beginning of its title, 0 not at all.
     """
@@ -221,7 +221,7 @@ class Matches:
     related: Floats
     related_best: float
     related_rank: NDArray[np.int64]
-    told: Floats
+    guide_mention: Floats
     named: Floats
 
 
@@ -275,7 +275,7 @@ def _match_features(match: Matches) -> dict[str, Floats]:
         "related": np.log1p(match.related),
         "related_share": _share(match.related, match.related_best),
         "related_place": _closeness(match.related_rank, 10),
-        "told": match.told,
+        "guide_mention": match.guide_mention,
         "named": match.named,
     }
 

@@ -21,6 +21,7 @@ from docstow.core.model import Hit
 from docstow.core.threads import in_parallel
 from docstow.index import related
 from docstow.index.cards import card_key
+from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
@@ -34,7 +35,6 @@ from docstow.index.ranking import (
     score_candidates,
     top_allowed,
 )
-from docstow.index.told import find_told
 from docstow.text import bm25
 from docstow.text.chunking import snippet
 
@@ -119,7 +119,7 @@ class Candidates:
         terms: the query's terms.
         similarity: product of every passage's vector with the query's.
         lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor``, ``related``,
-            ``told`` and ``name``.
+            ``guide_mention`` and ``name``.
         rows: those of any list, in their order.
         ranks: each row's rank in each list, counted from 1; 0 where it is not in it.
         features: by name, each of shape ``(rows,)``.
@@ -146,9 +146,9 @@ def search_items(
     Candidates come from BM25F over the documents, in the query's words and in related ones
     (:mod:`docstow.index.related`), and over what other texts say of them
     (:mod:`docstow.index.anchors`), exact cosine over their passages, what the nearest passages of
-    guides name (:mod:`docstow.index.told`), and names that the query spells. They are sorted by a
-    linear model over the features of :mod:`docstow.index.ranking`, of which reciprocal rank fusion
-    (k = 60; Cormack, Clarke and Büttcher, SIGIR 2009) is one.
+    guides name (:mod:`docstow.index.guide_mentions`), and names that the query spells. They are
+    sorted by a linear model over the features of :mod:`docstow.index.ranking`, of which reciprocal
+    rank fusion (k = 60; Cormack, Clarke and Büttcher, SIGIR 2009) is one.
 
     Args:
         index: the loaded snapshot.
@@ -189,14 +189,16 @@ def find_candidates(
     keyword = np.where(passing, bm25.score(index.postings, terms, len(index)), 0)
     anchor = np.where(passing, bm25.score(index.anchor_postings, terms, len(index)), 0)
     akin = np.where(passing, related.score(index.postings, terms, len(index)), 0)
-    told = {row: near for row, near in find_told(index, similarity).items() if passing[row]}
+    mentioned = {
+        row: near for row, near in find_guide_mentions(index, similarity).items() if passing[row]
+    }
     named = {row: quality for row, quality in _find_named(index, query).items() if passing[row]}
     lists = {
         "keyword": top_allowed(keyword, passing & (keyword > 0), _ITEM_DEPTH),
         "vector": top_allowed(vector, passing & (vector != 0), _ITEM_DEPTH),
         "anchor": top_allowed(anchor, passing & (anchor > 0), _ANCHOR_DEPTH),
         "related": top_allowed(akin, passing & (akin > 0), _ITEM_DEPTH),
-        "told": _best(told)[:_ITEM_DEPTH],
+        "guide_mention": _best(mentioned)[:_ITEM_DEPTH],
         "name": _best(named),
     }
     rows = np.unique(np.concatenate(list(lists.values())))
@@ -228,7 +230,7 @@ def find_candidates(
         related=akin[rows].astype(np.float64),
         related_best=best[2],
         related_rank=ranks["related"],
-        told=np.array([told.get(row, 0.0) for row in rows.tolist()]),
+        guide_mention=np.array([mentioned.get(row, 0.0) for row in rows.tolist()]),
         named=np.array([named.get(row, 0.0) for row in rows.tolist()]),
     )
     features = describe_candidates(items, matches, terms)

@@ -11,11 +11,11 @@ import pytest
 
 from docstow.core.model import Document, Source
 from docstow.embedding import bundled
+from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS
 from docstow.index.search import ItemFilters, find_candidates
 from docstow.index.tables import tabulate
-from docstow.index.told import find_told
 from prose_store import indexed, written
 
 LANGUAGE = {"language": "python"}
@@ -49,25 +49,25 @@ def package(folder: Path, *documents: Document) -> Index:
     return Index(replace(snapshot, revision=revision), files.__getitem__)
 
 
-def told(index: Index, query: str) -> dict[str, float]:
+def mentioned(index: Index, query: str) -> dict[str, float]:
     similarity = index.matrix @ bundled().embed_query(query)
     paths = index.columns["path"]
-    return {str(paths[row]): near for row, near in find_told(index, similarity).items()}
+    return {str(paths[row]): near for row, near in find_guide_mentions(index, similarity).items()}
 
 
 def test_an_item_is_found_by_the_part_of_a_guide_that_names_it(tmp_path: Path) -> None:
     items = [item("web.GZipMiddleware"), item("web.BackgroundTask"), item("web.Answer")]
     index = package(tmp_path, *items, page("web/guide", GUIDE))
-    squeezed = told(index, "squeeze what goes over slow lines")
-    later = told(index, "work that waits until the answer is out")
+    squeezed = mentioned(index, "squeeze what goes over slow lines")
+    later = mentioned(index, "work that waits until the answer is out")
     assert max(squeezed, key=squeezed.__getitem__) == "web.GZipMiddleware"
     assert later["web.BackgroundTask"] > later.get("web.GZipMiddleware", 0)
     assert later["web.BackgroundTask"] == later["web.Answer"]
     query = "squeeze what goes over slow lines"
     found = find_candidates(index, bundled(), query, ItemFilters())
     row = index.row("web.GZipMiddleware", "class")
-    assert found.lists["told"].tolist()[0] == row
-    assert found.features["told"][found.rows.tolist().index(row)] == pytest.approx(
+    assert found.lists["guide_mention"].tolist()[0] == row
+    assert found.features["guide_mention"][found.rows.tolist().index(row)] == pytest.approx(
         squeezed["web.GZipMiddleware"]
     )
 
@@ -75,8 +75,8 @@ def test_an_item_is_found_by_the_part_of_a_guide_that_names_it(tmp_path: Path) -
 def test_changelogs_tell_of_nothing_and_without_vectors_nothing_is_near(tmp_path: Path) -> None:
     changes = page("web/changes", GUIDE, role="changelog")
     index = package(tmp_path, item("web.GZipMiddleware"), changes)
-    assert told(index, "squeeze what goes over slow lines") == {}
-    assert find_told(index, np.zeros(len(index.passages["document"]), np.float32)) == {}
+    assert mentioned(index, "squeeze what goes over slow lines") == {}
+    assert find_guide_mentions(index, np.zeros(len(index.passages["document"]), np.float32)) == {}
 
 
 def test_a_dotted_name_means_the_item_of_that_owner_and_a_shared_one_none(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_dotted_name_means_the_item_of_that_owner_and_a_shared_one_none(tmp_pa
     items = [each for owner in owners for each in (item(owner), item(f"{owner}.stow", "method"))]
     text = "Cargo goes below with `Crateb.stow()`."
     index = package(tmp_path, *items, page("web/guide", text), page("web/more", "Use `stow`."))
-    assert set(told(index, "cargo goes below")) == {"web.Crateb.stow"}
+    assert set(mentioned(index, "cargo goes below")) == {"web.Crateb.stow"}
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_a_dotted_name_means_the_item_of_that_owner_and_a_shared_one_none(tmp_pa
 def test_hostile_guides_take_no_longer_than_others(tmp_path: Path, unit: str) -> None:
     index = package(tmp_path, item("web.a"), page("web/guide", "```\n" + unit * 30_000))
     begin = time.process_time()
-    find_told(index, np.ones(len(index.passages["document"]), np.float32))
+    find_guide_mentions(index, np.ones(len(index.passages["document"]), np.float32))
     assert time.process_time() - begin < 1

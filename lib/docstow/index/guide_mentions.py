@@ -1,4 +1,4 @@
-"""What the guides of a package tell of: items that the passages nearest to a query name.
+"""Items that the guide passages nearest to a query name.
 
 A guide says in the words of those who ask what an item's own documentation says in its author's.
 """
@@ -29,7 +29,7 @@ _WORD = re.compile(_NAME)
 _JOINT = re.compile(r"\.|::")
 
 
-def find_told(index: Index, similarity: NDArray[np.float32]) -> dict[int, float]:
+def find_guide_mentions(index: Index, similarity: NDArray[np.float32]) -> dict[int, float]:
     """Return the items that the nearest passages of guides name, each with how near they are.
 
     A name in a heading counts fully, as the passage is about it; among the names in prose,
@@ -44,7 +44,7 @@ def find_told(index: Index, similarity: NDArray[np.float32]) -> dict[int, float]
     """
     passages = index.guide_passages
     nearest = passages[np.argsort(-similarity[passages], kind="stable")[:_PASSAGES]]
-    told: dict[int, float] = {}
+    mentioned: dict[int, float] = {}
     for passage in nearest.tolist():
         near = float(similarity[passage])
         if near <= 0:
@@ -52,8 +52,8 @@ def find_told(index: Index, similarity: NDArray[np.float32]) -> dict[int, float]
         about, named = _names(index, passage)
         share = near / (1 + math.log(len(about | named) or 1))
         for row in about | named:
-            told[row] = max(told.get(row, 0.0), near if row in about else share)
-    return told
+            mentioned[row] = max(mentioned.get(row, 0.0), near if row in about else share)
+    return mentioned
 
 
 def _names(index: Index, passage: int) -> tuple[set[int], set[int]]:

@@ -156,9 +156,9 @@ def test_what_was_fetched_answers_offline(
         assert wrong(check(CODE.format(name="row"), versions=versions)) == ["boats.Oar.row"]
 
 
-def test_a_project_is_asked_first(
-    tmp_path: Path, python: PythonIndexServer, npm: NpmServer
-) -> None:
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    """A project that has a package oars 1.0 of its own kind installed."""
     site = tmp_path / "project" / ".venv" / "lib" / "python3.12" / "site-packages"
     (site / "oars-1.0.dist-info").mkdir(parents=True)
     (site / "oars.py").write_text("def own(): ...\n", "utf-8")
@@ -167,8 +167,33 @@ def test_a_project_is_asked_first(
     (site / "oars-1.0.dist-info" / "RECORD").write_text("oars.py,,\n", "utf-8")
     (tmp_path / "project" / ".venv" / "pyvenv.cfg").write_text("version = 3.12.1\n", "utf-8")
     (tmp_path / "project" / "helpers.py").write_text("", "utf-8")
+    return str(tmp_path / "project")
+
+
+def test_a_project_is_checked_against_the_version_that_one_wants_to_upgrade_to(
+    tmp_path: Path, python: PythonIndexServer, npm: NpmServer, project: str
+) -> None:
+    code = "import oars\noars.own()\noars.Oar().draw()\noars.Oar().pull()\n"
+    with opened(tmp_path, python, npm, root=project) as check:
+        assert wrong(check(code, root=project)) == ["oars.Oar", "oars.Oar"]
+        there = check(code, root=project, versions={"oars": "1.0"})
+        assert (wrong(there), there["packages"]) == (["oars.Oar", "oars.Oar"], {"oars": "1.0"})
+        assert not python.asked("oars-1.0")
+        later = check(code, root=project, versions={"oars": "2.0"})
+        assert (wrong(later), later["packages"]) == (
+            ["oars.own", "oars.Oar.pull"],
+            {"oars": "2.0"},
+        )
+        absent = check(code, root=project, versions={"oars": "9.0"})
+        assert wrong(absent) == []
+        assert "oars 9.0 is not judged" in absent["notice"]
+
+
+def test_a_project_is_asked_first(
+    tmp_path: Path, python: PythonIndexServer, npm: NpmServer, project: str
+) -> None:
     code = f"import helpers, oars\nhelpers.x()\noars.Oar()\n{CODE.format(name='row')}"
-    with opened(tmp_path, python, npm, root=str(tmp_path / "project")) as check:
+    with opened(tmp_path, python, npm, root=project) as check:
         answer = check(code)
     assert wrong(answer) == ["oars.Oar", "boats.Oar.row"]
     assert "not installed in the project; the newest were fetched: boats 2.0" in answer["notice"]

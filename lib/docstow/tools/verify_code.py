@@ -27,7 +27,9 @@ from docstow.tools.verify_packages import (
     ProjectFirst,
     StowedPackages,
     foreign_imports,
+    not_installed,
     own_names,
+    replacing,
 )
 
 if TYPE_CHECKING:
@@ -155,17 +157,19 @@ def _verify(
             raise InvalidParameter("target", "is for crates")
         checking = language.checking()
         lockfile = "" if arguments["root"] else arguments["lockfile"]
-        given = {} if scan is not None else versions
-        stowed = StowedPackages(library, snapshots, language, given, lockfile, scan)
+        if scan is not None:
+            versions = not_installed(versions, scan, language)
+        stowed = StowedPackages(library, snapshots, language, versions, lockfile, scan)
         named = [each.package for each in message.mentions] if message is not None else None
         imports = named if named is not None else mentions.read_imports(language, code)
         with ExitStack() as opened:
             resolver: Resolver = stowed
             if scan is not None:
                 own = own_names(scan)
-                imports = foreign_imports(imports, scan, language, own)
+                replaced = replacing(versions, scan, language)
+                imports = foreign_imports(imports, scan, language, own, replaced)
                 project = opened.enter_context(checking.resolver(scan))
-                resolver = ProjectFirst(project, stowed, own)
+                resolver = ProjectFirst(project, stowed, own, replaced)
             opened.enter_context(stowed.opened(imports))
             verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
         notices += [problem] if problem and verdict.missing else []
@@ -175,7 +179,7 @@ def _verify(
         library,
         snapshots,
         language or languages.RUST,
-        lambda package: scan is None or not scan.named(package),
+        lambda package: scan is None or package in versions or not scan.named(package),
     )
     verdict = successors.explain(verdict)
     notices += successors.notices.values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -355,15 +355,26 @@ class ProjectFirst:
         project: answers for what is installed.
         others: answers for the rest.
         own: import names that are the project's own code.
+        replaced: returns whether an import leads to a package of which another version is meant
+            than the one that is installed.
     """
 
-    def __init__(self, project: Resolver, others: Resolver, own: frozenset[str]) -> None:
+    def __init__(
+        self,
+        project: Resolver,
+        others: Resolver,
+        own: frozenset[str],
+        replaced: Callable[[str], bool],
+    ) -> None:
         self._project = project
         self._others = others
         self._own = own
+        self._replaced = replaced
 
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a dotted name or module specifier."""
+        if self._replaced(imported):
+            return self._others.package_for(imported)
         found = self._project.package_for(imported)
         if found is not None or self._project.is_standard(imported):
             return found
@@ -374,15 +385,48 @@ class ProjectFirst:
         return self._project.is_standard(imported)
 
 
+def not_installed(versions: Mapping[str, str], scan: Scan, language: Language) -> dict[str, str]:
+    """Return the versions that a caller gave, but for those that the project has installed."""
+
+    def is_there(name: str, version: str) -> bool:
+        exact = version.strip().removeprefix("==")
+        packages = scan.named(name, language.spelling.ecosystem)
+        return any(each.installed and each.version == exact for each in packages)
+
+    return {name: each for name, each in versions.items() if not is_there(name, each)}
+
+
+def replacing(versions: Mapping[str, str], scan: Scan, language: Language) -> Callable[[str], bool]:
+    """Return what tells whether an import leads to a package of which a version is given.
+
+    Args:
+        versions: by package.
+        scan: what the project has installed.
+        language: of the code.
+    """
+    key = language.spelling.package_key
+    given = {key(name) for name in versions}
+
+    def is_replaced(imported: str) -> bool:
+        package = scan.importing(imported, language.name)
+        return package is not None and key(package.name) in given
+
+    return is_replaced
+
+
 def foreign_imports(
-    imports: Sequence[str], scan: Scan, language: Language, own: frozenset[str]
+    imports: Sequence[str],
+    scan: Scan,
+    language: Language,
+    own: frozenset[str],
+    replaced: Callable[[str], bool],
 ) -> list[str]:
-    """Return imports that lead neither to an installed package nor to the project's own code."""
+    """Return imports that lead neither to what is installed and meant nor to the project's code."""
     found = []
     for each in imports:
         package = scan.importing(each, language.name)
-        installed = package is not None and package.installed
-        if not installed and _first(each) not in own:
+        installed = package is not None and package.installed and not replaced(each)
+        if not installed and (replaced(each) or _first(each) not in own):
             found.append(each)
     return found
 

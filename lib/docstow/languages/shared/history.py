@@ -74,7 +74,11 @@ _MOVED_OUT = re.compile(
     r"`+(@?[\w./-]+)`+ (?:package|library|crate)",
     re.IGNORECASE,
 )
-_OTHER_PACKAGE = re.compile(r"`+(@?[\w./-]+)`+ (?:package|library|crate|module)", re.IGNORECASE)
+_OTHER_PACKAGE = re.compile(
+    r"`+(@?[\w./-]+)`+ (?:package|library|crate|module)"
+    r"|\bimport(?:ed)? (?:\S+ )?from `+(@?[\w./-]+)`+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +435,7 @@ class History:
         if len(written) > 1 and self._resolve(".".join(written[:-1]), path) is not None:
             # A member of what is there, of a type that lists none.
             return True
-        packages = {_fold(each) for each in _OTHER_PACKAGE.findall(text)}
+        packages = {_fold("".join(each)) for each in _OTHER_PACKAGE.findall(text)}
         return len(written) > 1 and _fold(first) in packages
 
     def _resolve(self, name: str, path: str) -> str | None:

@@ -38,6 +38,6 @@ def test_a_function_url_answers_twice_warm_and_to_nobody_without_a_credential(
         refused = function.invoke(url_event("POST", "/mcp", message, token=""))
         health = function.invoke(url_event("GET", "/health", token=""))
     first, second = (body_of(answer)["result"]["structuredContent"] for answer in answers)
-    assert first["results"][0]["item_path"] == "stowage::Hold"
+    assert first["results"][0]["item_path"] == "stowage::Hold::stow"
     assert second == first
     assert (refused["statusCode"], health["statusCode"]) == (401, 200)

@@ -117,9 +117,12 @@ def test_an_alias_of_a_lock_file_is_the_package_that_it_stands_for(check: Check)
             }
         }
     )
-    code = 'import { Boats } from "ships";\n'
+    code = 'import { Boats, Boat } from "ships";\nnew Boat().rows();\nnew Boat().oar("left");\n'
     answer = check(code, "typescript", lockfile=lock)
     assert answer["packages"] == {"boats": "1.0.0"}
+    found = [(each["name"], each.get("suggestions")) for each in answer["results"]]
+    assert found[0] == ("ships.Boats", ["boats.Boat"])
+    assert [name for name, _ in found[1:]] == ["boats.Boat.rows"]
 
 
 def test_what_is_only_imported_is_fetched_and_said(check: Check, python: PythonIndexServer) -> None:

@@ -39,6 +39,7 @@ class Installed:
         lacks: whether a dotted name is not there, where that is known better than the surface
             tells it; None where the surface tells it.
         since: in which versions a name is that this one has not: ``added in 3.12``; else empty.
+        alias: by what code imports it, where that is not its name; else empty.
     """
 
     name: str
@@ -46,6 +47,12 @@ class Installed:
     surface: Surface
     lacks: Callable[[str], bool | None] = lambda _: None
     since: Callable[[str], str] = lambda _: ""
+    alias: str = ""
+
+    def own_path(self, path: str) -> str:
+        """Return a path, or a module specifier, as the package itself spells it."""
+        aliased = self.alias and path.startswith(self.alias)
+        return f"{self.name}{path.removeprefix(self.alias)}" if aliased else path
 
     def symbol(self, path: str) -> Symbol | None:
         """Return what a dotted path means for code; None where nothing shows it."""
@@ -136,6 +143,7 @@ class Names:
         package = self.resolver.package_for(head or path)
         if package is None:
             return Answer("not_checked")
+        path, head = package.own_path(path), package.own_path(head)
         rest = path[len(head) :].lstrip(".") if head else path
         parts = [*([head] if head else []), *(rest.split(".") if rest else [])]
         symbol: Symbol | None = None

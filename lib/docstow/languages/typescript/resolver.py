@@ -59,7 +59,9 @@ class NodeResolver:
         surface = self._surface(package) if package is not None else None
         if package is None or surface is None:
             return None
-        return Installed(package.name, package.version, surface)
+        found = _PACKAGE.match(imported)
+        alias = found[0] if found is not None and found[0] != package.name else ""
+        return Installed(package.name, package.version, surface, alias=alias)
 
     def is_standard(self, imported: str) -> bool:
         """Return whether it is a module of Node itself."""

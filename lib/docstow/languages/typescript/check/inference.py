@@ -113,16 +113,17 @@ class Expressions:
 
     def _of_import(self, name: Name) -> Known | None:
         if name not in self._imported:
-            self._imported[name] = self._surface(name, lambda values: values.value(name.path))
+            self._imported[name] = self._surface(name, lambda values, path: values.value(path))
         return self._imported[name]
 
-    def _surface(self, name: Name, ask: Callable[[Values], Value | None]) -> Known | None:
+    def _surface(self, name: Name, ask: Callable[[Values, str], Value | None]) -> Known | None:
         """Ask the package of a name."""
         answer = self._look_up(name)
         package = answer.package if answer is not None else None
         if package is None:
             return None
-        found = ask(self._values(package, name.specifier))
+        values = self._values(package, package.own_path(name.specifier))
+        found = ask(values, package.own_path(name.path))
         return Known(found, package) if found is not None else None
 
     def _values(self, package: Installed, specifier: str) -> Values:
@@ -254,7 +255,7 @@ class Expressions:
         named = self.name(node)
         if named is not None:
             types = [each.value if each is not None else None for each in inner]
-            return self._surface(named, lambda values: values.typed(named.path, types))
+            return self._surface(named, lambda values, path: values.typed(path, types))
         name = text_of(node)
         if node.type != "type_identifier" or name in self.scope.names:
             return None

@@ -39,6 +39,7 @@ OWNERS = {
     "boto3": {"store"},
     "botocore": {"store", "ingest"},
     "duckdb": {"index"},
+    "tomllib": {"core"},
     "fastapi": {"server"},
     "griffe": {"languages"},
     "httpcore": {"net"},

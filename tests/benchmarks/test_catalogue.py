@@ -28,10 +28,10 @@ def test_requests_do_not_grow_with_the_number_of_crates(
         stored(writer, drawn(real, 7000))
         store = DirectoryStore(tmp_path / "store")
         reader = Catalog(store, runtime.snapshots)
-        largest = reader.deck().segments[0]
+        largest = reader.card_set().segments[0]
         assert not largest.whole
         assert largest.head.codes.shape[1] == COARSE
-        assert len(reader.deck()) == 7000
+        assert len(reader.card_set()) == 7000
         found = searched(store, runtime)
         assert found.gets <= 10
         assert found.later <= 6

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from docstow.core.model import CRATE, LOCAL, Source
+from docstow.index.card_set import Buckets, CardSet, Loaded, Ranking, standard_scores
 from docstow.index.cards import (
     MOST_ITEMS,
     Card,
@@ -22,7 +23,6 @@ from docstow.index.cards import (
     outranks,
     term_hash,
 )
-from docstow.index.deck import Buckets, Deck, Loaded, Ranking, standard_scores
 from docstow.index.segments import (
     COARSE,
     FULL_CARDS,
@@ -50,13 +50,13 @@ def card(name: str, about: str, vectors: NDArray[np.float32], model: str = "m") 
     )
 
 
-def deck_of(*cards: Card) -> Deck:
+def card_set_of(*cards: Card) -> CardSet:
     segments = [make_segment([each]) for each in cards]
     loaded = [
         Loaded(str(number), each.head, each.bucket, whole=True)
         for number, each in enumerate(segments)
     ]
-    return Deck(loaded, Buckets())
+    return CardSet(loaded, Buckets())
 
 
 def test_a_card_says_what_a_crate_is_and_has() -> None:
@@ -128,14 +128,14 @@ def test_a_name_has_one_key_however_it_is_spelled() -> None:
 
 
 def test_words_and_vectors_both_find_a_crate() -> None:
-    deck = deck_of(
+    cards = card_set_of(
         card("walk", "goes through directories", AXES[:1]),
         card("mail", "sends letters", AXES[1:2]),
         card("pack", "makes archives of files", AXES[2:3]),
     )
     nowhere = np.full(4, 0.5, np.float32)
-    assert names(deck.rank("send a letter", "m", nowhere))[0] == "mail"
-    assert names(deck.rank("unheard of", "m", AXES[2]))[0] == "pack"
+    assert names(cards.rank("send a letter", "m", nowhere))[0] == "mail"
+    assert names(cards.rank("unheard of", "m", AXES[2]))[0] == "pack"
 
 
 def names(ranking: Ranking) -> list[str]:
@@ -144,7 +144,7 @@ def names(ranking: Ranking) -> list[str]:
 
 def test_vectors_of_two_models_never_meet() -> None:
     other = card("other", "", np.ones((3, 7), np.float32), model="of 7 dimensions")
-    ranking = deck_of(other, card("near", "", AXES[:1]), card("far", "", -AXES[:1])).rank(
+    ranking = card_set_of(other, card("near", "", AXES[:1]), card("far", "", -AXES[:1])).rank(
         "zebra", "m", AXES[0]
     )
     scores = {each.source.name: score for each, score in ranking}
@@ -154,14 +154,14 @@ def test_vectors_of_two_models_never_meet() -> None:
 
 
 def test_an_empty_deck_has_no_best_card() -> None:
-    assert list(deck_of().rank("anything", "m", AXES[0])) == []
+    assert list(card_set_of().rank("anything", "m", AXES[0])) == []
 
 
 def test_the_last_card_of_a_source_counts_and_of_a_name_the_best() -> None:
     first, second = card("oak", "a tree", AXES[:1]), card("oak", "a plant", AXES[1:2])
     newer = replace(first, entry=replace(first.entry, source=Source(CRATE, "oak", "2.0.0")))
-    assert [e.about for e in deck_of(first, second).entries()] == ["a plant"]
-    assert [e.source.version for e in deck_of(newer, second).entries()] == ["2.0.0"]
+    assert [e.about for e in card_set_of(first, second).entries()] == ["a plant"]
+    assert [e.source.version for e in card_set_of(newer, second).entries()] == ["2.0.0"]
     segments = [make_segment([first]), make_segment([], [first.source]), make_segment([second])]
     for count, expected in ((1, 1), (2, 0), (3, 1)):
         alive = survivors([each.head for each in segments[:count]])
@@ -184,13 +184,13 @@ def test_joined_segments_rank_as_they_did_apart(
         card(f"{name}{number % 5}", " ".join(said), draws[number])
         for number, (name, said) in enumerate(rows)
     ]
-    apart = deck_of(*cards)
+    apart = card_set_of(*cards)
     cut = data.draw(st.integers(0, len(cards)))
     parts = [make_segment(each) for each in (cards[:cut], cards[cut:]) if each]
     alive = survivors([each.head for each in parts])
     joined = join(parts, alive)
     head = read_head(encode_head(joined.head))
-    together = Deck([Loaded("1", head, joined.bucket, whole=True)], Buckets())
+    together = CardSet([Loaded("1", head, joined.bucket, whole=True)], Buckets())
     assert list(together.entries()) == list(apart.entries())
     for query in ("walk", "a tree of leaves"):
         before, after = (each.rank(query, "m", AXES[0]) for each in (apart, together))
@@ -220,8 +220,8 @@ def test_many_cards_have_their_vectors_in_few_directions() -> None:
     joined = join(parts, survivors([each.head for each in parts]))
     assert joined.head.codes.shape == (len(cards), COARSE)
     assert joined.head.bits == 8
-    deck = Deck([Loaded("1", joined.head, joined.bucket, whole=True)], Buckets())
-    found = next(iter(deck.rank("zebra", "m", cards[99].vector)))[0]
+    ranked = CardSet([Loaded("1", joined.head, joined.bucket, whole=True)], Buckets())
+    found = next(iter(ranked.rank("zebra", "m", cards[99].vector)))[0]
     assert found.source.name == "c99"
 
 

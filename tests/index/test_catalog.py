@@ -69,7 +69,7 @@ def stow(runtime: Runtime, name: str, version: str = "1.0.0", word: str = "ship"
 
 
 def shown(catalog: Catalog) -> dict[str, tuple[str, int]]:
-    return {each.key: (each.source.version, each.stamp) for each in catalog.deck().entries()}
+    return {each.key: (each.source.version, each.stamp) for each in catalog.card_set().entries()}
 
 
 def bare(name: str, version: str = "1.0.0") -> Card:
@@ -124,9 +124,9 @@ def test_what_is_stowed_has_one_card_of_its_newest_version(
 def test_the_card_of_a_publish_is_that_of_its_tables(open_runtime: Callable[[], Runtime]) -> None:
     runtime = open_runtime()
     stow(runtime, "oak")
-    published = runtime.catalog.deck().segments[0]
+    published = runtime.catalog.card_set().segments[0]
     assert runtime.catalog.rebuild() == 1
-    (rebuilt,) = open_runtime().catalog.deck().segments
+    (rebuilt,) = open_runtime().catalog.card_set().segments
     assert np.array_equal(published.head.codes, rebuilt.head.codes)
     for name in ("terms", "steps", "weights"):
         before, after = (getattr(each.bucket(0), name) for each in (published, rebuilt))
@@ -185,7 +185,7 @@ def test_a_lost_manifest_is_made_again(
     else:
         runtime.store.swap(MANIFEST, damage, former.etag)
     counted = Counted(runtime.store)
-    assert len(Catalog(counted, runtime.snapshots).deck()) == 0
+    assert len(Catalog(counted, runtime.snapshots).card_set()) == 0
     assert "list" not in counted.asked
     assert maintain(open_runtime()).made == 2
     assert shown(open_runtime().catalog) == expected
@@ -240,7 +240,7 @@ def test_what_is_joined_stays_and_what_it_was_joined_from_goes(
         runtime.catalog.add(bare(f"crate{number}"))
     expected = shown(runtime.catalog)
     assert len(expected) == TAIL + 3
-    assert len(runtime.catalog.deck().segments) == 2
+    assert len(runtime.catalog.card_set().segments) == 2
     before = segments(runtime.store)
     assert len(before) == TAIL + 3
     reader = open_runtime()
@@ -413,7 +413,7 @@ def test_a_reader_asks_for_what_is_new(open_runtime: Callable[[], Runtime]) -> N
 
     def asked() -> Counter[str]:
         store.asked.clear()
-        reader.deck()
+        reader.card_set()
         return Counter(store.asked)
 
     assert asked() == {"get": 3}
@@ -443,7 +443,7 @@ def test_a_card_that_is_there_is_not_written_again(open_runtime: Callable[[], Ru
     store = Counted(runtime.store)
     catalog = Catalog(store, runtime.snapshots)
     card = catalog.card(snapshot)
-    catalog.deck()
+    catalog.card_set()
     store.asked.clear()
     catalog.add(card)
     assert store.asked == ["unchanged"]

@@ -295,7 +295,7 @@ def test_a_crate_of_an_upstream_answers_where_there_is_none(tmp_path: Path) -> N
         assert found["results"][0]["item_path"] == "stowage::Hold::stow"
         assert [each.title for each in runtime.registry.all()] == ["Cargo"]
         assert dict(Pins(runtime.store).pinned()) == {source: REGISTERED}
-        assert [each.source for each in runtime.catalog.deck().entries()] == [source]
+        assert [each.source for each in runtime.catalog.card_set().entries()] == [source]
 
 
 def test_texts_of_two_stores_are_joined(filled: Path, tmp_path: Path) -> None:
@@ -680,7 +680,7 @@ def test_an_import_that_is_killed_is_finished_by_the_next(filled: Path, tmp_path
                     assert set(runtime.snapshots.fetch(snapshot)) == set(snapshot.tables)
             bring_in(runtime, path)
             assert objects(runtime) == expected
-            assert {each.key for each in runtime.catalog.deck().entries()} == {"stowage"}
+            assert {each.key for each in runtime.catalog.card_set().entries()} == {"stowage"}
 
 
 # Older stores, and the command line.

@@ -695,7 +695,7 @@ def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
     assert upkeep(store, tmp_path).run().tidied["cards"] == 0
     snapshots.withdraw(crate("gone"), NOW, keep=0)
     assert upkeep(store, tmp_path).run().tidied["cards"] == 1
-    assert [each.source for each in catalog.deck().entries()] == [crate("kept")]
+    assert [each.source for each in catalog.card_set().entries()] == [crate("kept")]
     assert upkeep(store, tmp_path).run().tidied["cards"] == 0
 
 

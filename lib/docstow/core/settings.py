@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from docstow.core import toml
 from docstow.core.errors import ConfigurationError
 from docstow.core.similar import similar_names
 
@@ -225,10 +225,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         mistakes.append(f"{path}: cannot be read ({error.strerror})")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (toml.TomlError, UnicodeDecodeError) as error:
         mistakes.append(f"{path}: is not TOML ({error})")
     return {}
 

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from docstow.core.errors import StoreError, TooLarge, UnreadableInput
 from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
 from docstow.core.threads import in_parallel
+from docstow.index.card_set import Buckets, CardSet, Loaded, Ranking
 from docstow.index.cards import Card, Entry, card_key, card_of, outranks, read_old_card
-from docstow.index.deck import Buckets, Deck, Loaded, Ranking
 from docstow.index.segments import (
     Bucket,
     Damaged,
@@ -168,11 +168,11 @@ class Catalog:
         self._seen: _Seen | None = None
         self._loaded: dict[str, Loaded] = {}
         self._buckets = Buckets()
-        self._deck: tuple[tuple[str, ...], Deck] = ((), Deck((), self._buckets))
+        self._card_set: tuple[tuple[str, ...], CardSet] = ((), CardSet((), self._buckets))
 
     # Reading
 
-    def deck(self, *, fresh: bool = False) -> Deck:
+    def card_set(self, *, fresh: bool = False) -> CardSet:
         """Return all cards; those left out that are in segments which cannot be read.
 
         The store is asked for the manifest, and for segments that this process does not have.
@@ -194,17 +194,17 @@ class Catalog:
             loaded |= {each.identity: each for each in found if each is not None}
             self._loaded = loaded
             there = tuple(each.id for each in manifest.segments if each.id in loaded)
-            if self._deck[0] != there:
-                self._deck = there, Deck([loaded[each] for each in there], self._buckets)
-            return self._deck[1]
+            if self._card_set[0] != there:
+                self._card_set = there, CardSet([loaded[each] for each in there], self._buckets)
+            return self._card_set[1]
 
     def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
-        """Return all cards ranked for a query; see :meth:`Deck.rank`."""
+        """Return all cards ranked for a query; see :meth:`CardSet.rank`."""
         try:
-            return self.deck().rank(query, model, vector)
+            return self.card_set().rank(query, model, vector)
         except Damaged:
             # Joined with others and deleted since the manifest was read, most likely.
-            return self.deck(fresh=True).rank(query, model, vector)
+            return self.card_set(fresh=True).rank(query, model, vector)
 
     def _refresh(self, *, fresh: bool = False) -> Manifest:
         seen, asked_at = self._seen, self._clock()
@@ -277,11 +277,11 @@ class Catalog:
         Raises:
             StoreError: others were faster every time, or the store cannot be used.
         """
-        deck = self._deck[1]
-        known = deck.find(card.source.name, card.source.target) if len(deck) else None
+        cards = self._card_set[1]
+        known = cards.find(card.source.name, card.source.target) if len(cards) else None
         if known == card.entry:
             manifest = self._refresh(fresh=True)
-            if tuple(each.id for each in manifest.segments) == self._deck[0]:
+            if tuple(each.id for each in manifest.segments) == self._card_set[0]:
                 return manifest.corrections
         return self._append([card]).corrections
 
@@ -341,7 +341,7 @@ class Catalog:
             return replace(manifest, segments=made + later, corrections=corrections, complete=True)
 
         self._change(change)
-        return len(self.deck(fresh=True))
+        return len(self.card_set(fresh=True))
 
     def _append(
         self, cards: Sequence[Card], gone: Sequence[Source] = (), *, corrections: int = 0
@@ -511,7 +511,7 @@ class Catalog:
 
     def _forget_damaged(self) -> int:
         """Take segments out of the manifest that cannot be read; return how many."""
-        self.deck(fresh=True)
+        self.card_set(fresh=True)
         manifest = self._refresh()
         damaged = {e.id for e in manifest.segments if e.id not in self._loaded}
         if damaged:
@@ -528,8 +528,8 @@ class Catalog:
         """Make the cards those of the heads; return how many were dropped, made, and are left."""
         answering = [head for head in heads.values() if head.snapshot_id]
         best = _best(answering)
-        deck = self.deck()
-        present = {each.key: each for each in deck.entries()}
+        cards = self.card_set()
+        present = {each.key: each for each in cards.entries()}
         gone = [
             each.source
             for each in present.values()

@@ -1,4 +1,4 @@
-"""Words of programming that are used for one another: who asks does not know the author's words.
+"""Words of programming that are used for one another, as a reader's and an author's often are.
 
 ``related.txt`` has a group of such words on each line; a word may stand in several. That two groups
 have a word in common relates nothing else in them.

@@ -41,9 +41,9 @@ from docstow.text.chunking import snippet
 if TYPE_CHECKING:
     from docstow.core.model import Snapshot
     from docstow.embedding import Embedder
+    from docstow.index.card_set import Ranking
     from docstow.index.cards import Entry
     from docstow.index.catalog import Catalog
-    from docstow.index.deck import Ranking
     from docstow.store.snapshots import Snapshots
 
 #: How many of each list become candidates.

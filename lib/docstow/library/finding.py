@@ -138,7 +138,7 @@ class PackageFinder:
         """Return what changes with what is stowed: names, or segments of the catalogue."""
         if language.packaged:
             return tuple(self._snapshots.names(language.kind))
-        return tuple(each.identity for each in self._open_catalog().deck().segments)
+        return tuple(each.identity for each in self._open_catalog().card_set().segments)
 
     def _make(
         self, found: list[Candidate], stowed: tuple[str, ...], embedder: Embedder, now: float
@@ -193,7 +193,7 @@ class PackageFinder:
         for name, told in self._descriptions.read(language)[1].items():
             put(name, told.summary, keywords=told.keywords)
         if not language.packaged:
-            for entry in self._open_catalog().deck().entries():
+            for entry in self._open_catalog().card_set().entries():
                 if not entry.source.target:
                     put(entry.source.name, entry.about, stowed=entry.source.version)
         for name in self._snapshots.names(language.kind) if language.packaged else ():

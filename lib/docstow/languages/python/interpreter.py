@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from docstow.core import toml
 from docstow.core.errors import DocstowError
 from docstow.languages.python.scanning import active_environment
 from docstow.languages.shared.boundary import Boundary
@@ -48,8 +48,8 @@ def interpreter_version(root: Path, environ: Mapping[str, str]) -> str:
 def _ranges(boundary: Boundary) -> Iterator[str]:
     """Yield what a project's manifest and lock files ask of Python."""
     try:
-        manifest = tomllib.loads(_text(boundary, boundary.root / "pyproject.toml"))
-    except (tomllib.TOMLDecodeError, RecursionError):
+        manifest = toml.loads(_text(boundary, boundary.root / "pyproject.toml"))
+    except toml.TomlError:
         manifest = {}
     project, tool = manifest.get("project"), manifest.get("tool")
     if isinstance(project, dict) and isinstance(project.get("requires-python"), str):

@@ -67,7 +67,7 @@ class Buckets:
         return bucket
 
 
-class Deck:
+class CardSet:
     """Cards that are ranked for a query. Nothing of it changes.
 
     Args:
@@ -207,32 +207,32 @@ class Deck:
 
 
 class Ranking:
-    """The cards of a deck with their scores for a query."""
+    """The cards of a cards with their scores for a query."""
 
-    def __init__(self, deck: Deck, scores: NDArray[np.float32]) -> None:
-        self._deck = deck
+    def __init__(self, cards: CardSet, scores: NDArray[np.float32]) -> None:
+        self._card_set = cards
         self._scores = scores
 
     def __len__(self) -> int:
-        return len(self._deck)
+        return len(self._card_set)
 
     def __iter__(self) -> Iterator[tuple[Entry, float]]:
         """Yield the cards, best first; of equals the older one first."""
-        total, first = len(self._deck), 256
+        total, first = len(self._card_set), 256
         if total > first:
             edge = np.partition(self._scores, -first)[-first]
             found = np.flatnonzero(self._scores >= edge)
             head = found[np.argsort(-self._scores[found], kind="stable")].tolist()
-            yield from ((self._deck.entry(row), float(self._scores[row])) for row in head)
+            yield from ((self._card_set.entry(row), float(self._scores[row])) for row in head)
             done = len(head)
         else:
             done = 0
         for row in np.argsort(-self._scores, kind="stable")[done:total].tolist():
-            yield self._deck.entry(row), float(self._scores[row])
+            yield self._card_set.entry(row), float(self._scores[row])
 
     def score(self, name: str, target: str = "") -> float:
         """Return the score of a name's card; that of the worst card if it has none."""
-        found = self._deck.score_of(self._scores, name, target)
+        found = self._card_set.score_of(self._scores, name, target)
         if found is not None:
             return found
         finite = self._scores[np.isfinite(self._scores)]

@@ -192,6 +192,7 @@ def test_pure_code_has_no_input_or_output(place: str) -> None:
 
 def test_the_app_starts_without_the_heavy_libraries() -> None:
     heavy = [
+        "fastapi",
         "numpy",
         "duckdb",
         "onnxruntime",

@@ -41,7 +41,7 @@ from docstow.core.model import Document, Hit
 from docstow.core.settings import Settings, load
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
     from docstow.languages.shared.findings import Finding as Finding
     from docstow.library import ResolvedVersion
@@ -86,8 +86,8 @@ def open(store: str | Path | Settings | None = None) -> Docs:  # noqa: A001 - as
     return Docs(_settings(store))
 
 
-def asgi(settings: Settings | None = None) -> FastAPI:
-    """Build the ASGI app that ``docstow serve`` and the functions mount.
+def asgi(settings: Settings | None = None) -> Starlette:
+    """Build the ASGI app that the functions mount, with the routes of ``docstow serve``.
 
     Args:
         settings: what it is made from; without them, what the environment says.

@@ -56,7 +56,7 @@ from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import UsageMarks
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
@@ -530,8 +530,18 @@ class Runtime:
         return [(system, system.protocol(services, __version__)) for system in chosen]
 
     @lazy
-    def app(self) -> FastAPI:
-        """The HTTP server's application."""
+    def app(self) -> Starlette:
+        """The application of a process that may start for one answer, or within another app."""
+        return self._app()
+
+    @lazy
+    def served_app(self) -> Starlette:
+        """The application of a server that stays: FastAPI's, which takes long to import."""
+        from docstow.server.http import fastapi_app
+
+        return self._app(fastapi_app())
+
+    def _app(self, app: Starlette | None = None) -> Starlette:
         from docstow.server import command_line
         from docstow.server.http import create_app
         from docstow.server.middleware import LOOPBACK_HOSTS
@@ -539,6 +549,7 @@ class Runtime:
         settings = self.settings
         return create_app(
             self.protocol,
+            app=app,
             compat=self.compat if self.settings.compat else (),
             health=self.health,
             commands=command_line.list_commands,

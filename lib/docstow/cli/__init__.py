@@ -107,7 +107,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     if packages:
         runtime.preload_packages(packages)
     runtime.keep_up()
-    run(runtime.app, listener, settings.log_level)
+    run(runtime.served_app, listener, settings.log_level)
     return 0
 
 

@@ -13,9 +13,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from docstow.core.auth import Policy
 from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter, TooLarge
@@ -33,6 +34,8 @@ from docstow.server.rest import (
 from docstow.tools import Answer
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from docstow.server.compat import System
 
 T = TypeVar("T")
@@ -47,9 +50,17 @@ _BACKLOG = 2048
 _KEEP_ALIVE_S = 75
 
 
+def fastapi_app() -> FastAPI:
+    """Return an application of FastAPI without routes, for a server that stays."""
+    from fastapi import FastAPI
+
+    return FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+
+
 def create_app(
     protocol: Protocol,
     *,
+    app: Starlette | None = None,
     compat: Sequence[tuple[System, Protocol]] = (),
     health: Callable[[], Mapping[str, Any]],
     commands: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
@@ -58,11 +69,13 @@ def create_app(
     policy: Policy = OPEN,
     max_body_bytes: int = 4 * 1024 * 1024,
     max_concurrent_calls: int = 16,
-) -> FastAPI:
+) -> Starlette:
     """Build the application.
 
     Args:
         protocol: MCP's side, with the tools.
+        app: what the routes are added to; without it, an application of Starlette. FastAPI's
+            import takes as long as all else that a process needs which starts for one answer.
         compat: earlier systems whose forms are served too, each with MCP over its tools.
         health: what ``GET /health`` answers; called in a worker thread.
         commands: lists the command line's commands for ``GET /commands``.
@@ -73,7 +86,8 @@ def create_app(
         max_body_bytes: larger request bodies are refused with 413.
         max_concurrent_calls: tool calls that run at once; further ones wait.
     """
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = app or Starlette()
+    app.router.redirect_slashes = False
     limiter = CapacityLimiter(max_concurrent_calls)
     routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, limiter)
     _add_tools(app, "", routes)
@@ -101,7 +115,7 @@ def create_app(
     return app
 
 
-def _add_tools(app: FastAPI, root: str, routes: _Routes) -> None:
+def _add_tools(app: Starlette, root: str, routes: _Routes) -> None:
     """Add what serves tools below a path: MCP, and the routes that stand for one tool each."""
     for path in (f"{root}/mcp", f"{root}/mcp/"):
         app.add_route(path, routes.mcp, methods=["POST"])
@@ -142,7 +156,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(app: FastAPI, listener: socket.socket, log_level: str) -> None:
+def run(app: Starlette, listener: socket.socket, log_level: str) -> None:
     """Serve an app on a listening socket until the process is told to stop."""
     import uvicorn
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from docstow.core.errors import CrateNotFound, Ingesting, TooManyRequests
 from docstow.server import stdio
-from docstow.server.http import create_app
+from docstow.server.http import create_app, fastapi_app
 from docstow.server.mcp import Protocol
 from docstow.tools import Answer, Tool, Toolbox
 from docstow.tools.parameters import Parameter
@@ -182,9 +182,10 @@ def fixture_protocol(*further: Tool) -> Protocol:
     return Protocol("fixtures", "1.2.3", "Tools for tests.", toolbox)
 
 
-def fixture_app(*further: Tool, **options: Any) -> FastAPI:
-    """The fixture server's HTTP face."""
+def fixture_app(*further: Tool, **options: Any) -> Starlette:
+    """The fixture server's HTTP face, made by FastAPI as that of ``docstow serve``."""
     options.setdefault("health", lambda: {"status": "ok"})
+    options.setdefault("app", fastapi_app())
     return create_app(fixture_protocol(*further), **options)
 
 

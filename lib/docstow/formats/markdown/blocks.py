@@ -148,8 +148,10 @@ _CONTAINER_END = re.compile(r" {0,8}:{3,}\s*$")
 _ALERT = re.compile(r"\s*\[!(\w+)\][+-]?\s*(.*)$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?$")
 #: ``{#id}`` behind a heading, as Docusaurus, Hugo, kramdown and Python-Markdown read it.
-HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w:.-]{1,200})[^{}\n]{0,200}\}$", re.MULTILINE)
-_HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
+HEADING_ID = re.compile(
+    r"(?<![ \t])[ \t]*\{:?[ \t]*#([\w:.-]{1,200})[^{}\n]{0,200}\}$", re.MULTILINE
+)
+_HEADING_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _CODE_CELLS = {"code-block", "code", "sourcecode", "code-cell", "code-include"}

@@ -173,3 +173,12 @@ assert {"onnxruntime", "tokenizers"} <= set(sys.modules)
 def test_the_files_are_small() -> None:
     sizes = [(BUNDLED / file).stat().st_size for file in FILES]
     assert sum(sizes) <= 12_000_000
+
+
+def test_a_query_is_embedded_once_and_nobody_changes_its_vector() -> None:
+    embedder = StaticEmbedder(BUNDLED)
+    vector = embedder.embed_query("spawn a task")
+    assert embedder.embed_query("spawn a task") is vector
+    assert vector.tolist() == embedder.embed(["spawn a task"])[0].tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        vector[0] = 1

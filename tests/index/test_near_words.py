@@ -17,6 +17,10 @@ TEXTS = (
     "",
 )
 
+#: Names and summaries of the index, whose words it has as well.
+NAMES = ("remove", "delete_at", "parse")
+SUMMARIES = ("Delete this item.", " ".join(f"zorkmid{number}" for number in range(60)) + " delete")
+
 
 @pytest.fixture(scope="module")
 def near() -> NearWords:
@@ -24,6 +28,9 @@ def near() -> NearWords:
     for row, text in enumerate(TEXTS):
         for term in dict.fromkeys(bm25.tokens(text)):
             rows.setdefault(term, []).append(row)
+    for text in (*NAMES, *SUMMARIES):
+        for term in bm25.tokens(text):
+            rows.setdefault(term, [])
 
     def postings(term: str) -> tuple[np.ndarray, np.ndarray] | None:
         found = rows.get(term)
@@ -60,7 +67,7 @@ def test_a_text_without_words_and_a_query_without_words_are_near_nothing(near: N
 
 
 def test_names_are_near_by_close_words(near: NearWords) -> None:
-    same, like, other = near.in_names(bm25.tokens("remove"), ["remove", "delete_at", "parse"])
+    same, like, other = near.in_names(bm25.tokens("remove"), NAMES)
     assert same == pytest.approx(1)
     assert same > like > other >= 0
 
@@ -68,12 +75,22 @@ def test_names_are_near_by_close_words(near: NearWords) -> None:
 def test_summaries_are_near_by_words_of_like_meaning(near: NearWords) -> None:
     asked = bm25.tokens("delete an item")
     same, like, other, none = near.in_summaries(
-        asked, ["Delete this item.", "Removes an element from the list.", "Parses a date.", ""]
+        asked, [SUMMARIES[0], "Removes an element from the list.", "Parses a date.", ""]
     )
     assert same > like > other > none == 0
     # The tail of a long sentence is not compared.
-    long = " ".join(f"zorkmid{number}" for number in range(60))
-    assert near.in_summaries(asked, [f"{long} delete"])[0] < like
+    assert near.in_summaries(asked, [SUMMARIES[1]])[0] < like
+
+
+def test_how_near_a_word_is_to_all_others_is_computed_once(
+    near: NearWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = bm25.tokens("delete an item")
+    first = near.in_texts(asked), near.in_names(asked, NAMES), near.in_summaries(asked, SUMMARIES)
+    monkeypatch.setattr(near, "_vectors", None)
+    again = near.in_texts(asked), near.in_names(asked, NAMES), near.in_summaries(asked, SUMMARIES)
+    for one, other in zip(first, again, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 def test_a_word_has_the_direction_that_the_model_gives_it() -> None:

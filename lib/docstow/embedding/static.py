@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,9 @@ MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "manifest.json"
 MAPPED = "mapped.onnx"
 
 FILES = (MODEL, MAPPED, TOKENIZER)
+
+#: The vectors of so many queries are kept: one search embeds its query for items and for examples.
+_QUERIES_KEPT = 64
 
 #: How many texts are tokenised, and sorted by length, together.
 _TEXTS_AT_ONCE = 2048
@@ -73,6 +77,7 @@ class StaticEmbedder:
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
+        self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
             self._digests = {file: str(manifest["sha256"][file]) for file in FILES}
@@ -107,7 +112,11 @@ class StaticEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a query; see :meth:`docstow.embedding.Embedder.embed_query`."""
+        return self._cached_query(text)
+
+    def _embed_query(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self.embed([text])[0]
+        vector.setflags(write=False)  # it is cached
         return vector
 
     def count(self, text: str) -> int:

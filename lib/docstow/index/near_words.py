@@ -9,7 +9,7 @@ more is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ _LEAST_SIMILARITY = 0.2
 #: So many words of a sentence are compared.
 _MOST_WORDS = 40
 
+#: How near so many words of queries are to every term is kept, and what terms so many texts have:
+#: the same ones come again.
+_KEPT_WORDS, _KEPT_TEXTS = 128, 1 << 14
+
 #: A word that the model does not know means as much as a middling one.
 _UNKNOWN_LENGTH = 1.0
 
@@ -32,7 +36,7 @@ Floats = NDArray[np.float32]
 
 
 class NearWords:
-    """The terms of an index that the bundled model knows as words.
+    """The terms of an index that the bundled model knows as words. Safe to share between threads.
 
     Args:
         vectors: of words.
@@ -44,17 +48,23 @@ class NearWords:
     def __init__(
         self, vectors: WordVectors, terms: Iterable[str], postings: Postings, count: int
     ) -> None:
-        known = ((term, vectors.number(term)) for term in terms if len(term) > 1)
-        numbers = {term: number for term, number in known if number is not None}
         self._vectors = vectors
-        self._terms = list(numbers)
-        self._numbers = np.array(list(numbers.values()), np.int64)
         self._postings = postings
         self._count = count
-
-    @cached_property
-    def _known(self) -> Floats:
-        return self._vectors.vectors(self._numbers)[0]
+        # Letters behind words: in texts they are like nothing, in names and summaries they count.
+        self._terms = sorted(terms, key=lambda term: len(term) < 2)
+        self._numbers = {term: number for number, term in enumerate(self._terms)}
+        rows = [vectors.number(term) for term in self._terms]
+        known = [number for number, row in enumerate(rows) if row is not None]
+        self._known = np.array(known, np.int64)
+        self._words = sum(len(self._terms[number]) > 1 for number in known)
+        # One more term stands for all words that the index does not have.
+        self._places = np.full(len(self._terms) + 1, len(known), np.int64)
+        self._places[self._known] = np.arange(len(known))
+        self._matrix, _ = vectors.vectors(np.array([rows[number] for number in known], np.int64))
+        self._compare = lru_cache(_KEPT_WORDS)(self._compare_word)
+        self._near = lru_cache(_KEPT_WORDS)(self._find_near)
+        self._read = lru_cache(_KEPT_TEXTS)(self._read_text)
 
     def in_texts(self, query: Sequence[str]) -> Floats:
         """Return how much of a query the words of each row mean: shape ``(count,)``, 0 to 1.
@@ -64,16 +74,10 @@ class NearWords:
         """
         terms = list(dict.fromkeys(query))
         total = np.zeros(self._count, np.float32)
-        if not terms:
-            return total
-        vectors, shares = self._embed(terms)
-        similarities = vectors @ self._known.T
-        for term, share, row in zip(terms, shares / shares.sum(), similarities, strict=True):
+        for term, share in zip(terms, self._shares(terms), strict=True):
+            rows, values = self._near(term)
             best = np.zeros(self._count, np.float32)
-            near = {self._terms[n]: row[n] for n in _top(row) if row[n] >= _LEAST_SIMILARITY}
-            for word, similarity in {**near, term: 1.0}.items():
-                if (held := self._postings(word)) is not None:
-                    best[held[0]] = np.maximum(best[held[0]], similarity)
+            best[rows] = values
             total += share * best
         return total
 
@@ -84,9 +88,9 @@ class NearWords:
 
         Args:
             query: its terms; a repeated one counts once.
-            names: of items.
+            names: of items of the index.
         """
-        return self._in_words(query, [bm25.tokens(name) for name in names], 3)
+        return self._in_words(query, names, 3)
 
     def in_summaries(self, query: Sequence[str], summaries: Sequence[str]) -> Floats:
         """Return how much of a query the words of each sentence mean, as :meth:`in_names` does.
@@ -94,41 +98,62 @@ class NearWords:
         Similarities count as they are: an author says the same in other words. Of a long sentence
         the first :data:`_MOST_WORDS` words count.
         """
-        words = [list(dict.fromkeys(bm25.tokens(each)))[:_MOST_WORDS] for each in summaries]
-        return self._in_words(query, words, 1)
+        return self._in_words(query, summaries, 1)
 
-    def _in_words(self, query: Sequence[str], texts: Sequence[Sequence[str]], power: int) -> Floats:
+    def _in_words(self, query: Sequence[str], texts: Sequence[str], power: int) -> Floats:
         terms = list(dict.fromkeys(query))
         if not terms or not texts:
             return np.zeros(len(texts), np.float32)
-        # A text without any word has an empty one, which must be like no other.
-        words = [each or [""] for each in texts]
-        flat = [word for each in words for word in each]
-        begins = np.cumsum([0, *(len(each) for each in words[:-1])])
-        places = {word: place for place, word in enumerate(dict.fromkeys(flat))}
-        vectors, shares = self._embed(terms)
-        others, _ = self._embed(list(places))
-        similarities = (vectors @ others.T).clip(min=0)
-        for row, term in enumerate(terms):
-            if term in places:
-                similarities[row, places[term]] = 1.0
-        spread = similarities[:, [places[word] for word in flat]]
-        best: Floats = np.maximum.reduceat(spread, begins, axis=1)
-        found: Floats = (shares / shares.sum() @ best**power).astype(np.float32)
-        found[[not each for each in texts]] = 0
+        held = list(map(self._read, texts))
+        flat = np.concatenate(held)
+        begins = np.cumsum([0, *map(len, held[:-1])])
+        places = self._places[flat]
+        similarities = np.zeros((len(terms), len(flat)), np.float32)
+        for row, term in zip(similarities, terms, strict=True):
+            np.append(self._compare(term)[0], np.float32(0)).clip(min=0).take(places, out=row)
+            row[flat == self._numbers.get(term, -1)] = 1.0
+        best: Floats = np.maximum.reduceat(similarities, begins, axis=1)
+        found: Floats = (self._shares(terms) @ best**power).astype(np.float32)
         return found
 
-    def _embed(self, terms: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return unit vectors and lengths of terms; an unknown one has a vector of zeros."""
-        numbers = [self._vectors.number(term) for term in terms]
-        places = [place for place, number in enumerate(numbers) if number is not None]
-        some, known = self._vectors.vectors(
-            np.array([numbers[place] for place in places], np.int64)
-        )
-        vectors = np.zeros((len(terms), some.shape[1]), np.float32)
-        lengths = np.full(len(terms), _UNKNOWN_LENGTH, np.float32)
-        vectors[places], lengths[places] = some, known
-        return vectors, lengths
+    def _shares(self, terms: Sequence[str]) -> Floats:
+        """Return what each term of a query means of the whole."""
+        lengths = np.array([self._compare(term)[1] for term in terms], np.float32)
+        shares: Floats = lengths / lengths.sum()
+        return shares
+
+    def _compare_word(self, word: str) -> tuple[Floats, float]:
+        """Return the cosine of a word with every known term, and how much the word means."""
+        row = self._vectors.number(word)
+        if row is None:
+            return np.zeros(len(self._known), np.float32), _UNKNOWN_LENGTH
+        vectors, lengths = self._vectors.vectors([row])
+        return self._matrix @ vectors[0], float(lengths[0])
+
+    def _find_near(self, word: str) -> tuple[NDArray[np.int32], Floats]:
+        """Return the rows that hold a word or one near it, and how near each is.
+
+        Of several values for a row the last one is the best: it is the one that numpy keeps.
+        """
+        similarities = self._compare(word)[0][: self._words]
+        near = _top(similarities)
+        near = near[similarities[near] >= _LEAST_SIMILARITY]
+        near = near[np.argsort(similarities[near], kind="stable")]
+        pairs = zip(self._known[near].tolist(), similarities[near].tolist(), strict=True)
+        others = [(self._terms[number], each) for number, each in pairs]
+        words = [*(pair for pair in others if pair[0] != word), (word, 1.0)]
+        held = [(rows[0], each) for term, each in words if (rows := self._postings(term))]
+        if not held:
+            return np.zeros(0, np.int32), np.zeros(0, np.float32)
+        sizes = [len(rows) for rows, _ in held]
+        values = np.repeat(np.array([each for _, each in held], np.float32), sizes)
+        return np.concatenate([rows for rows, _ in held]), values
+
+    def _read_text(self, text: str) -> NDArray[np.int32]:
+        """Return the numbers of a text's terms, each once; never none."""
+        words = list(dict.fromkeys(bm25.tokens(text)))[:_MOST_WORDS]
+        other = len(self._terms)
+        return np.array([self._numbers.get(word, other) for word in words] or [other], np.int32)
 
 
 def _top(similarities: Floats) -> NDArray[np.int64]:

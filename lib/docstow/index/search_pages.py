@@ -304,9 +304,15 @@ class _Matches:
 
     def at(self, place: int, score: float) -> _Ranked:
         """Return the row at a place, with a score."""
-        number = int(np.searchsorted(self.starts, place, side="right")) - 1
-        table, row = self.tables[number], place - int(self.starts[number])
+        ((number, row),) = self.locate([place])
+        table = self.tables[number]
         return _Ranked(table.index, row, int(table.documents[row]), score)
+
+    def locate(self, places: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the number of the table that each place is in, and the row there."""
+        numbers = np.searchsorted(self.starts, places, side="right") - 1
+        rows = np.asarray(places, np.int64) - self.starts[numbers]
+        return list(zip(numbers.tolist(), rows.tolist(), strict=True))
 
 
 def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode: Mode) -> _Matches:
@@ -338,15 +344,23 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
 def _rank_fused(found: _Matches) -> list[_Ranked]:
     """Return the rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
     profile = found.tables[0].index.profile
-    ranked = []
+    ranked: list[tuple[float, int, int, int]] = []
     seen = Counter[tuple[int, int]]()
-    for place, score in reciprocal_rank_fusion(found.lists):
-        each = found.at(place, score)
-        page = (id(each.index), each.document)
+    fused = reciprocal_rank_fusion(found.lists)
+    located = found.locate([place for place, _ in fused])
+    for (number, row), (_, score) in zip(located, fused, strict=True):
+        document = int(found.tables[number].documents[row])
+        page = (number, document)
         if seen[page] < profile.most_of_document:
-            ranked.append(replace(each, score=score * profile.repeated_share ** seen[page]))
+            share = profile.repeated_share ** seen[page]
+            ranked.append((score * share, number, row, document))
         seen[page] += 1
-    return sorted(ranked, key=lambda each: -each.score)
+    # Sorting keeps the order of equals.
+    ranked.sort(key=lambda each: -each[0])
+    return [
+        _Ranked(found.tables[number].index, row, document, score)
+        for score, number, row, document in ranked
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,11 @@ def inline_text(children: Sequence[Token]) -> str:
 _WORTH_KNOWING = {"compile_fail", "should_panic"}
 
 
+@lru_cache(maxsize=512)
 def rewrite_code_blocks(text: str, *, default_language: str = "rust") -> str:
     """Rewrite the fenced code blocks of a Markdown text as rustdoc shows them.
+
+    What is shown is kept: the same items answer many questions.
 
     Args:
         text: Markdown with rustdoc's info strings and hidden lines.

@@ -64,6 +64,7 @@ _LONGEST_HEADER = 400
 _LONGEST_LINE = 160
 #: Fewer characters of docs than these are not worth showing.
 _LEAST_TEXT = 200
+_WORD = re.compile(r"[^\W_]+")
 #: What of the room that is left the docs of the first result may take, of the second, and so on.
 _DOCS_SHARES = (0.7, 1.0)
 #: Examples that are looked through for one of an item.
@@ -325,8 +326,18 @@ def _open_first(
             row["example"] = example
             room -= json_size(example)
         row["text"] = fit(text, room)
-        if plain(row["text"]).find(row["snippet"].strip("… ")) >= 0:
+        if _shows(row["text"], row["snippet"].strip("… ")):
             del row["snippet"]
+
+
+def _shows(markdown: str, snippet: str) -> bool:
+    """Return whether a text says what a snippet says, which is plain."""
+    # Most show it as it is, or lack one of its words; only the others are parsed.
+    if " ".join(snippet.split()) in " ".join(markdown.split()):
+        return True
+    if not set(_WORD.findall(snippet)) <= set(_WORD.findall(markdown)):
+        return False
+    return snippet in plain(markdown)
 
 
 def find_example(index: Index, embedder: Embedder | None, query: str, item: Hit) -> str:

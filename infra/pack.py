@@ -49,6 +49,7 @@ HEAVY = {
     "mangum",
     "markdown-it-py",
     "numpy",
+    "obstore",
     "onnxruntime",
     "rapidfuzz",
     "tokenizers",

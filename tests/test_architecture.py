@@ -46,6 +46,7 @@ OWNERS = {
     "httpx": {"net"},
     "lxml": {"formats"},
     "mangum": {"functions"},
+    "obstore": {"store"},
     "onnxruntime": {"embedding"},
     "packaging": {"languages", "sources"},
     "playwright": {"sources"},

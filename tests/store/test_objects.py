@@ -24,6 +24,7 @@ from docstow.store.objects import (
     Conflict,
     DirectoryStore,
     ObjectStore,
+    S3Reads,
     S3Store,
     Stored,
     Unchanged,
@@ -62,14 +63,17 @@ def ceph() -> Iterator[s3.Bucket]:
             yield s3.Bucket(name, endpoint, queues="")
 
 
-@pytest.fixture(params=["directory", "bucket", "ceph"])
+@pytest.fixture(params=["directory", "bucket", "bucket by obstore", "ceph", "ceph by obstore"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     """Every store that the contract is held against, each empty."""
     if request.param == "directory":
         return DirectoryStore(tmp_path / "store")
-    there: s3.Bucket = request.getfixturevalue(request.param)
+    name, _, by = request.param.partition(" by ")
+    there: s3.Bucket = request.getfixturevalue(name)
     prefix = f"test/{uuid.uuid4().hex}"
-    return S3Store(connect(endpoint=there.endpoint), there.name, prefix, page_size=7)
+    reads = S3Reads(there.name, there.endpoint, "us-east-1") if by else None
+    client = connect(endpoint=there.endpoint)
+    return S3Store(client, there.name, prefix, page_size=7, reads=reads)
 
 
 # -- the contract ------------------------------------------------------------------------------
@@ -589,6 +593,50 @@ def test_a_body_that_breaks_off_is_read_again(bucket: s3.Bucket) -> None:
     assert proxy.count("GET") == 3
 
 
+def test_what_obstore_cannot_read_is_read_by_botocore_from_then_on(bucket: s3.Bucket) -> None:
+    def from_obstore(request: s3.Request) -> bool:
+        return "boto" not in request.headers["user-agent"].lower()
+
+    def redirect(request: s3.Request, forward: s3.Respond) -> s3.Answer:
+        return s3.fault(400, "AuthorizationHeaderMalformed")
+
+    proxy = Meddler(bucket.endpoint, from_obstore, redirect, times=100)
+    with s3.serve(proxy) as endpoint:
+        reads = S3Reads(bucket.name, endpoint, "us-east-1")
+        store = S3Store(connect(endpoint=endpoint), bucket.name, uuid.uuid4().hex, reads=reads)
+        etag = store.create("a/b", b"body")
+        assert store.get("a/b") == Stored(b"body", etag)
+        assert store.get_range("a/b", 1, 2) == b"od"
+        assert [entry.key for entry in store.list("a/")] == ["a/b"]
+    assert [request.method for request in proxy.seen if from_obstore(request)] == ["GET"]
+
+
+def test_a_bucket_is_read_without_botocore_where_the_environment_says_all(
+    bucket: s3.Bucket,
+) -> None:
+    open_store(bucket.at("read"), endpoint=bucket.endpoint).create("a/b", b"body")
+    program = (
+        "import sys; from docstow.store.objects import open_store\n"
+        f"store = open_store({bucket.at('read')!r}, endpoint={bucket.endpoint!r})\n"
+        "print(store.get('a/b').body, [e.key for e in store.list('a/')], store.get('a/c'))\n"
+        "print('botocore' in sys.modules)"
+    )
+    for more, loaded in (({}, False), ({"AWS_CONFIG_FILE": os.devnull}, True)):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "HOME": "/nonexistent",
+                "AWS_EC2_METADATA_DISABLED": "true",
+                **more,
+            },
+        )
+        assert done.stdout.splitlines() == ["b'body' ['a/b'] None", f"{loaded}"], done.stderr
+
+
 @pytest.mark.parametrize(
     ("honoured", "named"), [((), "If-None-Match"), (("if-none-match",), "If-Match")]
 )
@@ -614,11 +662,13 @@ def test_the_probe_refuses_a_server_that_ignores_conditions(
         (500, "InternalError", "Try again"),
     ],
 )
+@pytest.mark.parametrize("by_obstore", [False, True])
 def test_faults_of_a_server_say_what_to_do(
-    credentials: None, status: int, code: str, advice: str
+    credentials: None, status: int, code: str, advice: str, by_obstore: bool
 ) -> None:
     with s3.serve(lambda request: s3.fault(status, code)) as endpoint:
-        store = S3Store(impatient(endpoint, attempts=1), "bucket")
+        reads = S3Reads("bucket", endpoint, "us-east-1") if by_obstore else None
+        store = S3Store(impatient(endpoint, attempts=1), "bucket", reads=reads)
         for use in (
             lambda: store.get("a"),
             lambda: store.create("a", b""),

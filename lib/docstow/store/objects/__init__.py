@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import uuid
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +26,7 @@ from docstow.store.objects.protocol import (
     tolerate_read_only,
 )
 from docstow.store.objects.s3 import S3Store, connect
+from docstow.store.objects.s3_reads import S3Reads, open_reads
 
 __all__ = [
     "AlreadyThere",
@@ -33,6 +36,7 @@ __all__ = [
     "LocalFiles",
     "ObjectStore",
     "ReadOnlyStore",
+    "S3Reads",
     "S3Store",
     "Stored",
     "Unchanged",
@@ -72,7 +76,16 @@ def open_store(url: str, *, endpoint: str = "", region: str = "us-east-1") -> Ob
         raise ConfigurationError(
             f"{url!r} is not a store; use a directory, s3://bucket or s3://bucket/prefix"
         )
-    return S3Store(connect(endpoint=endpoint, region=region), parts.netloc, parts.path)
+    if importlib.util.find_spec("botocore") is None:
+        raise ConfigurationError(
+            "store: an S3 bucket needs the extra aws: pip install 'docstow[aws]'"
+        )
+    return S3Store(
+        partial(connect, endpoint=endpoint, region=region),
+        parts.netloc,
+        parts.path,
+        reads=open_reads(parts.netloc, endpoint=endpoint, region=region),
+    )
 
 
 def probe(store: ObjectStore) -> None:

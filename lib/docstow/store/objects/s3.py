@@ -1,18 +1,21 @@
 """The S3 store: conditional PutObject requests, with a write id for when an answer gets lost.
 
-botocore is imported when a store is opened.
+botocore is imported by the first request that obstore does not answer: the first write, or a read
+where more than the environment says how the bucket is reached.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from docstow.core.errors import ConfigurationError, StoreError
+from docstow.core.errors import StoreError
+from docstow.core.threads import lazy
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -22,10 +25,13 @@ from docstow.store.objects.protocol import (
     Unchanged,
     check_key,
 )
+from docstow.store.objects.s3_reads import S3Reads, Unsure
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
     from types_boto3_s3 import S3Client
+
+log = logging.getLogger(__name__)
 
 READ_ATTEMPTS = 3
 _BUSY_PAUSES_S = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -33,19 +39,10 @@ _WRITE_ID = "write-id"
 
 
 def connect(*, endpoint: str = "", region: str = "us-east-1") -> S3Client:
-    """Return a client for AWS or, with ``endpoint``, for another S3 server (path-style).
-
-    Raises:
-        ConfigurationError: the extra ``aws`` is not installed.
-    """
-    try:
-        # 0.2 s of imports; botocore alone makes the same client as boto3 in four fifths of it.
-        import botocore.session
-        from botocore.config import Config
-    except ImportError as error:
-        raise ConfigurationError(
-            "store: an S3 bucket needs the extra aws: pip install 'docstow[aws]'"
-        ) from error
+    """Return a client for AWS or, with ``endpoint``, for another S3 server (path-style)."""
+    # 0.2 s of imports; botocore alone makes the same client as boto3 in four fifths of it.
+    import botocore.session
+    from botocore.config import Config
 
     own_server: dict[str, Any] = {
         "s3": {"addressing_style": "path"},
@@ -79,20 +76,33 @@ class S3Store:
     """Objects in a bucket, below a prefix.
 
     Args:
-        client: a botocore or boto3 S3 client; it is used from many threads.
+        client: a botocore or boto3 S3 client, or what opens one when it is first needed; it is
+            used from many threads.
         bucket: the bucket's name; it must exist.
         prefix: put before every key, with slashes or without.
         page_size: keys per listing request.
+        reads: what is asked for objects and folders before the client is.
     """
 
     def __init__(
-        self, client: S3Client, bucket: str, prefix: str = "", *, page_size: int = 1000
+        self,
+        client: S3Client | Callable[[], S3Client],
+        bucket: str,
+        prefix: str = "",
+        *,
+        page_size: int = 1000,
+        reads: S3Reads | None = None,
     ) -> None:
         self.bucket = bucket
         self.prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
-        self._client = client
+        self._given = client
         self._page_size = page_size
         self._quoted = True
+        self._reads = reads
+
+    @lazy
+    def _client(self) -> S3Client:
+        return self._given() if callable(self._given) else self._given
 
     def get(self, key: str) -> Stored | None:
         """Return an object; None when it is absent."""
@@ -109,7 +119,7 @@ class S3Store:
         """Return ``size`` bytes of an object from ``start`` on; None when it is absent."""
         if size <= 0:
             return b""
-        stored = self._get(key, "", f"bytes={start}-{start + size - 1}")
+        stored = self._get(key, "", start, size)
         if not isinstance(stored, Stored):
             return None
         # A server that knows no ranges sends everything.
@@ -150,13 +160,28 @@ class S3Store:
 
     def list(self, prefix: str) -> Iterator[Entry]:
         """Yield all objects whose key starts with ``prefix``, in the order of their keys' bytes."""
-        pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self.bucket,
-            Prefix=self.prefix + prefix,
-            PaginationConfig={"PageSize": self._page_size},
-        )
-        with self._explained("list", prefix):
-            found = [
+        found = self._list_folder(self.prefix + prefix)
+        if found is None:
+            found = self._list_pages(self.prefix + prefix)
+        # SeaweedFS lists by folder: `a/1` comes before `a-b`.
+        yield from sorted(found, key=lambda entry: entry.key.encode())
+
+    def _list_folder(self, prefix: str) -> Sequence[Entry] | None:
+        """Return a folder's objects in any order; None where the client has to be asked."""
+        if (reads := self._reads) is not None and prefix.endswith("/"):
+            with self._asked_first():
+                listed = reads.folder(prefix)
+                return [replace(each, key=each.key.removeprefix(self.prefix)) for each in listed]
+        return None
+
+    def _list_pages(self, prefix: str) -> Sequence[Entry]:
+        with self._explained("list", prefix.removeprefix(self.prefix)):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.bucket,
+                Prefix=prefix,
+                PaginationConfig={"PageSize": self._page_size},
+            )
+            return [
                 Entry(
                     each["Key"].removeprefix(self.prefix),
                     each["Size"],
@@ -166,8 +191,6 @@ class S3Store:
                 for page in pages
                 for each in page.get("Contents", ())
             ]
-        # SeaweedFS lists by folder: `a/1` comes before `a-b`.
-        yield from sorted(found, key=lambda entry: entry.key.encode())
 
     def delete(self, key: str) -> None:
         """Remove an object; one that is absent is fine."""
@@ -177,15 +200,28 @@ class S3Store:
     def _full(self, key: str) -> str:
         return self.prefix + check_key(key)
 
-    def _get(self, key: str, etag: str, span: str = "") -> Stored | Unchanged | None:
+    @contextlib.contextmanager
+    def _asked_first(self) -> Iterator[None]:
+        """Go on with the client, now and from then on, if the block ends without a plain answer."""
+        try:
+            yield
+        except Unsure as fault:
+            log.info("botocore reads the store from here on: %s", fault.__cause__)
+            self._reads = None
+
+    def _get(self, key: str, etag: str, start: int = 0, size: int = 0) -> Stored | Unchanged | None:
         """Read an object, or a span of it, again if the connection breaks within the body."""
+        if (reads := self._reads) is not None:
+            full = self._full(key)
+            with self._asked_first():
+                return reads.get(full, etag, start, size)
         from botocore.exceptions import BotoCoreError, ClientError
 
         request: dict[str, Any] = {"Bucket": self.bucket, "Key": self._full(key)}
         if etag:
             request["IfNoneMatch"] = _format_etag(etag, self._quoted)
-        if span:
-            request["Range"] = span
+        if size:
+            request["Range"] = f"bytes={start}-{start + size - 1}"
         with self._explained("read", key):
             for attempt in range(1, READ_ATTEMPTS + 1):
                 try:

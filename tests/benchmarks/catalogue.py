@@ -28,7 +28,8 @@ from benchmarks.measure import mib, ms, quantile, table
 from docstow.core.model import CRATE, LOCAL, File, Revision, Source
 from docstow.core.settings import load
 from docstow.index.cards import Card, term_hash
-from docstow.index.catalog import Catalog, Manifest
+from docstow.index.catalog import Catalog
+from docstow.index.manifest import Manifest
 from docstow.index.segments import Segment, join, make_segment, survivors
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
@@ -182,11 +183,11 @@ def stored(catalog: Catalog, cards: Iterable[Card]) -> tuple[float, float]:
     segments = [*([whole] if whole else parts), *(each for each in ends if len(each.head))]
 
     def change(manifest: Manifest) -> Manifest:
-        made = tuple(catalog._write(each, manifest.epoch) for each in segments)
+        made = tuple(catalog.objects.write(each, manifest.epoch) for each in segments)
         return replace(manifest, segments=made, complete=True)
 
-    catalog._change(change)
-    return taken, sum(each.bytes for each in catalog._refresh().segments)
+    catalog.objects.change(change)
+    return taken, sum(each.bytes for each in catalog.objects.refresh().segments)
 
 
 @dataclass(frozen=True, slots=True)

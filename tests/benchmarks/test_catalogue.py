@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.catalogue import cards_of_fixtures, drawn, published, searched, stored
 from docstow.core.settings import load
-from docstow.index import catalog as catalogs
+from docstow.index import catalog_store
 from docstow.index.catalog import Catalog
 from docstow.index.segments import COARSE
 from docstow.runtime import Runtime
@@ -20,7 +20,7 @@ def test_requests_do_not_grow_with_the_number_of_crates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As if the store were large enough that the terms of its largest segment are read in parts.
-    monkeypatch.setattr(catalogs, "WHOLE_BYTES", 1 << 19)
+    monkeypatch.setattr(catalog_store, "WHOLE_BYTES", 1 << 19)
     settings = {"store": str(tmp_path / "real"), "cache": str(tmp_path / "cache")}
     with contextlib.closing(Runtime(load(settings, {}))) as runtime:
         real = cards_of_fixtures(runtime)

@@ -23,18 +23,10 @@ from docstow.core.errors import StoreError
 from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
 from docstow.index.cards import Card, card_key, make_card, stamp_of
-from docstow.index.catalog import (
-    LEVELS,
-    MANIFEST,
-    OLD_SHARDS,
-    SEGMENTS,
-    TAIL,
-    Catalog,
-    Maintained,
-    Reference,
-    plan,
-    plan_small,
-)
+from docstow.index.catalog import TAIL, Catalog
+from docstow.index.catalog_store import OLD_SHARDS
+from docstow.index.catalog_upkeep import CatalogUpkeep, Maintained
+from docstow.index.manifest import LEVELS, MANIFEST, SEGMENTS, Reference, plan, plan_small
 from docstow.index.segments import make_segment
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
@@ -79,11 +71,15 @@ def bare(name: str, version: str = "1.0.0") -> Card:
     return make_card(Source(CRATE, name, version), "ab" * 32, "m", {}, documents, nothing)
 
 
+def upkeep_of(runtime: Runtime) -> CatalogUpkeep:
+    return CatalogUpkeep(runtime.catalog, runtime.snapshots)
+
+
 def maintain(runtime: Runtime, *, at_once: bool = True) -> Maintained:
     """A round of what upkeep does."""
     heads = {each.source: each for name in ("crate", "local") for each in heads_of(runtime, name)}
     oldest = store_time(runtime.store) + timedelta(hours=1 if at_once else -1)
-    return runtime.catalog.maintain(heads, oldest)
+    return upkeep_of(runtime).maintain(heads, oldest)
 
 
 def heads_of(runtime: Runtime, kind: str) -> list[Head]:
@@ -117,7 +113,7 @@ def test_what_is_stowed_has_one_card_of_its_newest_version(
     }
     assert shown(runtime.catalog) == expected
     assert shown(open_runtime().catalog) == expected
-    assert runtime.catalog.rebuild() == 2
+    assert upkeep_of(runtime).rebuild() == 2
     assert shown(runtime.catalog) == expected
 
 
@@ -125,7 +121,7 @@ def test_the_card_of_a_publish_is_that_of_its_tables(open_runtime: Callable[[], 
     runtime = open_runtime()
     stow(runtime, "oak")
     published = runtime.catalog.card_set().segments[0]
-    assert runtime.catalog.rebuild() == 1
+    assert upkeep_of(runtime).rebuild() == 1
     (rebuilt,) = open_runtime().catalog.card_set().segments
     assert np.array_equal(published.head.codes, rebuilt.head.codes)
     for name in ("terms", "steps", "weights"):
@@ -141,7 +137,7 @@ def test_no_writer_loses_anothers_card(open_runtime: Callable[[], Runtime]) -> N
     def write(number: int) -> None:
         for name in names[number::4]:
             runtimes[number].catalog.add(bare(name))
-            runtimes[number].catalog.join_small()
+            upkeep_of(runtimes[number]).join_small()
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))
@@ -246,7 +242,7 @@ def test_what_is_joined_stays_and_what_it_was_joined_from_goes(
     reader = open_runtime()
     assert shown(reader.catalog) == expected
     # In one round what is left over is given up; in the next it is deleted.
-    runtime.catalog._change(lambda m: replace(m, complete=True))
+    runtime.catalog.objects.change(lambda m: replace(m, complete=True))
     deletions = [sweep_of(runtime) for _ in range(3)]
     assert deletions == [0, TAIL + 1, 0]
     assert len(segments(runtime.store)) == 2
@@ -254,7 +250,7 @@ def test_what_is_joined_stays_and_what_it_was_joined_from_goes(
 
 
 def sweep_of(runtime: Runtime) -> int:
-    return runtime.catalog._sweep(store_time(runtime.store) + timedelta(hours=1))
+    return upkeep_of(runtime)._sweep(store_time(runtime.store) + timedelta(hours=1))
 
 
 def test_a_writer_that_sleeps_through_a_sweep_names_nothing_that_is_gone(
@@ -285,7 +281,7 @@ def test_a_join_that_is_killed_changes_nothing(
 ) -> None:
     runtime = open_runtime()
     for number in range(3):
-        runtime.catalog._append_segment(make_segment([bare(f"crate{number}")]))
+        upkeep_of(runtime)._append_segment(make_segment([bare(f"crate{number}")]))
     expected = shown(runtime.catalog)
 
     def killed(key: str, *_: object) -> str:
@@ -294,9 +290,9 @@ def test_a_join_that_is_killed_changes_nothing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime.store, "swap" if killed_at == MANIFEST else "create", killed)
         with pytest.raises(StoreError, match="killed"):
-            runtime.catalog._join(lambda m: plan(m.segments))
+            upkeep_of(runtime)._join(lambda m: plan(m.segments))
     assert shown(open_runtime().catalog) == expected
-    assert open_runtime().catalog._join(lambda m: plan(m.segments)) == 3
+    assert upkeep_of(open_runtime())._join(lambda m: plan(m.segments)) == 3
     assert shown(open_runtime().catalog) == expected
 
 
@@ -345,7 +341,7 @@ def test_a_correction_in_the_midst_of_a_publish_costs_no_card(
     card = bare("oak")
     with writer.catalog.listed(card):
         assert reader.catalog.correct(card.entry) is None
-        assert reader.catalog.rebuild() == 0
+        assert upkeep_of(reader).rebuild() == 0
         head = Head(card.source, "ab" * 32, 1, stow(writer, "elm").created_at)
         writer.store.create(head_key(card.source), encode_head(head))
     assert sorted(shown(open_runtime().catalog)) == ["elm", "oak"]

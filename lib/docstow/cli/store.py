@@ -135,7 +135,10 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
         done = upkeep.repair(verified)
         verified = upkeep.verify()
     if options.repair and not verified.faults:
-        runtime.catalog.rebuild()  # what it derives from is whole now
+        from docstow.index.catalog_upkeep import CatalogUpkeep
+
+        # What the catalogue derives from is whole now.
+        CatalogUpkeep(runtime.catalog, runtime.snapshots).rebuild()
     if options.json:
         body = {
             **{name: value for name, value in asdict(verified).items() if name != "faults"},

@@ -252,6 +252,21 @@ def join(parts: Sequence[Segment], kept: Sequence[NDArray[np.bool_]]) -> Segment
     return Segment(head, b"".join(bodies))
 
 
+def join_current(parts: Sequence[Segment], *, drop: bool) -> Segment:
+    """Join segments without cards that others of them have replaced.
+
+    Args:
+        parts: the oldest first.
+        drop: leave out what says that a source is gone: nothing older is left.
+    """
+    heads = [part.head for part in parts]
+    kept = [
+        alive | (head.gone.astype(bool) & (not drop))
+        for alive, head in zip(survivors(heads), heads, strict=True)
+    ]
+    return join(parts, kept)
+
+
 def project(head: Head, basis: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return a segment's vectors in the directions of a basis; an empty one leaves them whole."""
     vectors = head.vectors()

@@ -166,8 +166,10 @@ class CrateTask:
             revision, file, facts, fetch_sibling, guides, try_unknown=self._try_unknown
         )
         snapshot = self._publisher.publish(reading).snapshot
+        from docstow.index.catalog_upkeep import CatalogUpkeep
+
         with contextlib.suppress(StoreError):  # others do it then, or upkeep
-            self._publisher.catalog.join_small()
+            CatalogUpkeep(self._publisher.catalog, self._publisher.snapshots).join_small()
         return snapshot
 
     def _fetch_guides(self, revision: Revision, release: Release | None) -> CrateArchive | str:

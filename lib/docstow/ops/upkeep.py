@@ -213,7 +213,10 @@ class Upkeep:
         }
         if not heads:
             return _NO_CARDS  # what reads cards takes a while to load
-        done = self._open_catalog().maintain(heads, now - self._grace)
+        from docstow.index.catalog_upkeep import CatalogUpkeep
+
+        upkeep = CatalogUpkeep(self._open_catalog(), self._snapshots)
+        done = upkeep.maintain(heads, now - self._grace)
         if done.made:
             log.info("the catalogue lacked %d cards, which were made anew", done.made)
         return {"cards": done.dropped, "segments": done.deleted}

@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench simulate clean lock
+.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench bench-gate simulate clean lock
 
 install: .venv/installed
 
@@ -109,6 +109,11 @@ fidelity: .venv/installed-dev
 
 bench: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks
+
+# Fails where this checkout takes more CPU than the commit BASE, or asks the store more often.
+BASE ?= HEAD~1
+bench-gate: .venv/installed-dev
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.gate $(BASE) $(GATE)
 
 # The real functions on a store that is far away, a careless queue and a platform that kills; minutes.
 simulate: .venv/installed-dev

@@ -142,7 +142,11 @@ class Runtime:
                 probe(self.store)
         tokens = settings.auth.replace(",", " ").split()
         self.policy = auth.parse(tokens, exposed=settings.host not in LOOPBACK)
-        self.models = Models(settings, self.upstreams.fetcher, f"{self._cache_folder}-models")
+        self.models = Models(
+            settings,
+            lambda url, total_s: self.upstreams.upstream(url, total_s=total_s),
+            f"{self._cache_folder}-models",
+        )
         usage = UsageMarks(self.store)
         self._closing.callback(usage.close)
         blobs = BlobCache(self._cache_folder, settings.cache_bytes)

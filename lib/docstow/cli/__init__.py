@@ -154,7 +154,9 @@ def _push(runtime: Runtime, options: argparse.Namespace) -> int:
         raise InvalidParameter("--into", "is for files; --push writes none")
     export = _exported(runtime, options.source, "markdown")
     token = runtime.settings.open_webui_token
-    server = OpenWebUi(runtime.upstreams.fetcher(_PUSH_S), options.push, token)
+    server = OpenWebUi(
+        runtime.upstreams.upstream(options.push, total_s=_PUSH_S), options.push, token
+    )
     done = server.push(
         export.files(),
         source=export.source,

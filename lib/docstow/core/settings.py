@@ -115,6 +115,9 @@ class Settings:
     contact_url: str = _setting(
         "https://github.com/docstow/docstow", "in the User-Agent, so that upstreams can write"
     )
+    upstream_hosts: tuple[str, ...] = _setting(
+        (), "further hosts that docs.rs, the crates' index or the hub may redirect to; *.NAME too"
+    )
     private_hosts: tuple[str, ...] = _setting(
         (), "hosts on private addresses that sources may name; * for any"
     )

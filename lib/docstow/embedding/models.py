@@ -44,8 +44,8 @@ class Models:
 
     Args:
         settings: which model it is.
-        open_fetcher: returns a client of which one answer may take so many seconds; 0 for the
-            setting.
+        open_fetcher: returns a client that asks the host of an address alone, of which one answer
+            may take so many seconds; 0 for the setting.
         folder: for fetched models, unless the settings name one.
 
     Raises:
@@ -53,7 +53,7 @@ class Models:
     """
 
     def __init__(
-        self, settings: Settings, open_fetcher: Callable[[float], Fetcher], folder: str
+        self, settings: Settings, open_fetcher: Callable[[str, float], Fetcher], folder: str
     ) -> None:
         self._settings = settings
         self._open_fetcher = open_fetcher
@@ -75,7 +75,8 @@ class Models:
             from docstow.embedding.endpoint import EndpointEmbedder
 
             url, key = self._settings.embeddings_url, self._settings.embeddings_key
-            return EndpointEmbedder(cache(lambda: self._open_fetcher(0.0)), url, chosen.name, key)
+            fetcher = cache(lambda: self._open_fetcher(url, 0.0))
+            return EndpointEmbedder(fetcher, url, chosen.name, key)
         from docstow.embedding.transformer import TransformerEmbedder
 
         folder = Path(chosen.name) if chosen.kind == "folder" else self.fetch(chosen)
@@ -83,7 +84,8 @@ class Models:
 
     def fetch(self, chosen: Choice, into: Path | None = None) -> Path:
         """Return the folder of a model of the hub, fetched if it is not there."""
-        hub = Hub(lambda: self._open_fetcher(FETCH_S), self._settings.hub_url, self._folder)
+        url = self._settings.hub_url
+        hub = Hub(lambda: self._open_fetcher(url, FETCH_S), url, self._folder)
         return hub.fetch(chosen, into)
 
 

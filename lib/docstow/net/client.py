@@ -26,6 +26,7 @@ from docstow import __version__
 from docstow.core.errors import InvalidParameter, StoreError, TooLarge, UpstreamError
 from docstow.net.connection import Connection
 from docstow.net.decompress import Limits, decompress
+from docstow.net.hosts import AllowedHosts
 from docstow.net.retry import (
     RetryableError,
     RetryPolicy,
@@ -83,7 +84,7 @@ class Fetcher:
         chance: returns numbers in [0, 1) that spread the pauses between attempts.
         private: whether hosts on private addresses may be requested, or the names of those that
             may.
-        only: the hosts that may be requested, with their ports; None for any.
+        only: the hosts that may be requested, redirects included; None for any.
         connection: certificates and proxies, where private hosts may be requested.
 
     Raises:
@@ -100,7 +101,7 @@ class Fetcher:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
         private: bool | Collection[str] = True,
-        only: Collection[str] | None = None,
+        only: AllowedHosts | None = None,
         connection: Connection = _DEFAULT_CONNECTION,
     ) -> None:
         self._policy = policy
@@ -120,7 +121,7 @@ class Fetcher:
             },
             verify=context,
             mounts=connection.mounts(context),
-            transport=None if private is True else GuardedTransport(private or ()),
+            transport=None if private is True else GuardedTransport(private or (), context=context),
             # A proxy would resolve names for itself, past the guard.
             trust_env=private is True and connection.proxy is None,
         )
@@ -275,13 +276,6 @@ class Fetcher:
         return self._monotonic() + self._policy.total_s
 
     def _with_retries(self, url: str, call: _Call) -> Answer:
-        if self._only is not None and (host := host_name(url)) not in self._only:
-            raise UpstreamError(
-                f"{host} is not asked, because the setting offline is on: only what is stowed"
-                " answers.",
-                host=host,
-                offline=True,
-            )
         attempt, address = 0, _parsed(url)
         while True:
             try:
@@ -308,6 +302,8 @@ class Fetcher:
     def _request(self, address: httpx.URL, call: _Call) -> Answer | httpx.URL:
         """Return the answer to one request, or the address that it redirects to."""
         host = host_of(address)
+        if self._only is not None:
+            self._only.check(address.netloc.decode("ascii"))
         try:
             with self._client.stream(
                 call.method,

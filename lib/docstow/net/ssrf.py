@@ -7,6 +7,7 @@ these addresses is connected to, so that DNS rebinding gains nothing.
 from __future__ import annotations
 
 import socket
+import ssl
 import typing
 from collections.abc import Callable, Collection, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -137,12 +138,17 @@ class GuardedTransport(httpx.HTTPTransport):
     A proxy of the environment is not used: it would resolve names past this guard.
     """
 
-    def __init__(self, allowed: Collection[str], resolve: Resolve = resolve) -> None:
+    def __init__(
+        self,
+        allowed: Collection[str],
+        resolve: Resolve = resolve,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
         super().__init__()
         self._pool.close()
         # The pool takes a backend, but httpx has no parameter for it.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=context or httpx.create_ssl_context(),
             max_connections=100,
             max_keepalive_connections=20,
             keepalive_expiry=5.0,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import pkgutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from docstow.core.errors import Forbidden, InvalidParameter
 from docstow.core.model import File, Known, Registration, Revision, Source
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
     from docstow.net.connection import Connection
     from docstow.net.decompress import Limits
+    from docstow.net.hosts import AllowedHosts
     from docstow.sources.crates.origin import CrateOrigin
     from docstow.sources.packages import PackageRegistry
     from docstow.store.objects import ObjectStore
@@ -283,6 +285,11 @@ _REGISTRIES = {
     "python": "docstow.sources.packages.python_index:open_index",
     "node": "docstow.sources.packages.npm_registry:open_registry",
 }
+#: By host those that it sends to: archives of crates, and the files of the hub's models.
+_NAMED_WITH = {
+    "index.crates.io": ("static.crates.io", "crates.io"),
+    "huggingface.co": ("*.huggingface.co", "*.hf.co"),
+}
 #: The kinds of packages that come from registries, or from where they are installed.
 PACKAGE_KINDS = frozenset(_REGISTRIES)
 
@@ -383,6 +390,7 @@ class Upstreams:
         *,
         private: bool | tuple[str, ...] = True,
         connection: Connection | None = None,
+        only: AllowedHosts | None = None,
     ) -> Fetcher:
         """Return a new client for one upstream.
 
@@ -390,12 +398,14 @@ class Upstreams:
             total_s: how long one answer may take, in seconds; 0 for the setting.
             private: whether it may ask hosts on private addresses, or which of them.
             connection: certificates and proxies; those of the environment if left out.
+            only: the hosts that it may ask; offline none but the model's API.
 
         Raises:
             ConfigurationError: what these are cannot be read.
         """
         from docstow.net import Fetcher
         from docstow.net.connection import Connection
+        from docstow.net.hosts import AllowedHosts
         from docstow.net.retry import RetryPolicy
 
         settings = self.settings
@@ -406,8 +416,12 @@ class Upstreams:
             retries=settings.retries,
         )
         # A model's API is no source; whoever is offline has it near.
-        near = (urlsplit(settings.embeddings_url).netloc.rpartition("@")[2],)
-        only = near if settings.offline else None
+        if settings.offline:
+            only = AllowedHosts(
+                _hosts_of(settings.embeddings_url),
+                "the setting offline is on: only what is stowed answers.",
+                {"offline": True},
+            )
         made = Fetcher(
             settings.contact_url,
             policy=policy,
@@ -418,6 +432,40 @@ class Upstreams:
         with self._lock:
             return self._closing.enter_context(contextlib.closing(made))
 
+    def registry_fetcher(self, connection: Connection, urls: Iterable[str]) -> Fetcher:
+        """Return a new client for registries of packages, whose files may be on other hosts.
+
+        Where callers are elsewhere, those are on public addresses. A proxy resolves names itself
+        and decides what it reaches.
+        """
+        private = allowed_private(self.settings)
+        proxied = connection.proxy or (connection.proxy is None and getproxies())
+        if isinstance(private, bool) or proxied:
+            return self.fetcher(connection=connection)
+        own = (urlsplit(url).hostname or "" for url in urls)
+        return self.fetcher(private=(*private, *own), connection=connection)
+
+    def upstream(self, *urls: str, total_s: float = 0.0) -> Fetcher:
+        """Return a new client that asks the hosts of these addresses, and those named with them.
+
+        Args:
+            urls: of the settings.
+            total_s: as of :meth:`fetcher`.
+        """
+        from docstow.net.hosts import AllowedHosts
+
+        own = _hosts_of(*urls)
+        names = {*own, *(each for host in own for each in _NAMED_WITH.get(host, ()))}
+        asked = ", ".join(own)
+        return self.fetcher(
+            total_s,
+            only=AllowedHosts(
+                names | {name.lower() for name in self.settings.upstream_hosts},
+                f"{asked} alone {'is' if len(own) == 1 else 'are'} asked here; if it belongs to"
+                " them, name it in upstream_hosts (DOCSTOW_UPSTREAM_HOSTS).",
+            ),
+        )
+
     @lazy
     def crates(self) -> CrateOrigin:
         """docs.rs and the index of crates."""
@@ -425,7 +473,7 @@ class Upstreams:
 
         settings = self.settings
         return CrateOrigin(
-            self.fetcher(),
+            self.upstream(settings.docs_rs_url, settings.crates_index_url),
             settings.docs_rs_url,
             settings.crates_index_url,
             limits=self.limits,
@@ -489,3 +537,9 @@ class Upstreams:
             if trusted not in self._guarded:
                 self._guarded[trusted] = self.fetcher(private=private)
             return self._guarded[trusted]
+
+
+def _hosts_of(*urls: str) -> tuple[str, ...]:
+    """Return the hosts of addresses, with their ports; those of none are left out."""
+    hosts = (urlsplit(url).netloc.rpartition("@")[2].lower() for url in urls)
+    return tuple(dict.fromkeys(filter(None, hosts)))

@@ -349,7 +349,8 @@ def open_registry(upstreams: Upstreams) -> NpmRegistry:
     node = engine_version(upstreams.project) if upstreams.project is not None else ""
     if not node and (found := shutil.which("node")):
         node = surroundings.run([found, "--version"])
-    fetcher = upstreams.fetcher(connection=npm_connection(surroundings))
+    urls = [each.url for each in (registries.default, *registries.scopes.values())]
+    fetcher = upstreams.registry_fetcher(npm_connection(surroundings), urls)
     return NpmRegistry(fetcher, registries, limits=upstreams.limits, node=node)
 
 

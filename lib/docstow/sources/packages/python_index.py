@@ -601,7 +601,9 @@ def open_index(upstreams: Upstreams) -> PythonIndex:
     setting = upstreams.settings.python_index_url
     surroundings = configuration.Surroundings(root=upstreams.root)
     registries = configuration.python_indexes(setting, surroundings)
-    fetcher = upstreams.fetcher(connection=python_connection(surroundings))
+    fetcher = upstreams.registry_fetcher(
+        python_connection(surroundings), (each.url for each in registries)
+    )
     project = upstreams.project
     python = interpreter_version(project, os.environ) if project is not None else ""
     return PythonIndex(fetcher, registries, limits=upstreams.limits, python=python)

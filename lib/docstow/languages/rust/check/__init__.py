@@ -15,7 +15,7 @@ from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
     Scope,
     Segments,
-    parser,
+    parse,
     read_scope,
     segments,
     text_of,
@@ -65,7 +65,7 @@ def verify(code: str, crates: Crates) -> Verdict:
         code: the code.
         crates: the crates it may use.
     """
-    tree = parser().parse(code.encode(errors="replace"))
+    tree = parse(code)
     checker = _Checker(read_scope(tree.root_node), crates)
     checker.check_imports()
     checker.walk(tree.root_node, ChainMap(), 0)
@@ -265,7 +265,7 @@ class _Checker:
 
     def _arguments(self, tokens: Node, variables: VariableScopes, depth: int) -> bool:
         """Check the arguments of ``println!`` and the like; False where they are no expressions."""
-        tree = parser().parse(f"fn f() {{ g({text_of(tokens)[1:-1]}); }}".encode())
+        tree = parse(f"fn f() {{ g({text_of(tokens)[1:-1]}); }}")
         if tree.root_node.has_error:
             return False
         self._kept.append(tree)

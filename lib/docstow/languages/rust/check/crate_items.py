@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
 from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
-from docstow.languages.rust.check.scope import parser, read_scope
+from docstow.languages.rust.check.scope import parse, read_scope
 from docstow.languages.rust.check.std import (
     STANDARD,
     StdTables,
@@ -372,7 +372,7 @@ class _Undocumented:
         found: Counter[str] = Counter()
         for code, context in self._examples.items():
             if "use " in code:
-                names = read_scope(parser().parse(code.encode()).root_node)
+                names = read_scope(parse(code).root_node)
                 used = {"::".join(leaf.path).removeprefix("::") for leaf in names.leaves}
                 written = (tuple(path.split("::")) for path in _PATHS.findall(code))
                 below = (names.expand(path) for path in written if path[0] in names.imports)

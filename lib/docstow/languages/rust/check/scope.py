@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.std import PRELUDE_NAMES
+from docstow.languages.shared import trees
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Tree
 
 Segments = tuple[str, ...]
 LOCAL_ROOTS = frozenset({"crate", "self", "super", "Self", "$crate"})
@@ -29,12 +30,16 @@ _WHOLE = {"function_item", "impl_item", "struct_item", "enum_item", "trait_item"
 
 
 @lru_cache(maxsize=1)
-def parser() -> Parser:
-    """Return the parser of Rust, made when it is first needed."""
+def _grammar() -> Language:
     import tree_sitter_rust
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_rust.language()))
+    return Language(tree_sitter_rust.language())
+
+
+def parse(code: str) -> Tree:
+    """Parse Rust; raise UnreadableInput where that takes too long."""
+    return trees.parse(_grammar(), code.encode(errors="replace"))
 
 
 def text_of(node: Node) -> str:

@@ -10,28 +10,32 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from docstow.languages.shared import trees
+
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 
 @lru_cache(maxsize=2)
-def _parser(dialect: str) -> Parser:
+def _grammar(dialect: str) -> Language:
     import tree_sitter_typescript as typescript
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(
-        Language(
-            typescript.language_tsx() if dialect == "tsx" else typescript.language_typescript()
-        )
+    return Language(
+        typescript.language_tsx() if dialect == "tsx" else typescript.language_typescript()
     )
 
 
 def parse(code: str) -> Node:
-    """Parse code with JSX, or without it where that alone gives no errors."""
+    """Parse code with JSX, or without it where that alone gives no errors.
+
+    Raises:
+        UnreadableInput: it takes too long.
+    """
     body = _unfenced(code).encode(errors="replace")
-    root = _parser("tsx").parse(body).root_node
+    root = trees.parse(_grammar("tsx"), body).root_node
     if root.has_error:
-        other = _parser("ts").parse(body).root_node
+        other = trees.parse(_grammar("ts"), body).root_node
         if not other.has_error:
             return other
     return root

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from docstow.core.errors import UnreadableInput
 from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse, text
 from docstow.languages.typescript.source.jsdoc_types import read_typedefs
 from docstow.languages.typescript.source.model import (
@@ -74,7 +75,7 @@ def read_declaration(source: Source, declaration: Declaration) -> Detail:
         return Detail(ObjectType(), f"namespace {declaration.name}")
     try:
         return _read(source, declaration)
-    except RecursionError:
+    except (RecursionError, UnreadableInput):
         return _UNREADABLE
 
 

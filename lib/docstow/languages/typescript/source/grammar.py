@@ -10,10 +10,11 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from docstow.languages.shared import trees
 from docstow.languages.typescript.source.model import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 #: What the name of a default export without one begins with in patched text.
 NAMELESS = "$defaul"
@@ -43,10 +44,13 @@ def parse(body: bytes, *, script: bool = False) -> Node:
     Args:
         body: the file, or whole statements of it.
         script: whether it is JavaScript.
+
+    Raises:
+        UnreadableInput: it takes too long.
     """
     if script:
-        return _parser("javascript").parse(body).root_node
-    return _parser("typescript").parse(patched(body)).root_node
+        return trees.parse(_grammar("javascript"), body).root_node
+    return trees.parse(_grammar("typescript"), patched(body)).root_node
 
 
 def patched(body: bytes) -> bytes:
@@ -117,13 +121,13 @@ def _name_function(found: re.Match[bytes]) -> bytes:
 
 
 @cache
-def _parser(language: str) -> Parser:
-    import tree_sitter
+def _grammar(language: str) -> Language:
+    from tree_sitter import Language
 
     if language == "javascript":
         import tree_sitter_javascript
 
-        return tree_sitter.Parser(tree_sitter.Language(tree_sitter_javascript.language()))
+        return Language(tree_sitter_javascript.language())
     import tree_sitter_typescript
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_typescript.language_typescript()))
+    return Language(tree_sitter_typescript.language_typescript())

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from docstow.core.errors import UnreadableInput
+
 DeclarationKind = Literal[
     "class", "interface", "function", "constant", "type", "enum", "namespace", "value"
 ]
@@ -386,7 +388,7 @@ class Member:
         """Its type; of a method a function's."""
         try:
             return OPAQUE if self.read_type is None else self.read_type()
-        except RecursionError:
+        except (RecursionError, UnreadableInput):
             return OPAQUE
 
 

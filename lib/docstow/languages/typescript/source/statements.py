@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from docstow.core.errors import UnreadableInput
 from docstow.languages.typescript.source.grammar import (
     GLOBAL,
     NAMELESS,
@@ -58,7 +59,7 @@ def read_file(path: str, body: bytes) -> Source:
     source = Source(body, script, Scope())
     try:
         _read(source, declarations=declarations)
-    except RecursionError:
+    except (RecursionError, UnreadableInput):
         # Nothing is known of a file that is nested too deep.
         source = Source(body, script, Scope(explicit=True, dynamic=True))
     return source

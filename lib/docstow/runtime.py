@@ -6,13 +6,15 @@ Heavy libraries are imported by what needs them alone: a server starts, and upke
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import itertools
 import logging
 import os
 import socket
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -24,13 +26,21 @@ from docstow import __version__
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError
 from docstow.core.model import LOCAL, Source
-from docstow.core.settings import LOOPBACK, Settings, guides_mode
+from docstow.core.settings import LOOPBACK, Settings, guides_mode, load
 from docstow.core.spelling import package_kinds
-from docstow.core.threads import Background, lazy
+from docstow.core.threads import Background, lazy, limit_blas
 from docstow.embedding.models import Models
 from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
 from docstow.ingest.packages import PackageIngest, PackageTask
-from docstow.ingest.queue import Enqueuer, LocalQueue, Message, Queue, SqsQueue
+from docstow.ingest.queue import (
+    Enqueuer,
+    LocalQueue,
+    Message,
+    PassingQueue,
+    Queue,
+    SqsQueue,
+    decode,
+)
 from docstow.ingest.worker import SqsEvents, StowTask, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
@@ -58,6 +68,7 @@ from docstow.store.usage import UsageMarks
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from docstow.core.processes import Handler
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.ingest.crates import CrateTask, RustdocFiles
@@ -75,6 +86,7 @@ if TYPE_CHECKING:
     from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
     from docstow.tools import Toolbox
+    from docstow.tools.apart import ToolProcesses
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +103,10 @@ _SEARCHING = (
     "docstow.index.signatures.search",
     "docstow.index.tables",
 )
+
+
+#: How programs of our own log, on the standard error.
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def _now() -> datetime:
@@ -126,6 +142,7 @@ class Runtime:
         self._background = Background()
         self._closing = contextlib.ExitStack()
         self._preload: PackagePreload | None = None
+        self._apart: ToolProcesses | None = None
         local = folder is not None or settings.host in LOOPBACK
         roots = [Path(each).expanduser() for each in settings.root] or ([folder] if folder else [])
         self.projects = Projects(roots, self._cache_folder, local=local)
@@ -352,6 +369,36 @@ class Runtime:
     def _handle(self, message: Message) -> None:
         self.worker.handle(message)
 
+    def pass_jobs_on(self, pass_on: Callable[[Mapping[str, Any]], object]) -> None:
+        """Have the process that this one works for do the jobs, where no queue is set.
+
+        Args:
+            pass_on: sends it what :meth:`run_apart` receives.
+        """
+        if not self.settings.queue_url:
+            self.queue = PassingQueue(lambda message: pass_on({"job": message.encode()}))
+
+    def run_apart(self) -> None:
+        """Have tools that read foreign code run in processes that can be ended, from now on.
+
+        To be called before the toolbox is used, by servers for many.
+        """
+        settings = self.settings
+        if not settings.code_processes or not sys.executable:
+            return
+        from docstow.core.processes import ProcessPool
+        from docstow.tools.apart import ToolProcesses, budget
+
+        pool = ProcessPool(
+            "docstow.runtime:answer_apart",
+            {"settings": dataclasses.asdict(settings)},
+            most=settings.code_processes,
+            budget=budget(settings.memory_bytes),
+            receive=lambda sent: self.queue.send(decode(sent["job"])),
+        )
+        self._closing.callback(pool.close)
+        self._apart = ToolProcesses(pool)
+
     @lazy
     def enqueuer(self) -> Enqueuer:
         """Starts jobs."""
@@ -486,6 +533,7 @@ class Runtime:
             self.snapshots,
             self.advisories,
             lambda: self.finder,
+            self._apart,
         )
 
     @lazy
@@ -645,3 +693,23 @@ class Runtime:
         self._preload = PackagePreload(words, ingest, self.settings.pre_ingest_workers)
         self._preload.start()
         return self._preload
+
+
+def answer_apart(
+    setup: Mapping[str, Any], pass_on: Callable[[Mapping[str, Any]], object]
+) -> Handler:
+    """Return what answers the requests of a server in a process of its own.
+
+    Args:
+        setup: as :meth:`Runtime.run_apart` gives it.
+        pass_on: sends a message to the server.
+    """
+    from docstow.tools.apart import answer
+
+    limit_blas()
+    settings = load(setup["settings"], {})
+    logging.basicConfig(level=settings.log_level.upper(), format=LOG_FORMAT)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    runtime = Runtime(settings)
+    runtime.pass_jobs_on(pass_on)
+    return partial(answer, runtime.toolbox)

@@ -92,6 +92,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.server.http import listen, run
 
     settings = runtime.settings
+    runtime.run_apart()
     listener = listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"

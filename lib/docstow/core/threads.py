@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -63,6 +64,29 @@ def limit_blas() -> None:
     """
     for variable in _BLAS_VARIABLES:
         os.environ.setdefault(variable, "1")
+
+
+_wait: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
+    "wait", default=nullcontext
+)
+
+
+def waiting() -> AbstractContextManager[object]:
+    """Return what is entered while the current call waits for work that is done elsewhere.
+
+    A server has then room for another call.
+    """
+    return _wait.get()()
+
+
+@contextmanager
+def waiting_as(wait: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
+    """Set what :func:`waiting` returns within; threads with a copy of the context have it, too."""
+    token = _wait.set(wait)
+    try:
+        yield
+    finally:
+        _wait.reset(token)
 
 
 class Background:

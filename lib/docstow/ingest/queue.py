@@ -119,6 +119,31 @@ class Queue(Protocol):
         """Take no more, and wait for what is under way in this process."""
 
 
+class PassingQueue:
+    """Passes messages on to the process that has the workers.
+
+    Args:
+        pass_on: sends one to it.
+    """
+
+    joins = True
+
+    def __init__(self, pass_on: Callable[[Message], object]) -> None:
+        self._pass_on = pass_on
+
+    def send(self, message: Message) -> None:
+        """Pass a message on."""
+        self._pass_on(message)
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Pass many messages on."""
+        for message in messages:
+            self._pass_on(message)
+
+    def close(self) -> None:
+        """Take no more."""
+
+
 class LocalQueue:
     """Runs messages in this process; two of one job that overlap are one.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError, DocstowError
 from docstow.core.model import Revision
-from docstow.core.threads import in_parallel
+from docstow.core.threads import in_parallel, waiting
 from docstow.sources.packages.environments import PackageFiles, digest_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ class PackageEnvironments:
                 self._making[key] = future
                 future.add_done_callback(lambda _: self._making.pop(key, None))
         try:
-            return future.result(self._wait_s)
+            with waiting():
+                return future.result(self._wait_s)
         except NotYet:
             return None
 

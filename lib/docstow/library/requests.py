@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from docstow.core import auth
 from docstow.core.errors import Ingesting
 from docstow.core.model import Snapshot, Source
+from docstow.core.threads import waiting
 from docstow.ingest.jobs import (
     FAILED,
     INCREMENTAL,
@@ -98,7 +99,9 @@ class StowRequests:
         if end is None:
             return _poll(self._jobs, job, until, self._pause, first_s=0.05, longest_s=1.0)
         # Only what runs in this process has a future; the jobs of others are polled.
-        wait([end], max(until - time.monotonic(), 0))
+        if not end.done():
+            with waiting():
+                wait([end], max(until - time.monotonic(), 0))
         job = self._jobs.get(job.id)
         if job.active and end.done() and not isinstance(error := end.exception(), EndOfQueue):
             raise error or Busy(job.id)
@@ -213,9 +216,14 @@ def _poll(
         first_s: the first pause between two looks.
         longest_s: the longest one.
     """
+    if not job.active:
+        return job
     pause_s = first_s
-    while job.active and (left := until - time.monotonic()) > 0:
-        pause(min(pause_s, left))
-        pause_s = min(pause_s * 1.5, longest_s)
-        job = jobs.get(job.id)
+    with waiting():
+        while (left := until - time.monotonic()) > 0:
+            pause(min(pause_s, left))
+            pause_s = min(pause_s * 1.5, longest_s)
+            job = jobs.get(job.id)
+            if not job.active:
+                break
     return job

@@ -12,17 +12,25 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from docstow.core.auth import Policy
-from docstow.core.errors import ConfigurationError, DocstowError, InvalidParameter, TooLarge
+from docstow.core.errors import (
+    ConfigurationError,
+    DocstowError,
+    InvalidParameter,
+    TooLarge,
+    ToolNotFound,
+    TooManyRequests,
+)
 from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
 from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
+from docstow.server.pools import CallPools
 from docstow.server.rest import (
     PROMETHEUS,
     ROUTES,
@@ -69,6 +77,7 @@ def create_app(
     policy: Policy = OPEN,
     max_body_bytes: int = 4 * 1024 * 1024,
     max_concurrent_calls: int = 16,
+    max_slow_calls: int = 16,
 ) -> Starlette:
     """Build the application.
 
@@ -84,15 +93,16 @@ def create_app(
             allowed host, or on the very host that was asked, need no entry.
         policy: whom a credential stands for, and what is done without one.
         max_body_bytes: larger request bodies are refused with 413.
-        max_concurrent_calls: tool calls that run at once; further ones wait.
+        max_concurrent_calls: quick tool calls that run at once; further ones wait.
+        max_slow_calls: the same for those that may take seconds; quick ones never wait for them.
     """
     app = app or Starlette()
     app.router.redirect_slashes = False
-    limiter = CapacityLimiter(max_concurrent_calls)
-    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, limiter)
+    pools = CallPools(max_concurrent_calls, max_slow_calls)
+    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, pools)
     _add_tools(app, "", routes)
     for system, spoken in compat:
-        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, limiter)
+        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, pools)
         _add_tools(app, system.root, served)
     alive = [f"{system.root}{system.health}" for system, _ in compat if system.health]
     for path in alive:
@@ -182,7 +192,7 @@ class _Routes:
         health: Callable[[], Mapping[str, Any]],
         commands: Callable[[], Sequence[Mapping[str, Any]]],
         max_body_bytes: int,
-        limiter: CapacityLimiter,
+        pools: CallPools,
     ) -> None:
         self._protocol = protocol
         self._toolbox = protocol.toolbox
@@ -191,7 +201,7 @@ class _Routes:
         offered = {tool.name for tool in self._toolbox.tools}
         self.tool_routes = [route for route in tool_routes if route.tool in offered]
         self._max_body_bytes = max_body_bytes
-        self._limiter = limiter
+        self._pools = pools
 
     async def mcp(self, request: Request) -> Response:
         """Answer ``POST /mcp``: one message of any protocol version."""
@@ -199,7 +209,9 @@ class _Routes:
         selection = _selection(request)
         outcome = self._protocol.receive(body, request.headers.items(), selection)
         if isinstance(outcome, Pending):
-            outcome = await self._in_thread(self._finish, outcome, _request_id(request))
+            finish = partial(self._finish, outcome, _request_id(request))
+            slow = any(self._toolbox.get(each.name).slow for each in outcome.calls)
+            outcome = await self._pools.run(finish, slow=slow)
         media_type = "application/json" if outcome.body else None
         return Response(outcome.body, outcome.status, media_type=media_type)
 
@@ -299,16 +311,18 @@ class _Routes:
     async def _attempt(
         self, request: Request, name: str, arguments: Mapping[str, Any]
     ) -> Answer | DocstowError:
-        return await self._in_thread(self._toolbox.attempt, name, arguments, _request_id(request))
+        try:
+            slow = self._toolbox.get(name).slow
+            attempt = partial(self._toolbox.attempt, name, arguments, _request_id(request))
+            return await self._pools.run(attempt, slow=slow)
+        except (ToolNotFound, TooManyRequests) as error:
+            return error
 
     def _finish(self, pending: Pending, request_id: str) -> Reply:
         outcomes = [
             self._toolbox.attempt(call.name, call.arguments, request_id) for call in pending.calls
         ]
         return pending.finish(outcomes)
-
-    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
-        return await to_thread.run_sync(partial(function, *arguments), limiter=self._limiter)
 
     async def _json_body(self, request: Request) -> bytes:
         """Return the body, if it is declared as JSON (or empty) and not too large.

@@ -84,6 +84,9 @@ class Tool:
         client_capabilities: MCP client capabilities without which it cannot run.
         http_only: listed over HTTP alone: for clients that connect in no other way.
         admin: what may lose others' work, so that a scope to write is not enough.
+        slow: may take seconds; a server has threads for such calls alone, and a rate.
+        foreign: reads code or packages of anybody; a server for many runs it in processes that it
+            can end, and it is slow.
         aliases: further names by which it is called; they are not listed.
     """
 
@@ -101,6 +104,8 @@ class Tool:
     client_capabilities: Sequence[str] = ()
     http_only: bool = False
     admin: bool = False
+    slow: bool = False
+    foreign: bool = False
     aliases: Sequence[str] = ()
 
     @property
@@ -119,6 +124,8 @@ class Toolbox:
         default_toolsets: what a client gets that selects none; all of them when empty.
         observe: called after each call of a tool with its name, the seconds it took, and the code
             of the error that it ended in or nothing.
+        apart: runs tools that are foreign elsewhere, given the name and what the caller sent; None
+            where they run here.
 
     Raises:
         ValueError: two tools have one name, or a default toolset has no tools.
@@ -130,7 +137,9 @@ class Toolbox:
         *,
         default_toolsets: Sequence[str] = (),
         observe: Callable[[str, float, str], None] = lambda *_: None,
+        apart: Callable[[str, Mapping[str, Any]], Answer] | None = None,
     ) -> None:
+        self._apart = apart
         self.tools = tuple(tools)
         self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))
         self.default_toolsets = tuple(default_toolsets) or self.toolsets
@@ -195,7 +204,11 @@ class Toolbox:
         auth.require(tool.scope)
         begun, error = time.perf_counter(), InternalError.code
         try:
-            answer = _run(tool, arguments)
+            if tool.foreign and self._apart is not None:
+                _check(tool, arguments)
+                answer = self._apart(tool.name, arguments)
+            else:
+                answer = _run(tool, arguments)
             # An answer that cannot be written as JSON is the tool's fault, so it shows here.
             answer.render()
             error = ""
@@ -235,10 +248,8 @@ class Toolbox:
 
 def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     """Run a tool; every one of them takes ``consistent`` beside its own arguments."""
-    rest = {name: value for name, value in arguments.items() if name != _CONSISTENT.name}
-    checked = with_package(validate(tool.parameters, rest))
-    wish = {_CONSISTENT.name: arguments[_CONSISTENT.name]} if len(rest) < len(arguments) else {}
-    if not validate((_CONSISTENT,), wish)[_CONSISTENT.name]:
+    checked, consistent = _check(tool, arguments)
+    if not consistent:
         try:
             return tool.run(checked)
         except SnapshotGone:
@@ -247,6 +258,14 @@ def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
                 raise
     with consistently():
         return tool.run(checked)
+
+
+def _check(tool: Tool, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return a tool's own arguments, checked, and whether ``consistent`` is wanted."""
+    rest = {name: value for name, value in arguments.items() if name != _CONSISTENT.name}
+    checked = with_package(validate(tool.parameters, rest))
+    wish = {_CONSISTENT.name: arguments[_CONSISTENT.name]} if len(rest) < len(arguments) else {}
+    return checked, bool(validate((_CONSISTENT,), wish)[_CONSISTENT.name])
 
 
 @dataclass(slots=True)

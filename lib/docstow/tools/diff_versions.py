@@ -85,6 +85,8 @@ def tool(library: Library) -> Tool:
     return Tool(
         name="diff_versions",
         toolset="rust",
+        slow=True,
+        foreign=True,
         title="Version differences",
         description=(
             "What changed between two versions of a crate, breaking first, with the changelog's "

@@ -39,6 +39,7 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
     return Tool(
         name="export_snapshot",
         toolset="sources",
+        slow=True,
         title="Export a snapshot",
         description=(
             "The whole documentation of a crate or a source, page by page and in order: JSON Lines "

@@ -67,6 +67,8 @@ def tool(projects: Projects, library: Library | None = None) -> Tool:
     return Tool(
         name="read_package",
         toolset="packages",
+        slow=True,
+        foreign=True,
         title="Read a package",
         description=(
             "Reads a package of the project, or any version, running nothing: its public surface "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from docstow.tools import (
+    Answer,
     Metrics,
     Toolbox,
     ask,
@@ -45,6 +46,7 @@ def make_toolbox(
     snapshots: Snapshots,
     advisories: Advisories | None,
     open_finder: Callable[[], PackageFinder],
+    apart: Callable[[str, Mapping[str, Any]], Answer] | None = None,
 ) -> Toolbox:
     """Make every tool that a server offers, in the order in which they are listed.
 
@@ -56,6 +58,7 @@ def make_toolbox(
         snapshots: the published snapshots.
         advisories: those that the operator has, if any.
         open_finder: opens what finds packages by purpose.
+        apart: runs tools that read foreign code elsewhere; None where they run here.
     """
     metrics = Metrics()
     read_item = read_crate.get_item_doc(library)
@@ -81,4 +84,4 @@ def make_toolbox(
         export.tool(library, services.prose, services.registry),
         *collections.tools(pushed, services, metrics),
     ]
-    return Toolbox(tools, default_toolsets=TOOLSETS, observe=metrics.observe)
+    return Toolbox(tools, default_toolsets=TOOLSETS, observe=metrics.observe, apart=apart)

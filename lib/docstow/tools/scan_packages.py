@@ -46,6 +46,8 @@ def tool(projects: Projects) -> Tool:
     return Tool(
         name="scan_packages",
         toolset="packages",
+        slow=True,
+        foreign=True,
         title="Packages of a project",
         description=(
             "Lists the project's installed packages (Python, Node; else its lock files; Rust, Go) "

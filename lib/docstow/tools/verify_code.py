@@ -85,6 +85,8 @@ def tool(
     return Tool(
         name="verify_code",
         toolset="packages",
+        slow=True,
+        foreign=True,
         title="Verify code",
         description=(
             "Checks code before you hand it over: is each import, path, method and argument there "

@@ -57,9 +57,8 @@ from docstow.sources.site.versions import SiteVersions
 from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import (
     ObjectStore,
-    may_ignore_conditions,
+    S3Store,
     open_store,
-    probe,
     tolerate_read_only,
 )
 from docstow.store.snapshots import BlobCache, Snapshots
@@ -154,9 +153,6 @@ class Runtime:
         )
         self.upstreams = Upstreams(settings, self.store, folder)
         self._closing.callback(self.upstreams.close)
-        if may_ignore_conditions(self.location, settings.s3_endpoint):
-            with tolerate_read_only("the store is only read"):
-                probe(self.store)
         tokens = settings.auth.replace(",", " ").split()
         self.policy = auth.parse(tokens, exposed=settings.host not in LOOPBACK)
         self.models = Models(
@@ -305,6 +301,16 @@ class Runtime:
             version,
             try_unknown=self.settings.try_unknown_formats,
         )
+
+    def check_store(self) -> None:
+        """Refuse a store that nobody could write safely; that it cannot be written is fine.
+
+        Raises:
+            StoreError: it ignores the conditions of writes, or cannot be used at all.
+        """
+        if isinstance(self.store, S3Store):
+            with tolerate_read_only("the store is only read"):
+                self.store.check()
 
     def ingest_sample(self) -> None:
         """Ingest the crate that comes with docstow, so that a first search needs no network."""

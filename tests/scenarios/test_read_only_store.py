@@ -41,6 +41,7 @@ def fill(store: str, cache: Path, **flags: Any) -> None:
 
 def use(runtime: Runtime) -> dict[str, Any]:
     """Do all that a server and its callers do; what came of it."""
+    runtime.check_store()
     runtime.ingest_sample()
     runtime.requeue()
 

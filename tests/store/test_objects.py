@@ -24,7 +24,7 @@ from docstow.store.objects import (
     Conflict,
     DirectoryStore,
     ObjectStore,
-    S3Reads,
+    QuickS3,
     S3Store,
     Stored,
     Unchanged,
@@ -71,9 +71,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     name, _, by = request.param.partition(" by ")
     there: s3.Bucket = request.getfixturevalue(name)
     prefix = f"test/{uuid.uuid4().hex}"
-    reads = S3Reads(there.name, there.endpoint, "us-east-1") if by else None
+    quick = QuickS3(there.name, there.endpoint, "us-east-1") if by else None
     client = connect(endpoint=there.endpoint)
-    return S3Store(client, there.name, prefix, page_size=7, reads=reads)
+    return S3Store(client, there.name, prefix, page_size=7, quick=quick)
 
 
 # -- the contract ------------------------------------------------------------------------------
@@ -602,8 +602,8 @@ def test_what_obstore_cannot_read_is_read_by_botocore_from_then_on(bucket: s3.Bu
 
     proxy = Meddler(bucket.endpoint, from_obstore, redirect, times=100)
     with s3.serve(proxy) as endpoint:
-        reads = S3Reads(bucket.name, endpoint, "us-east-1")
-        store = S3Store(connect(endpoint=endpoint), bucket.name, uuid.uuid4().hex, reads=reads)
+        quick = QuickS3(bucket.name, endpoint, "us-east-1")
+        store = S3Store(connect(endpoint=endpoint), bucket.name, uuid.uuid4().hex, quick=quick)
         etag = store.create("a/b", b"body")
         assert store.get("a/b") == Stored(b"body", etag)
         assert store.get_range("a/b", 1, 2) == b"od"
@@ -667,8 +667,8 @@ def test_faults_of_a_server_say_what_to_do(
     credentials: None, status: int, code: str, advice: str, by_obstore: bool
 ) -> None:
     with s3.serve(lambda request: s3.fault(status, code)) as endpoint:
-        reads = S3Reads("bucket", endpoint, "us-east-1") if by_obstore else None
-        store = S3Store(impatient(endpoint, attempts=1), "bucket", reads=reads)
+        quick = QuickS3("bucket", endpoint, "us-east-1") if by_obstore else None
+        store = S3Store(impatient(endpoint, attempts=1), "bucket", quick=quick)
         for use in (
             lambda: store.get("a"),
             lambda: store.create("a", b""),
@@ -743,3 +743,23 @@ def test_a_bucket_without_its_libraries_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "ConfigurationError" in done.stderr
     assert "pip install 'docstow[aws]'" in done.stderr
+
+
+def test_a_server_that_may_ignore_conditions_is_probed_before_the_first_write(
+    bucket: s3.Bucket,
+) -> None:
+    proxy = Meddler(bucket.endpoint, lambda request: False, land_and_lose)
+    with s3.serve(proxy) as endpoint:
+        store = open_store(bucket.at(uuid.uuid4().hex), endpoint=endpoint)
+        assert store.get("a") is None
+        assert [request.method for request in proxy.seen] == ["GET"]
+        store.create("a", b"1")
+        store.create("b", b"1")
+    probes = [request for request in proxy.seen if "/probes/" in request.path]
+    assert len(probes) >= 5
+    assert proxy.count("PUT") == sum(request.method == "PUT" for request in probes) + 2
+    with s3.serve(s3.Careless()) as endpoint:
+        careless = open_store("s3://bucket", endpoint=endpoint)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="ignores the condition"):
+                careless.create("a", b"1")

@@ -80,6 +80,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     wanted = options.pre_ingest
     packages = preload.select_packages(wanted or ["50"]) if wanted is not None else []
     compat = runtime.compat if runtime.settings.compat else []
+    runtime.check_store()
     runtime.ingest_sample()
     runtime.requeue()
     if options.stdio:

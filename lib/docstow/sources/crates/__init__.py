@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import CRATE, LOCAL, Head, Registration, Revision, Snapshot, Source
-from docstow.core.versions import Version, choose
+from docstow.core.threads import in_parallel
+from docstow.core.versions import Version, choose, exact
 from docstow.sources import SourceKind
 
 if TYPE_CHECKING:
     from docstow.sources.crates.origin import CrateOrigin
     from docstow.store.snapshots import Snapshots
+
+_CRATE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def canonical(uri: str) -> str:
@@ -88,6 +92,8 @@ class CrateResolver:
             InvalidParameter: the target is none, or not that of a crate stored from a file.
             CrateNotFound, VersionYanked, UpstreamError, UpstreamTimeout: as the index says.
         """
+        if (found := self._named(name, requirement, target)) is not None:
+            return found.revision, found
         if (local := self.stored(LOCAL, library_name(name), requirement)) is not None:
             made_for = local.facts.get("target", "")
             if target not in ("", made_for):
@@ -98,6 +104,23 @@ class CrateResolver:
             return local.revision, local
         revision = self.resolve_upstream(name, requirement, target=target)
         return revision, self._snapshots.answering(revision.source)
+
+    def _named(self, name: str, requirement: str, target: str) -> Snapshot | None:
+        """Return what is stored of the very version that is asked for, of a file or of docs.rs.
+
+        Both heads are asked for at once, and nobody else: what the index could add is that the
+        version has been yanked since, which does not change its documentation.
+        """
+        version = exact(requirement)
+        if version is None or not _CRATE_NAME.fullmatch(name):
+            return None
+        sources = [
+            Source(LOCAL, library_name(name), str(version)),
+            Source(CRATE, name, str(version), target or self.target),
+        ]
+        local, crate = in_parallel(self._snapshots.answering, sources)
+        # Another target than a file was made for is refused where all of that is looked at.
+        return crate if local is None else local if target == "" else None
 
     def resolve_upstream(self, name: str, requirement: str = "", *, target: str = "") -> Revision:
         """Return what the index has for a request, whatever is stored.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
-import uuid
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docstow.core.errors import ConfigurationError, StoreError
+from docstow.core.errors import ConfigurationError
 from docstow.store.objects.directory import DirectoryStore
+from docstow.store.objects.probe import probe
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -25,8 +24,8 @@ from docstow.store.objects.protocol import (
     escape,
     tolerate_read_only,
 )
+from docstow.store.objects.quick_s3 import QuickS3, open_quick
 from docstow.store.objects.s3 import S3Store, connect
-from docstow.store.objects.s3_reads import S3Reads, open_reads
 
 __all__ = [
     "AlreadyThere",
@@ -35,24 +34,18 @@ __all__ = [
     "Entry",
     "LocalFiles",
     "ObjectStore",
+    "QuickS3",
     "ReadOnlyStore",
-    "S3Reads",
     "S3Store",
     "Stored",
     "Unchanged",
     "check_key",
     "connect",
     "escape",
-    "may_ignore_conditions",
     "open_store",
     "probe",
     "tolerate_read_only",
 ]
-
-_ADVICE = (
-    "Use AWS S3, another S3 server that honours conditional PutObject requests (a current"
-    " release of Ceph or MinIO does), or a plain directory."
-)
 
 
 def open_store(url: str, *, endpoint: str = "", region: str = "us-east-1") -> ObjectStore:
@@ -84,51 +77,15 @@ def open_store(url: str, *, endpoint: str = "", region: str = "us-east-1") -> Ob
         partial(connect, endpoint=endpoint, region=region),
         parts.netloc,
         parts.path,
-        reads=open_reads(parts.netloc, endpoint=endpoint, region=region),
+        quick=open_quick(parts.netloc, endpoint=endpoint, region=region),
+        doubted=_may_ignore_conditions(endpoint),
     )
 
 
-def probe(store: ObjectStore) -> None:
-    """Refuse a store that accepts conditional writes and ignores the condition.
-
-    Six small requests under ``probes/``, which are cleaned up.
-
-    Raises:
-        ReadOnlyStore: it cannot be written at all.
-        StoreError: a condition was ignored, or the store cannot be used at all.
-    """
-    key = f"probes/{uuid.uuid4().hex}"
-    first = store.create(key, b"first")
-    try:
-        with contextlib.suppress(AlreadyThere):
-            store.create(key, b"second")
-            raise _ignored("If-None-Match")
-        try:
-            store.swap(key, b"third", first)
-        except Conflict as fault:
-            raise StoreError(
-                "The store refuses a conditional write (If-Match) whose condition holds, so no"
-                f" head could ever be changed. {_ADVICE}"
-            ) from fault
-        with contextlib.suppress(Conflict):
-            store.swap(key, b"fourth", first)
-            raise _ignored("If-Match")
-    finally:
-        store.delete(key)
-
-
-def may_ignore_conditions(url: str, endpoint: str = "") -> bool:
-    """Return whether a store may ignore the conditions of writes: AWS itself honours them.
+def _may_ignore_conditions(endpoint: str) -> bool:
+    """Return whether a bucket may ignore the conditions of writes: AWS itself honours them.
 
     The AWS variables can name another server, as ``endpoint`` does.
     """
     variables = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-    elsewhere = endpoint or any(os.environ.get(name) for name in variables)
-    return url.startswith("s3://") and bool(elsewhere)
-
-
-def _ignored(condition: str) -> StoreError:
-    return StoreError(
-        f"The store accepts conditional writes and ignores the condition ({condition}): two"
-        f" writers would overwrite each other's work unnoticed. {_ADVICE}"
-    )
+    return bool(endpoint or any(os.environ.get(name) for name in variables))

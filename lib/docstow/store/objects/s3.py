@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from docstow.core.errors import StoreError
 from docstow.core.threads import lazy
+from docstow.store.objects.probe import probe
 from docstow.store.objects.protocol import (
     AlreadyThere,
     Conflict,
@@ -25,7 +26,7 @@ from docstow.store.objects.protocol import (
     Unchanged,
     check_key,
 )
-from docstow.store.objects.s3_reads import S3Reads, Unsure
+from docstow.store.objects.quick_s3 import QuickS3, Unsure
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
@@ -81,7 +82,8 @@ class S3Store:
         bucket: the bucket's name; it must exist.
         prefix: put before every key, with slashes or without.
         page_size: keys per listing request.
-        reads: what is asked for objects and folders before the client is.
+        quick: what is asked for objects and folders before the client is.
+        doubted: its server may ignore the conditions of writes: it is probed before the first one.
     """
 
     def __init__(
@@ -91,14 +93,16 @@ class S3Store:
         prefix: str = "",
         *,
         page_size: int = 1000,
-        reads: S3Reads | None = None,
+        quick: QuickS3 | None = None,
+        doubted: bool = False,
     ) -> None:
         self.bucket = bucket
         self.prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         self._given = client
         self._page_size = page_size
         self._quoted = True
-        self._reads = reads
+        self._quick = quick
+        self._doubted = doubted
 
     @lazy
     def _client(self) -> S3Client:
@@ -125,8 +129,28 @@ class S3Store:
         # A server that knows no ranges sends everything.
         return stored.body if len(stored.body) <= size else stored.body[start : start + size]
 
+    def check(self) -> None:
+        """Refuse a server that ignores the conditions of writes, if it may; it is probed once.
+
+        Raises:
+            ReadOnlyStore: the bucket cannot be written.
+            StoreError: a condition was ignored, or the bucket cannot be used at all.
+        """
+        _ = self._probed
+
+    @lazy
+    def _probed(self) -> bool:
+        if self._doubted:
+            probe(S3Store(self._client, self.bucket, self.prefix))
+        return self._doubted
+
     def create(self, key: str, body: bytes) -> str:
         """Write an object that is not there yet; return its tag. Raises AlreadyThere."""
+        if not body and (quick := self._quick) is not None:
+            # Whoever wrote it, it is the same: no lost answer needs to be looked into.
+            with contextlib.suppress(Unsure):
+                return quick.create_empty(self._full(key))
+        self.check()
         write_id = uuid.uuid4().hex
         for pause in _BUSY_PAUSES_S:
             time.sleep(pause)
@@ -143,6 +167,7 @@ class S3Store:
 
         Raises Conflict, also if it is absent.
         """
+        self.check()
         write_id = uuid.uuid4().hex
         for pause in _BUSY_PAUSES_S:
             time.sleep(pause)
@@ -168,9 +193,9 @@ class S3Store:
 
     def _list_folder(self, prefix: str) -> Sequence[Entry] | None:
         """Return a folder's objects in any order; None where the client has to be asked."""
-        if (reads := self._reads) is not None and prefix.endswith("/"):
+        if (quick := self._quick) is not None and prefix.endswith("/"):
             with self._asked_first():
-                listed = reads.folder(prefix)
+                listed = quick.folder(prefix)
                 return [replace(each, key=each.key.removeprefix(self.prefix)) for each in listed]
         return None
 
@@ -207,14 +232,14 @@ class S3Store:
             yield
         except Unsure as fault:
             log.info("botocore reads the store from here on: %s", fault.__cause__)
-            self._reads = None
+            self._quick = None
 
     def _get(self, key: str, etag: str, start: int = 0, size: int = 0) -> Stored | Unchanged | None:
         """Read an object, or a span of it, again if the connection breaks within the body."""
-        if (reads := self._reads) is not None:
+        if (quick := self._quick) is not None:
             full = self._full(key)
             with self._asked_first():
-                return reads.get(full, etag, start, size)
+                return quick.get(full, etag, start, size)
         from botocore.exceptions import BotoCoreError, ClientError
 
         request: dict[str, Any] = {"Bucket": self.bucket, "Key": self._full(key)}

@@ -6,10 +6,10 @@ from html import escape
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from docstow.core.errors import UnreadableInput
 from docstow.formats import html
+from docstow.text.parsing import CODE, HEADING, parse
 from paths import FIXTURES
 
 SITES = FIXTURES / "sites"
@@ -61,13 +61,9 @@ def test_titles_headings_and_code_are_kept(
         for heading, name, text, wrap in parts
     )
     page = html.read(f"<nav>menu</nav><main><h1>{title}</h1>{inner}</main>".encode(), URL)
-    tokens = MarkdownIt().parse(page.text)
-    headings = [
-        tokens[number + 1].content
-        for number, each in enumerate(tokens)
-        if each.type == "heading_open"
-    ]
-    fences = [(each.info, each.content) for each in tokens if each.type == "fence"]
+    blocks = parse(page.text)
+    headings = [each.text for each in blocks if each.kind == HEADING]
+    fences = [(each.info, each.text) for each in blocks if each.kind == CODE]
     assert page.title == title
     assert headings == [title, *(heading for heading, *_ in parts)]
     assert fences == [(name, f"{text}\n") for _, name, text, _ in parts]

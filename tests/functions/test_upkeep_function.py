@@ -47,7 +47,7 @@ def test_a_round_sends_what_is_due_and_loads_nothing_heavy(tmp_path: Path) -> No
     found = Jobs(store, lambda: datetime.now(UTC)).stored(job)
     assert (found.source_id, found.state) == (source.id, QUEUED)
     assert second["sent"] == {"synced": [], "again": []}
-    heavy = {name.replace("-", "_").removesuffix("_py") for name in HEAVY} | {"markdown_it"}
+    heavy = {name.replace("-", "_") for name in HEAVY}
     assert heavy.isdisjoint(first["loaded"])
 
 

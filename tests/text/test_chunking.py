@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.text.chunking import Block, code_blocks, first_sentence, plain, snippet, split_passages
-from docstow.text.markdown import parse_pieces, pieces
 from growth import growth
 
 GUIDE = """\
@@ -157,43 +156,10 @@ def test_short_paragraphs_share_a_passage_and_long_ones_are_split_by_sentences()
     ]
 
 
-markup = st.lists(
-    st.sampled_from(
-        [
-            *"ab A1.,:;!?()\"'`*_[]<>&|~#-+=\\/\n\t ",
-            "\n\n",
-            "`x`",
-            "[a](https://b)",
-            "[`a b`](#c)",
-            "```",
-            "word ",
-            "Vec<T>",
-            "&amp;",
-            "http://x",
-            "    ",
-            "\n- ",
-            "\n1. ",
-            "\n---\n",
-            "![a](b)",
-            "\u00a0",
-        ]
-    ),
-    max_size=25,
-).map("".join)
-
-
-@given(markup)
-def test_simple_texts_give_what_the_parser_gives(text: str) -> None:
-    assert pieces(text) == tuple(parse_pieces(text))
-
-
-def test_real_documentation_gives_what_the_parser_gives(corpus: Path) -> None:
+def test_real_documentation_is_divided_whole(corpus: Path) -> None:
     packed = (corpus / "tokio" / "1.53.2" / "rustdoc.json.zst").read_bytes()
     crate = json.loads(zstandard.decompress(packed, max_output_size=1 << 30))
     texts = [item["docs"] for item in crate["index"].values() if item["docs"]]
-    simple = [text for text in texts if len(text) < 200]
-    assert len(simple) > 300
-    assert [pieces(text) for text in simple] == [tuple(parse_pieces(text)) for text in simple]
     assert all("```" not in prose for text in texts for _, prose in split_passages(text))
     fences = sum(text.count("\n```") + text.startswith("```") for text in texts) // 2
     blocks = [block for text in texts for block in code_blocks(text)]

@@ -11,27 +11,20 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from docstow.text.markdown import (
-    Piece,
-    block_language,
-    inline_text,
-    parse,
-    pieces,
-    visible_lines,
-)
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from docstow.text import parsing
+from docstow.text.markdown import Piece, block_language, pieces, visible_lines
+from docstow.text.parsing import CODE, HEADING, ITEM, LIST, PARAGRAPH, QUOTE, parse
 
 #: Ids of :func:`split_passages` and :func:`split_chunks`, a part of recipes.
-CHUNKER = "chunk/1"
-PROSE_CHUNKER = "chunk-prose/2"
+CHUNKER = "chunk/2"
+PROSE_CHUNKER = "chunk-prose/3"
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
 _SHORTEST_SNIPPET = 200
+#: Lists and quotes that nest more deeply are cut between lines.
+_DEEPEST = 20
 _ELLIPSIS = "\u2026"
 
 _SENTENCE_END = re.compile(
@@ -98,17 +91,18 @@ def code_blocks(text: str, *, default_language: str = "rust") -> list[Block]:
         default_language: of blocks that name none.
     """
     blocks = []
-    sentence = heading = ""
+    prose = heading = ""
     for piece in pieces(text):
         if piece.level:
-            sentence, heading = "", piece.text
+            prose, heading = "", piece.text
         elif piece.info is None:
-            *_, sentence = sentences(piece.text)
+            prose = piece.text
         else:
             named = block_language(piece.info, default_language)
             lines = piece.text.split("\n")
             code = "\n".join(visible_lines(lines) if named == "rust" else lines)
             if code.strip():
+                *_, sentence = sentences(prose)
                 blocks.append(Block(named, code.strip("\n"), sentence or heading))
     return blocks
 
@@ -228,17 +222,17 @@ class _Splitter:
         headings: list[tuple[int, str]] = []
         section: list[_Part] = []
         bare = True
-        tokens = parse(self._text)
-        if not tokens:  # nothing but the addresses of links
+        blocks = parse(self._text)
+        if not blocks:  # nothing but the addresses of links
             section += self._by_lines(0, len(self._text), self._most)
-        for start, end, block in self._blocks(tokens, 0, len(self._text)):
-            level = int(block[0].tag[1:]) if block[0].type == "heading_open" else 0
+        for start, end, block in self._blocks(blocks, 0, len(self._text)):
+            level = block[0].level
             if level:
                 if section and not (bare and level > headings[-1][0]):
                     yield from self._fill(section, headings)
                     section = []
                 headings = [each for each in headings if each[0] < level]
-                headings.append((level, inline_text(block[1].children or [])))
+                headings.append((level, block[0].text))
                 bare = not section or bare
             else:
                 bare = False
@@ -246,47 +240,39 @@ class _Splitter:
         yield from self._fill(section, headings)
 
     def _blocks(
-        self, tokens: Sequence[Token], start: int, end: int
-    ) -> Iterator[tuple[int, int, Sequence[Token]]]:
-        """Yield the outermost blocks of a slice, which cover all of it, with their tokens."""
-        level = tokens[0].level if tokens else 0
-        first = [
-            place
-            for place, token in enumerate(tokens)
-            if token.level == level and token.nesting >= 0 and token.map
-        ]
-        starts = [self._offset((tokens[place].map or [0])[0]) for place in first]
+        self, blocks: Sequence[parsing.Block], start: int, end: int
+    ) -> Iterator[tuple[int, int, Sequence[parsing.Block]]]:
+        """Yield the outermost blocks of a slice, which cover all of it, with what they hold."""
+        depth = blocks[0].depth if blocks else 0
+        first = [place for place, block in enumerate(blocks) if block.depth == depth]
+        starts = [self._offset(blocks[place].begin) for place in first]
         for number, place in enumerate(first):
-            after = first[number + 1] if number + 1 < len(first) else len(tokens)
+            after = first[number + 1] if number + 1 < len(first) else len(blocks)
             yield (
                 max(starts[number], start) if number else start,
                 starts[number + 1] if number + 1 < len(first) else end,
-                tokens[place:after],
+                blocks[place:after],
             )
 
     def _offset(self, line: int) -> int:
         return self._lines[line] if line < len(self._lines) else len(self._text)
 
-    def _parts(self, start: int, end: int, tokens: Sequence[Token]) -> Iterator[_Part]:
+    def _parts(self, start: int, end: int, blocks: Sequence[parsing.Block]) -> Iterator[_Part]:
         """Yield a block as one part, or as several if it is too long."""
         size = self._count(self._text[start:end])
-        kind = tokens[0].type
+        block = blocks[0]
         if size <= self._most:
-            prose, heading = kind == "paragraph_open", kind == "heading_open"
-            yield _Part(start, end, size, prose, heading)
-        elif kind == "fence":
-            first, last = (self._offset(line) for line in tokens[0].map or (0, 0))
+            yield _Part(start, end, size, block.kind == PARAGRAPH, block.kind == HEADING)
+        elif block.kind == CODE and block.markup:
+            first, last = self._offset(block.begin), min(self._offset(block.end), end)
             yield from self._by_lines(start, first, self._most)
-            yield from self._fenced(first, min(last, end), tokens[0])
-            yield from self._by_lines(min(last, end), end, self._most)
-        elif kind == "paragraph_open":
+            yield from self._fenced(first, last, block)
+            yield from self._by_lines(last, end, self._most)
+        elif block.kind == PARAGRAPH:
             yield from self._sentences(start, end)
-        elif kind in ("bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"):
-            inner = list(self._blocks(tokens[1:-1], start, end))
-            for each in inner:
+        elif block.kind in (LIST, ITEM, QUOTE) and len(blocks) > 1 and block.depth < _DEEPEST:
+            for each in self._blocks(blocks[1:], start, end):
                 yield from self._parts(*each)
-            if not inner:
-                yield from self._by_lines(start, end, self._most)
         else:
             yield from self._by_lines(start, end, self._most)
 
@@ -299,16 +285,16 @@ class _Splitter:
             else:
                 yield from self._words(first, last, self._most, prose=True)
 
-    def _fenced(self, start: int, end: int, token: Token) -> Iterator[_Part]:
+    def _fenced(self, start: int, end: int, block: parsing.Block) -> Iterator[_Part]:
         """Yield the lines of a code block, each part in the block's own fence."""
-        opening, closing = f"{token.markup}{token.info}\n", f"\n{token.markup}"
+        opening, closing = f"{block.markup}{block.info}\n", f"\n{block.markup}"
         around = self._count(opening + closing)
         lines = [match.end() for match in _LINE.finditer(self._text, start, end)]
         if len(lines) < 3 or 2 * around > self._most:
             yield from self._by_lines(start, end, self._most)
             return
         begin, stop = lines[0], end
-        if self._text[lines[-2] : end].strip().endswith(token.markup):
+        if self._text[lines[-2] : end].strip().endswith(block.markup):
             stop = lines[-2]  # else it is never closed and ends with what it stands in
         for part in self._by_lines(begin, stop, self._most - around):
             yield _Part(part.start, part.end, part.tokens, fence=(opening, closing))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from docstow.text.markdown import inline_text, parse
+from docstow.text.parsing import HEADING, parse
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -114,5 +114,4 @@ def _plain(title: str) -> str:
     """Return the title of a heading as chunks spell it."""
     if title.replace(" ", "").isalnum():
         return " ".join(title.split())
-    tokens = parse(f"# {title}")
-    return inline_text(tokens[1].children or []) if len(tokens) > 1 else ""
+    return next((each.text for each in parse(f"# {title}") if each.kind == HEADING), "")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+from docstow.text.parsing import CODE, HEADING, HTML, ITEM, PARAGRAPH, ROW, parse
 
 # Words of rustdoc's info strings that say how to test a block, not what language it is in.
 RUSTDOC_WORD = re.compile(
@@ -47,18 +43,11 @@ def visible_lines(lines: Iterable[str]) -> list[str]:
 
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
 
-# Texts that need no parser, which are most of an API's: paragraphs whose lines begin with a word,
-# with no markup but simple code spans and links.
 _CODE = r"`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
 
 _WORDS = r"[^`\\*_\[\]<>&!|~\t\r\n\0\f\v]"
 
 _LINK = rf"\[({_CODE}|{_WORDS}+)\]\((?:https?://|#)[^\s()<>\\`]*\)"
-
-_LINE = rf"(?:[A-Za-z(\"']|{_CODE}|{_LINK})(?:{_WORDS}|!(?!\[)|{_CODE}|{_LINK})*+"
-
-_SIMPLE = re.compile(rf"{_LINE}(?:\n+{_LINE})*+\n*")
-
 
 _CODE_OR_LINK = re.compile(rf"({_CODE})|(?<!!){_LINK}")
 
@@ -86,93 +75,33 @@ class Piece:
     tight: bool = False
 
 
-_MAKING = threading.Lock()
-
-
-def _parser() -> MarkdownIt:
-    """CommonMark with tables, made by the first thread that needs it while others wait."""
-    with _MAKING:
-        return _make_parser()
-
-
-@lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # only when a text needs it
-
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    # The first address makes tables that other threads would read half-filled.
-    parser.parse("[a](b) <http://c.d/>")
-    return parser
-
-
 @lru_cache(maxsize=64)
 def pieces(text: str) -> tuple[Piece, ...]:
     """Return the blocks of a text in order; cached for passages and examples of one text."""
-    if _SIMPLE.fullmatch(text):
-        return tuple(_simple_paragraphs(text))
-    return tuple(parse_pieces(text))
+    return tuple(_pieces(text))
 
 
-def _simple_paragraphs(text: str) -> Iterator[Piece]:
-    """Yield what the parser gives for a text that ``_SIMPLE`` matches."""
-    for paragraph in re.split(r"\n\n+", text.strip("\n")):
-        yield Piece(" ".join(_CODE_OR_LINK.sub(r"\1\2", paragraph).split()))
-
-
-@lru_cache(maxsize=4)
-def parse(text: str) -> list[Token]:
-    """Return the parser's tokens, which are cached and must not be changed."""
-    return _parser().parse(text)
-
-
-def parse_pieces(text: str) -> Iterator[Piece]:
-    """Yield the blocks of any text, by the parser."""
-    tokens = parse(text)
-    item_open = False
-    row: list[str] = []
-    for position, token in enumerate(tokens):
-        if token.type in ("fence", "code_block"):
-            yield Piece(token.content, info=token.info)
-        elif token.type == "html_block":
-            words = " ".join(_TAG.sub(" ", token.content).split())
+def _pieces(text: str) -> Iterator[Piece]:
+    opens = False  # whether an item waits for its first words
+    for block in parse(text):
+        kind = block.kind
+        if kind == CODE:
+            yield Piece(block.text, info=block.info)
+        elif kind == ITEM:
+            opens = True
+        elif kind == ROW:
+            yield Piece(block.text, tight=True)
+        elif kind == HTML:
+            words = " ".join(_TAG.sub(" ", block.text).split())
             if words:
                 yield Piece(words)
-        elif token.type == "list_item_open":
-            item_open = True
-        elif token.type == "tr_close":
-            yield Piece(" | ".join(row), tight=True)
-            row = []
-        elif token.type == "inline":
-            words = inline_text(token.children or [])
-            opener = tokens[position - 1]
-            if opener.tag in ("td", "th"):
-                row.append(words)
-            elif words and opener.type == "heading_open":
-                yield Piece(words, level=int(opener.tag[1:]))
-            elif words:
-                yield Piece("- " + words if item_open else words, tight=item_open or opener.hidden)
-                item_open = False
-
-
-def inline_text(children: Sequence[Token]) -> str:
-    """Return inline tokens as plain text on one line, without pictures in links (badges)."""
-    parts = []
-    links = 0
-    for token in children:
-        if token.type == "text":
-            parts.append(token.content)
-        elif token.type == "code_inline":
-            ticks = "``" if "`" in token.content else "`"
-            parts.append(f"{ticks}{token.content}{ticks}")
-        elif token.type in ("softbreak", "hardbreak", "html_inline"):
-            parts.append(
-                " " if token.type != "html_inline" or token.content.startswith("<br") else ""
-            )
-        elif token.type == "image" and not links:
-            parts.append(token.content)
-        elif token.type in ("link_open", "link_close"):
-            links += token.nesting
-    return " ".join("".join(parts).split())
+        elif not block.text:
+            continue
+        elif kind == HEADING:
+            yield Piece(block.text, block.level)
+        elif kind == PARAGRAPH:
+            yield Piece(f"- {block.text}" if opens else block.text, tight=opens or block.tight)
+            opens = False
 
 
 # What a reader of the code must know; the other words concern rustdoc's tests alone.
@@ -193,16 +122,16 @@ def rewrite_code_blocks(text: str, *, default_language: str = "rust") -> str:
         return text
     lines = text.split("\n")
     # From the end, so that the places of earlier blocks stay valid.
-    for token in reversed(parse(text)):
-        if token.type != "fence" or token.map is None:
+    for block in reversed(parse(text)):
+        if block.kind != CODE or not block.markup:
             continue
-        begin, end = token.map
-        named = block_language(token.info, default_language)
-        words = re.split(r"[\s,]+", token.info)
+        begin, end = block.begin, block.end
+        named = block_language(block.info, default_language)
+        words = re.split(r"[\s,]+", block.info)
         notes = [word for word in words if word in _WORTH_KNOWING and RUSTDOC_WORD.fullmatch(word)]
         opening = lines[begin]
-        fence = opening[: opening.index(token.markup) + len(token.markup)]
-        last = end - 1 if lines[end - 1].strip(" >\t").startswith(token.markup) else end
+        fence = opening[: opening.index(block.markup) + len(block.markup)]
+        last = end - 1 if lines[end - 1].strip(" >\t").startswith(block.markup) else end
         if named == "rust":
             lines[begin + 1 : last] = visible_lines(lines[begin + 1 : last])
         lines[begin] = fence + ",".join([named, *notes])

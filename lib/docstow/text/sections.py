@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import dedent
 
 from docstow.text.headings import find_headings
-from docstow.text.markdown import inline_text, parse
+from docstow.text.parsing import HEADING, parse
 
 _NUMBERED = re.compile(r"(.+)[-_](\d{1,3})")
 
@@ -39,11 +39,10 @@ def find_section(
         # The members of a class are below it.
         inner = f"{fragment}."
         return _term_at(text, line, [n for n, e in terms if n > line and not e.startswith(inner)])
-    tokens = parse(text)
     headings = [
-        (each.map[0], int(each.tag[1:]), _fold(inline_text(tokens[place + 1].children or [])))
-        for place, each in enumerate(tokens)
-        if each.type == "heading_open" and each.map is not None and not each.level
+        (each.begin, each.level, _fold(each.text))
+        for each in parse(text)
+        if each.kind == HEADING and not each.depth
     ]
     wanted, number = _fold(fragment), 0
     found = [place for place, (_, _, slug) in enumerate(headings) if slug == wanted]

@@ -10,7 +10,8 @@ from typing import Any
 
 from docstow.core.model import Document
 from docstow.index.render import header
-from docstow.text.markdown import parse, rewrite_code_blocks
+from docstow.text.markdown import rewrite_code_blocks
+from docstow.text.parsing import CODE, HEADING, parse
 
 #: Where a link's address begins: ``](https://…`` or, in a definition, ``]: https://…``.
 _ADDRESS = re.compile(r"(\]\(\s*<?|\]:\s*<?)(https?://[^\s<>()]+)")
@@ -130,19 +131,17 @@ def fit_markdown(text: str, *, by: int, link: Callable[[str], str] = str) -> str
         return text
     lines = text.split("\n")
     code: set[int] = set()
-    for token in parse(text):
-        if token.map is None:
-            continue
-        begin, end = token.map
-        if token.type in ("fence", "code_block"):
+    for block in parse(text):
+        begin, end = block.begin, block.end
+        if block.kind == CODE:
             code.update(range(begin, end))
-            if token.level == 0 and _is_open(token.markup, lines, begin, end):
-                lines.append(token.markup)
-        elif token.type == "heading_open":
-            marks = "#" * min(int(token.tag[1:]) + by, _DEEPEST_HEADING)
-            if token.markup.startswith("#"):
-                lines[begin] = lines[begin].replace(token.markup, marks, 1)
-            elif token.level == 0:
+            if block.depth == 0 and _is_open(block.markup, lines, begin, end):
+                lines.append(block.markup)
+        elif block.kind == HEADING:
+            marks = "#" * min(block.level + by, _DEEPEST_HEADING)
+            if block.markup:
+                lines[begin] = lines[begin].replace(block.markup, marks, 1)
+            elif block.depth == 0:
                 title = " ".join(line.strip() for line in lines[begin : end - 1])
                 lines[begin:end] = [f"{marks} {title}", *[""] * (end - begin - 1)]
     return "\n".join(

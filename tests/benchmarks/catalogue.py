@@ -165,7 +165,11 @@ def drawn(real: Sequence[Card], count: int, *, seed: int = 7) -> Iterator[Card]:
         vector /= np.linalg.norm(vector)
         source = Source(LOCAL if number % 11 == 0 else CRATE, f"crate-{number}", "1.0.0")
         entry = replace(real[first].entry, source=source, stamp=choose.getrandbits(64))
-        yield Card(entry, real[first].model, dict(sorted(terms.items())), vector.astype(np.float32))
+        centres = real[first].centres + 0.6 * noise
+        centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+        ordered = dict(sorted(terms.items()))
+        floats = vector.astype(np.float32), centres.astype(np.float32)
+        yield Card(entry, real[first].model, ordered, *floats)
 
 
 def stored(catalog: Catalog, cards: Iterable[Card]) -> tuple[float, float]:

@@ -23,8 +23,10 @@ from docstow.index.cards import (
     outranks,
     term_hash,
 )
+from docstow.index.centres import CENTRES, find_centres, pack, unpack
 from docstow.index.segments import (
     COARSE,
+    FINE,
     FULL_CARDS,
     Damaged,
     encode_head,
@@ -153,6 +155,37 @@ def test_vectors_of_two_models_never_meet() -> None:
     assert ranking.score("unheard") == pytest.approx(-1.0, abs=1e-3)
 
 
+def test_a_part_of_a_crate_is_found_beside_all_that_it_is_about() -> None:
+    draw = np.random.default_rng(7)
+    asked, *others = np.linalg.qr(draw.normal(size=(96, 6)))[0].T.astype(np.float32)
+    wide = card("wide", "", np.stack([asked, *others[:3]])[np.arange(20) % 4])
+    narrow = card("narrow", "", (asked + 2 * others[3])[None])
+    far = card("far", "", others[4][None])
+    ranking = card_set_of(wide, narrow, far).rank("zebra", "m", asked)
+    # The means of two are about as near; one of the centres of the wide one is the query itself.
+    assert len(wide.centres) == 4
+    assert wide.vector @ asked == pytest.approx(narrow.vector @ asked, abs=0.06)
+    assert ranking.score("wide") > ranking.score("narrow") + 0.3
+    assert ranking.score("narrow") > ranking.score("far") + 0.3
+
+
+@given(st.integers(1, 40), st.integers(1, CENTRES))
+def test_centres_are_directions_of_what_they_stand_for(rows: int, count: int) -> None:
+    vectors = np.random.default_rng(rows).normal(size=(rows, 6)).astype(np.float32)
+    found = find_centres(vectors, count)
+    assert found.shape == (min(rows, count), 6)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-5)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    if rows <= count:
+        assert (found @ unit.T).max(axis=0) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_packed_vectors_lose_less_than_half_a_part() -> None:
+    vectors = np.random.default_rng(3).uniform(-0.25, 0.25, size=(50, 32)).astype(np.float32)
+    assert pack(vectors).nbytes == vectors.nbytes // 8
+    assert unpack(pack(vectors)) == pytest.approx(vectors, abs=1 / 56 + 1e-6)
+
+
 def test_an_empty_deck_has_no_best_card() -> None:
     assert list(card_set_of().rank("anything", "m", AXES[0])) == []
 
@@ -220,9 +253,27 @@ def test_many_cards_have_their_vectors_in_few_directions() -> None:
     joined = join(parts, survivors([each.head for each in parts]))
     assert joined.head.codes.shape == (len(cards), COARSE)
     assert joined.head.bits == 8
+    assert joined.head.centres.shape == (len(cards), FINE // 2)
     ranked = CardSet([Loaded("1", joined.head, joined.bucket, whole=True)], Buckets())
     found = next(iter(ranked.rank("zebra", "m", cards[99].vector)))[0]
     assert found.source.name == "c99"
+    # A whole segment beside it is compared in the same directions, and joins it.
+    late = make_segment([card("late", "", cards[99].vector[None])])
+    for parts in ([joined, late], [join([joined, late], survivors([joined.head, late.head]))]):
+        heads = [read_head(encode_head(each.head)) for each in parts]
+        both = CardSet(
+            [
+                Loaded(str(n), head, each.bucket, whole=True)
+                for n, (head, each) in enumerate(zip(heads, parts, strict=True))
+            ],
+            Buckets(),
+        )
+        scores = {
+            entry.source.name: score for entry, score in both.rank("zebra", "m", cards[99].vector)
+        }
+        assert min(scores["late"], scores["c99"]) > max(
+            score for name, score in scores.items() if name not in ("late", "c99")
+        )
 
 
 @given(st.lists(st.integers(-1000, 1000), max_size=30))

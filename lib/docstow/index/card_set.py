@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from docstow.core.threads import in_parallel
 from docstow.index.cards import FULL_WEIGHT, Entry, card_key, term_hash
-from docstow.index.segments import PARTS, Bucket, Head, key_hash, project, survivors
+from docstow.index.segments import FINE, PARTS, Bucket, Head, key_hash, project, survivors
 from docstow.text import bm25
 
 #: Of segments that are not here whole only so many terms of a query are looked up, those first
@@ -20,6 +20,8 @@ from docstow.text import bm25
 MOST_TERMS = 6
 #: The buckets of such segments that are kept, in bytes.
 _KEPT_BYTES = 32 << 20
+#: Of so many cards, those that are first by words and mean, the centres are compared too.
+_REFINED = 512
 #: So many vectors are compared at a time.
 _VECTORS_AT_ONCE = 16384
 
@@ -85,6 +87,7 @@ class CardSet:
         self._keys = np.concatenate([np.zeros(0, np.uint64), *(head.keys for head in heads)])
         self._count = int(self._alive.sum())
         self._embedded = [each.head.codes.any(axis=1) for each in segments]
+        self._centre_starts = [each.head.centre_starts() for each in segments]
 
     def __len__(self) -> int:
         return self._count
@@ -107,8 +110,11 @@ class CardSet:
     def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
         """Rank all cards.
 
-        A score is the sum of two standard scores: of BM25F over the cards' terms, and of the
-        cosine. Cards of another model have the first alone.
+        A score is the sum of two: the standard score of BM25F over the cards' terms, and the
+        average of two others, of the cosine of the mean and of the best one among the centres.
+        The mean says what a crate is about, a centre what a part of it is about: each alone loses
+        where the other wins. Cards of another model have the first alone; centres are compared for
+        the cards that are first without them, and all others have the least of theirs.
 
         Args:
             query: what is looked for.
@@ -123,7 +129,14 @@ class CardSet:
         scores = np.full(len(self._alive), -np.inf, np.float32)
         scores[self._alive] = standard_scores(keyword[self._alive])
         known &= self._alive
-        scores[known] += standard_scores(cosine[known])
+        scores[known] += standard_scores(cosine[known]) / 2
+        rows = np.flatnonzero(known)
+        if len(rows) > _REFINED:
+            rows = np.sort(rows[np.argpartition(-scores[rows], _REFINED)[:_REFINED]])
+        nearest = standard_scores(self._score_centres(vector, rows)) / 2
+        known[rows] = False
+        scores[known] += nearest.min(initial=0.0)
+        scores[rows] += nearest
         return Ranking(self, scores)
 
     def _row(self, name: str, target: str) -> int | None:
@@ -199,6 +212,38 @@ class CardSet:
                 cosine[part] = codes.astype(np.float32) @ wanted
             cosine[span] /= np.float32(PARTS)
         return known, cosine
+
+    def _score_centres(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return the best cosine among the centres of each card, of -1 where it has none.
+
+        Args:
+            vector: the query's.
+            rows: of cards that have vectors of its model, ascending.
+        """
+        best = np.full(len(rows), -1.0, np.float32)
+        edges = np.searchsorted(rows, self._edges)
+        basis = max((e.head.basis for e in self.segments), key=lambda e: e.size, default=None)
+        for place, segment in enumerate(self.segments):
+            span = slice(edges[place], edges[place + 1])
+            own = rows[span] - self._edges[place]
+            counts = segment.head.counts[own].astype(np.int64)
+            if not counts.any():
+                continue
+            ends = np.cumsum(counts)
+            firsts = self._centre_starts[place][own] - (ends - counts)
+            found = segment.head.centre_vectors(np.repeat(firsts, counts) + np.arange(ends[-1]))
+            wanted = vector
+            if segment.head.basis.size:
+                wanted = vector @ segment.head.basis[:, :FINE]
+            elif basis is not None and basis.size:
+                # As much of a whole vector as of those beside it that are in few directions.
+                wanted = basis[:, :FINE] @ (vector @ basis[:, :FINE])
+            there = counts > 0
+            begins = (ends - counts)[there]
+            best[span][there] = np.maximum.reduceat(found @ wanted.astype(np.float32), begins)
+        return best
 
     def score_of(self, scores: NDArray[np.float32], name: str, target: str) -> float | None:
         """Return the score of a name's card among those of a ranking; None if it has none."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from docstow.core.model import LOCAL, Snapshot, Source
 from docstow.core.versions import choose
+from docstow.index.centres import find_centres, mean_direction
 from docstow.index.tables import read_table, unpack_vectors
 from docstow.text import bm25
 
@@ -69,12 +70,14 @@ class Card:
         model: the embedding model of the vector; vectors of different models are never compared.
         terms: the hashes of its terms, ascending, each with its weight; see :func:`term_hash`.
         vector: the mean direction of its items, of unit length; empty where it has none.
+        centres: directions that its items lie in, of unit length: (at most 8, dimensions).
     """
 
     entry: Entry
     model: str
     terms: Mapping[int, int]
     vector: NDArray[np.float32]
+    centres: NDArray[np.float32]
 
     @property
     def key(self) -> str:
@@ -151,7 +154,7 @@ def make_card(
         joined("summary", items),
     )
     entry = Entry(source, stamp_of(snapshot), tuple(sorted(set(kinds))), _cut(about))
-    return Card(entry, model, weigh(texts), mean_direction(vectors))
+    return Card(entry, model, weigh(texts), mean_direction(vectors), find_centres(vectors))
 
 
 def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
@@ -178,21 +181,6 @@ def weigh(texts: Sequence[str]) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def mean_direction(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the direction of the sum of vectors' directions; empty where there is none.
-
-    Args:
-        vectors: (n, dimensions), of any lengths.
-    """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    total = (vectors / np.maximum(lengths, 1e-9)).sum(axis=0)
-    length = float(np.linalg.norm(total))
-    if length < 1e-9:
-        return np.zeros(0, np.float32)
-    direction: NDArray[np.float32] = (total / length).astype(np.float32)
-    return direction
-
-
 def read_old_card(fields: Mapping[str, Any]) -> Card:
     """Read a card as releases wrote it that kept the catalogue in sixteen objects of JSON.
 
@@ -204,7 +192,8 @@ def read_old_card(fields: Mapping[str, Any]) -> Card:
     texts = tuple(str(fields["texts"][name]) for name in FIELDS)
     kinds, stamp = tuple(map(str, fields["kinds"])), stamp_of(fields["snapshot"])
     entry = Entry(Source(**fields["source"]), stamp, kinds, _cut(texts[1]))
-    return Card(entry, str(fields["model"]), weigh(texts), mean_direction(centres))
+    means = mean_direction(centres), find_centres(centres)
+    return Card(entry, str(fields["model"]), weigh(texts), *means)
 
 
 def _cut(about: str) -> str:

@@ -5,22 +5,16 @@ Items are ranked by a linear model over features of each candidate.
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.errors import CrateNotFound
 from docstow.core.model import Hit
-from docstow.core.threads import in_parallel
 from docstow.index import related
-from docstow.index.cards import card_key
 from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
@@ -39,12 +33,7 @@ from docstow.text import bm25
 from docstow.text.chunking import snippet
 
 if TYPE_CHECKING:
-    from docstow.core.model import Snapshot
     from docstow.embedding import Embedder
-    from docstow.index.card_set import Ranking
-    from docstow.index.cards import Entry
-    from docstow.index.catalog import Catalog
-    from docstow.store.snapshots import Snapshots
 
 #: How many of each list become candidates.
 _ITEM_DEPTH = 60
@@ -436,108 +425,12 @@ def _explain(index: Index, place: int, found: Candidates) -> dict[str, object]:
 
 # Several crates
 
-#: How many crates are chosen at most.
-_MOST_CRATES = 7
-
-#: A crate whose score is so far below the best one's is not searched.
-_MARGIN = 4.0
-
 #: So many hits each crate gives; they also set the scale.
 CRATE_DEPTH = 20
 
 #: What a hit's cosine and its crate's score count beside its own score within the crate.
 _COSINE_WEIGHT = 0.25
 _CRATE_WEIGHT = 0.2
-
-
-class Shortlist:
-    """The stowed crates in the order in which they suit one query.
-
-    Args:
-        catalog: the cards of crates.
-        snapshots: published snapshots; their heads are right where a card differs.
-        embedder: embeds the query.
-        target: only crates that were stowed for this compilation target.
-        query: what is looked for.
-    """
-
-    def __init__(
-        self,
-        catalog: Catalog,
-        snapshots: Snapshots,
-        embedder: Embedder,
-        target: str,
-        query: str,
-    ) -> None:
-        self._catalog = catalog
-        self._snapshots = snapshots
-        self._embedder = embedder
-        self._target = target
-        self._query = query
-
-    def choose(self, filters: ItemFilters) -> list[tuple[Snapshot, float]]:
-        """Return the best :data:`_MOST_CRATES` crates that can pass the filters, with their scores.
-
-        Raises:
-            CrateNotFound: nothing is stowed yet.
-        """
-        if not len(self._ranking):
-            raise CrateNotFound(
-                'No crate is stowed yet. Name some, as in "crates": ["tokio"], and they are stowed'
-                " now; or stow them with `docstow ingest crate NAME...`. If some are stowed,"
-                " `docstow store upkeep` makes the catalogue of them anew."
-            )
-        left = self._passing(filters)
-        chosen: list[tuple[Snapshot, float]] = []
-        while len(chosen) < _MOST_CRATES and (
-            pairs := list(itertools.islice(left, _MOST_CRATES - len(chosen)))
-        ):
-            loaded = in_parallel(self._load, [entry for entry, _ in pairs])
-            chosen += [
-                (snapshot, score)
-                for snapshot, (_, score) in zip(loaded, pairs, strict=True)
-                if snapshot is not None
-            ]
-        return chosen
-
-    def score(self, snapshot: Snapshot) -> float:
-        """Return how well a crate suits the query: as the worst card if it has none."""
-        source = snapshot.revision.source
-        return self._ranking.score(source.name, source.target)
-
-    def _passing(self, filters: ItemFilters) -> Iterator[tuple[Entry, float]]:
-        """Yield the crates that can pass the filters, best first, as long as they suit."""
-        least = -math.inf
-        for entry, score in self._ranking:
-            if entry.source.target != self._target or not _can_pass(entry, filters):
-                continue
-            if least == -math.inf:
-                least = score - _MARGIN
-            if score < least:
-                return
-            yield entry, score
-
-    @cached_property
-    def _ranking(self) -> Ranking:
-        vector = self._embedder.embed_query(self._query)
-        return self._catalog.rank(self._query, self._embedder.id, vector)
-
-    def _load(self, entry: Entry) -> Snapshot | None:
-        """Return the snapshot that answers for a card; a card that is out of date is corrected."""
-        head = self._snapshots.head(entry.source)
-        if head is None or not head.snapshot_id:
-            corrected = self._catalog.correct(entry)
-            if corrected is None:
-                return None
-            head = self._snapshots.head(corrected.source, fresh=True)
-        return self._snapshots.load(head) if head is not None else None
-
-
-def _can_pass(card: Entry, filters: ItemFilters) -> bool:
-    """Return whether the crate has items of those kinds, and the name of the module's root."""
-    root = filters.module.split("::")[0]
-    named = not root or root == card_key(card.source.name)
-    return named and (not filters.kinds or bool(set(filters.kinds) & set(card.kinds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,17 +468,24 @@ def search_across_crates(
         limit: the largest number of hits.
         filters: what may be in the list.
     """
-    lists = []
-    for number, crate in enumerate(crates):
+    found = [find_candidates(each.index, each.embedder, query, filters) for each in crates]
+    lists, places = [], []
+    for crate, candidates in zip(crates, found, strict=True):
+        worth = score_candidates(candidates.features, crate.index.language)
         # The same depth for every page: a deeper list would change the order of the first pages.
-        hits = _rank_items(crate.index, crate.embedder, query, CRATE_DEPTH, filters)
-        cosines = _cosines(crate, query, hits)
-        lists.append([CrateHit(hit, c, number) for hit, c in zip(hits, cosines, strict=True)])
-    fused = fuse_crates(lists, [crate.score for crate in crates])[:limit]
-    return [
-        replace(each, hit=replace(each.hit, score=calibrate(each.hit.score, ACROSS_SCALE)))
-        for each in fused
-    ]
+        best = np.argsort(-worth, kind="stable")[:CRATE_DEPTH].tolist()
+        cosines = [_best_cosine(crate, candidates, place) for place in best]
+        lists.append(list(zip(worth[best].tolist(), cosines, strict=True)))
+        places.append(best)
+    hits = []
+    # Hits are made of the few that are returned: their snippets take longer than their scores.
+    for fused, number, rank in _fuse(lists, [crate.score for crate in crates])[:limit]:
+        worth, cosine = lists[number][rank]
+        hit = _item_hit(crates[number].index, places[number][rank], worth, found[number])
+        made = _fused_hit(CrateHit(hit, cosine, number), fused, crates[number].score, rank)
+        calibrated = calibrate(fused, ACROSS_SCALE)
+        hits.append(replace(made, hit=replace(made.hit, score=calibrated)))
+    return hits
 
 
 def fuse_crates(lists: Sequence[Sequence[CrateHit]], scores: Sequence[float]) -> list[CrateHit]:
@@ -600,24 +500,37 @@ def fuse_crates(lists: Sequence[Sequence[CrateHit]], scores: Sequence[float]) ->
         lists: hits, best first, scored by one rule.
         scores: one for each list; larger is better.
     """
-    first = [found for each in lists for found in each[:CRATE_DEPTH]]
-    relevance = _Scale([found.hit.score for found in first])
-    cosine = _Scale([found.cosine for found in first])
-    merged = []
-    for each, score in zip(lists, scores, strict=True):
-        for place, found in enumerate(each, 1):
-            fused = (
-                relevance(found.hit.score)
-                + _COSINE_WEIGHT * cosine(found.cosine)
-                + _CRATE_WEIGHT * score
-            )
-            details = {
-                **found.hit.details,
-                "crate": {"score": round(score, 4), "place": place, "cosine": found.cosine},
-            }
-            merged.append(replace(found, hit=replace(found.hit, score=fused, details=details)))
+    pairs = [[(found.hit.score, found.cosine) for found in each] for each in lists]
+    return [
+        _fused_hit(lists[number][rank], fused, scores[number], rank)
+        for fused, number, rank in _fuse(pairs, scores)
+    ]
+
+
+def _fuse(
+    lists: Sequence[Sequence[tuple[float, float]]], scores: Sequence[float]
+) -> list[tuple[float, int, int]]:
+    """Return score, list and place in it of all that lists of scores and cosines have."""
+    first = [pair for each in lists for pair in each[:CRATE_DEPTH]]
+    relevance = _Scale([worth for worth, _ in first])
+    cosine = _Scale([near for _, near in first])
+    merged = [
+        (
+            relevance(worth) + _COSINE_WEIGHT * cosine(near) + _CRATE_WEIGHT * score,
+            number,
+            rank,
+        )
+        for number, (each, score) in enumerate(zip(lists, scores, strict=True))
+        for rank, (worth, near) in enumerate(each)
+    ]
     # Sorting keeps the order of equals: that of the lists and within them.
-    return sorted(merged, key=lambda found: -found.hit.score)
+    return sorted(merged, key=lambda each: -each[0])
+
+
+def _fused_hit(found: CrateHit, fused: float, score: float, rank: int) -> CrateHit:
+    crate = {"score": round(score, 4), "place": rank + 1, "cosine": found.cosine}
+    details = {**found.hit.details, "crate": crate}
+    return replace(found, hit=replace(found.hit, score=fused, details=details))
 
 
 class _Scale:
@@ -631,11 +544,7 @@ class _Scale:
         return (value - self._mean) / self._spread if self._spread > 1e-9 else 0.0
 
 
-def _cosines(crate: SearchedCrate, query: str, hits: Sequence[Hit]) -> list[float]:
-    """Return the cosine of each hit's best passage; 0 where words alone were searched."""
-    if crate.embedder is None:
-        return [0.0] * len(hits)
-    index, vector = crate.index, crate.embedder.embed_query(query)
-    passages = [index.passage_rows(index.row(hit.path, hit.kind)) for hit in hits]
-    matrices = [index.matrix[rows.start : rows.stop] for rows in passages]
-    return [round(float((each @ vector).max()), 4) for each in matrices]
+def _best_cosine(crate: SearchedCrate, found: Candidates, place: int) -> float:
+    """Return the cosine of a candidate's best passage; 0 where words alone were searched."""
+    rows = crate.index.passage_rows(int(found.rows[place]))
+    return round(float(found.similarity[rows.start : rows.stop].max()), 4)

@@ -7,7 +7,8 @@ query's terms are read. Segments are joined without the texts that they were mad
 depends on its card alone.
 
 Beyond :data:`FULL_CARDS` cards a vector has the :data:`COARSE` directions in which the segment's
-cards differ most (principal components, Pearson 1901) in place of the model's dimensions.
+cards differ most (principal components, Pearson 1901) in place of the model's dimensions, and
+the centres of a card the first :data:`FINE` of them, packed.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ from numpy.typing import NDArray
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
 from docstow.index.cards import Card, Entry, card_key, outranks
+from docstow.index.centres import pack, unpack
 
-SCHEMA = 1
+SCHEMA = 2
 #: So many cards keep their whole vectors, and a larger segment so many directions of them.
 FULL_CARDS = 4096
 COARSE = 64
+#: So many of them have the centres of its cards.
+FINE = 32
 #: A component of a unit vector is stored as a whole number of such parts; beyond 127 it is cut.
 PARTS = 300.0
 #: How many cards share a bucket of terms on average; and the most buckets, as a power of two.
@@ -47,6 +51,8 @@ _ARRAYS = {
     "sizes": "<u4",
     "basis": "<f4",
     "codes": "|i1",
+    "counts": "|u1",
+    "centres": "|u1",
 }
 
 
@@ -69,6 +75,9 @@ class Head:
         sizes: bytes of each bucket of terms, one after another.
         basis: (dimensions, directions); (0, 0) where vectors are whole.
         codes: the vectors: (cards, directions or dimensions).
+        counts: how many centres each card has.
+        centres: those of all cards, one card's after another's: bytes of (centres, dimensions) as
+            codes are, or where there is a basis packed, (centres, directions / 2).
         texts: of each card a JSON array of kind, name, version and target of its source, and what
             it says of itself.
     """
@@ -83,6 +92,8 @@ class Head:
     sizes: NDArray[np.uint32]
     basis: NDArray[np.float32]
     codes: NDArray[np.int8]
+    counts: NDArray[np.uint8]
+    centres: NDArray[np.uint8]
     texts: bytes
 
     def __len__(self) -> int:
@@ -119,7 +130,23 @@ class Head:
     def nbytes(self) -> int:
         """Return about how much memory it takes."""
         arrays = (self.keys, self.stamps, self.offsets, self.codes, self.basis, self.sizes)
-        return len(self.texts) + sum(each.nbytes for each in arrays)
+        return len(self.texts) + self.centres.nbytes + sum(each.nbytes for each in arrays)
+
+    def centre_starts(self) -> NDArray[np.int64]:
+        """Return where each card's centres begin; one more for the end."""
+        return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+
+    def centre_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return centres, in the first directions of the basis where there is one.
+
+        Args:
+            rows: their numbers among those of all cards.
+        """
+        if self.basis.size:
+            return unpack(self.centres[rows])
+        whole = self.centres[rows].view(np.int8).astype(np.float32)
+        whole /= np.float32(PARTS)
+        return whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,6 +215,10 @@ def make_segment(cards: Sequence[Card], gone: Sequence[Source] = ()) -> Segment:
     vectors = np.zeros((len(entries), width), np.float32)
     for row, card in enumerate(cards, len(gone)):
         vectors[row, : len(card.vector)] = card.vector
+    counts = [0] * len(gone) + [len(card.centres) for card in cards]
+    centres = np.concatenate(
+        [np.zeros((0, width), np.float32), *(card.centres for card in cards if len(card.centres))]
+    )
     terms = np.concatenate(
         [np.zeros(0, np.uint32), *(np.fromiter(card.terms, np.uint32) for card in cards)]
     )
@@ -207,6 +238,8 @@ def make_segment(cards: Sequence[Card], gone: Sequence[Source] = ()) -> Segment:
         sizes=np.array([len(each) for each in bodies], np.uint32),
         basis=np.zeros((0, 0), np.float32),
         codes=_quantize(vectors),
+        counts=np.array(counts, np.uint8),
+        centres=_quantize(centres).view(np.uint8),
         texts=b"".join(texts),
     )
     return Segment(head, b"".join(bodies))
@@ -235,6 +268,7 @@ def join(parts: Sequence[Segment], kept: Sequence[NDArray[np.bool_]]) -> Segment
         for row in np.flatnonzero(keep).tolist()
     ]
     basis, codes = _join_vectors(heads, kept, count)
+    counts, centres = _join_centres(heads, kept, basis)
     bodies = list(_encode_buckets(_joined_buckets(parts, kept, count)))
     head = Head(
         model=next((each.model for each in heads if each.model), ""),
@@ -247,6 +281,8 @@ def join(parts: Sequence[Segment], kept: Sequence[NDArray[np.bool_]]) -> Segment
         sizes=np.array([len(each) for each in bodies], np.uint32),
         basis=basis,
         codes=codes,
+        counts=counts,
+        centres=centres,
         texts=b"".join(texts),
     )
     return Segment(head, b"".join(bodies))
@@ -301,6 +337,27 @@ def _join_vectors(
         codes[at : at + len(found), : found.shape[1]] = found
         at += len(found)
     return basis, codes
+
+
+def _join_centres(
+    heads: Sequence[Head], kept: Sequence[NDArray[np.bool_]], basis: NDArray[np.float32]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the counts and the centres of several segments' cards in a basis."""
+    width = FINE // 2 if basis.size else max(head.codes.shape[1] for head in heads)
+    found = [np.zeros((0, width), np.uint8)]
+    for head, keep in zip(heads, kept, strict=True):
+        rows = np.flatnonzero(np.repeat(keep, head.counts))
+        if not len(rows):
+            continue
+        if basis.size == head.basis.size and np.array_equal(basis, head.basis):
+            found.append(head.centres[rows])
+            continue
+        vectors = head.centre_vectors(rows)
+        if head.basis.size:
+            vectors = vectors @ head.basis[:, :FINE].T
+        found.append(pack(vectors @ basis[:, :FINE]))
+    counts = np.concatenate([h.counts[k] for h, k in zip(heads, kept, strict=True)])
+    return counts, np.concatenate(found)
 
 
 def _joined_buckets(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from docstow.embedding import Embedder
     from docstow.index.catalog import Catalog
     from docstow.index.loaded import Index
-    from docstow.index.search import ItemFilters, Shortlist
+    from docstow.index.search import ItemFilters
+    from docstow.index.shortlist import Shortlist
     from docstow.languages.shared.language import Language
     from docstow.library.guides import Guides
     from docstow.library.packages import Packages
@@ -207,7 +208,7 @@ class Library:
         ]
 
     def _shortlist(self, query: str) -> Shortlist:
-        from docstow.index.search import Shortlist
+        from docstow.index.shortlist import Shortlist
 
         embedder, target = self.open_embedder(), self._resolver.target
         return Shortlist(self._open_catalog(), self._snapshots, embedder, target, query)

@@ -55,6 +55,13 @@ def _by_tag(shape: type[Any]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(dict[str, shape])  # type: ignore[valid-type]
 
 
+# msgspec prepares a struct when it first meets it, and crashes where another thread meets it
+# meanwhile. One thread imports a module, so all are prepared here; 8 ms.
+for _shape in msgspec.Struct.__subclasses__():
+    if _shape.__module__ == schema.__name__ and _shape is not schema.Crate:
+        _by_tag(_shape)
+
+
 def format_version(body: bytes) -> int:
     """Return the format's number, which rustdoc writes last: the tail is read without parsing.
 

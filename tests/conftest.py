@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -13,7 +15,7 @@ from docstow.core.errors import ConfigurationError
 from docstow.core.settings import guides_mode
 from docstow.sources.packages import Registry, configuration
 from paths import SHARED, TESTS
-from servers import s3
+from servers import s3, seaweed
 
 # ``HYPOTHESIS_PROFILE=fuzz`` looks for examples that the fixed seeds of ``make test`` miss.
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
@@ -51,11 +53,31 @@ def corpus() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def seaweedfs() -> Iterator[str]:
+    """The address of a SeaweedFS, which takes seconds to start."""
+    with seaweed.seaweedfs() as endpoint:
+        yield endpoint
+
+
 @pytest.fixture(scope="module")
-def bucket() -> Iterator[s3.Bucket]:
+def buckets(request: pytest.FixtureRequest) -> Iterator[Callable[[str], s3.Bucket]]:
+    """Open an empty bucket on one of ``s3.SERVERS``, the same for all of a module's tests."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def on(server: str) -> s3.Bucket:
+            own = server == "seaweedfs"
+            endpoint = request.getfixturevalue("seaweedfs") if own else s3.NAMED
+            return stack.enter_context(s3.bucket(endpoint))
+
+        yield on
+
+
+@pytest.fixture(scope="module")
+def bucket(buckets: Callable[[str], s3.Bucket]) -> s3.Bucket:
     """An empty bucket for a module's tests, each of which keeps to a prefix of its own."""
-    with s3.bucket() as made:
-        yield made
+    return buckets(s3.SERVERS[-1])
 
 
 @pytest.fixture(autouse=True)

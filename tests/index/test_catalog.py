@@ -34,15 +34,15 @@ from docstow.store.heads import encode_head, head_key
 from docstow.store.inventory import store_time
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
 from servers.clock import Clock
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     """Opens one store, each time as a newcomer to whom nothing is known from before."""
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}
-    if request.param == "bucket":
-        there: Bucket = request.getfixturevalue("bucket")
+    if request.param != "directory":
+        there: Bucket = request.getfixturevalue("buckets")(request.param)
         flags["store"], flags["s3_endpoint"] = there.at(tmp_path.name), there.endpoint
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(contextlib.closing(Runtime(load(flags, {}))))

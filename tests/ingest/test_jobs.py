@@ -34,7 +34,7 @@ from docstow.ingest.jobs import (
 )
 from docstow.store.objects import DirectoryStore, ObjectStore, Stored, open_store
 from schedules import Memory
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 
 SOURCE = "0123456789abcdef" * 4
 OTHER = "f" * 64
@@ -53,11 +53,11 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path)
-    there: Bucket = request.getfixturevalue("bucket")
+    there: Bucket = request.getfixturevalue("buckets")(request.param)
     return open_store(there.at(tmp_path.name), endpoint=there.endpoint, region="us-east-1")
 
 

@@ -20,16 +20,16 @@ from docstow.ingest.jobs import QUEUED, SUCCESS
 from docstow.ingest.pushed_texts import DEFAULT, Pushed
 from docstow.runtime import Runtime
 from docstow.sources import collection as pushed
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 
 TEXT = "# Tides\n\nHigh water is at noon.\n"
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def open_runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Runtime]]:
     flags = {"cache": str(tmp_path / "cache"), "store": str(tmp_path / "store")}
-    if request.param == "bucket":
-        there: Bucket = request.getfixturevalue("bucket")
+    if request.param != "directory":
+        there: Bucket = request.getfixturevalue("buckets")(request.param)
         flags["store"], flags["s3_endpoint"] = there.at(tmp_path.name), there.endpoint
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(contextlib.closing(Runtime(load(flags, {}))))

@@ -34,7 +34,7 @@ from docstow.store.leases import Leases
 from docstow.store.objects import ObjectStore, open_store
 from docstow.store.snapshots import BlobCache, Snapshots
 from servers.forge import Forge, Repository, commit
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 from servers.site import Site
 
 ROOT = "https://docs.example"
@@ -173,11 +173,11 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(open_store(str(tmp_path / "store")), tmp_path / "cache")
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     place, endpoint = str(tmp_path / "store"), ""
-    if request.param == "bucket":
-        there: Bucket = request.getfixturevalue("bucket")
+    if request.param != "directory":
+        there: Bucket = request.getfixturevalue("buckets")(request.param)
         place, endpoint = there.at(tmp_path.name), there.endpoint
     store = open_store(place, endpoint=endpoint, region="us-east-1")
     return Bench(store, tmp_path / "cache")

@@ -48,18 +48,18 @@ from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import PRE_INGESTED, Pins, UsageMarks
 from schedules import Memory
 from servers import s3
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 RECIPE = Recipe("r", "c", "w", "m")
 AT_ONCE = timedelta(0)
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path / "store")
-    there: Bucket = request.getfixturevalue("bucket")
+    there: Bucket = request.getfixturevalue("buckets")(request.param)
     return open_store(there.at(tmp_path.name), endpoint=there.endpoint)
 
 

@@ -14,7 +14,7 @@ from docstow.core.model import Recipe, Revision, Source
 from docstow.ops.audit import verify
 from docstow.store.objects import open_store
 from docstow.store.snapshots import BlobCache, Snapshots
-from servers.s3 import Bucket
+from servers import s3
 
 SOURCE = Source("crate", "tokio", "1.24.2")
 RECIPE = Recipe("r", "c", "w", "m")
@@ -86,12 +86,12 @@ print(count["after"], count["step"])
 """
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=s3.STORES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """Address and endpoint of an empty store."""
     if request.param == "directory":
         return str(tmp_path / "store"), ""
-    there: Bucket = request.getfixturevalue("bucket")
+    there: s3.Bucket = request.getfixturevalue("buckets")(request.param)
     return there.at(tmp_path.name), there.endpoint
 
 

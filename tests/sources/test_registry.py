@@ -16,16 +16,16 @@ from docstow.sources.registry import REGISTERED, Registry
 from docstow.store.heads import decode_head, encode_head, head_key, point_to
 from docstow.store.objects import DirectoryStore, ObjectStore, open_store
 from docstow.store.usage import Pins
-from servers.s3 import Bucket
+from servers.s3 import STORES, Bucket
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["directory", pytest.param("bucket", marks=pytest.mark.slow)])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path)
-    there: Bucket = request.getfixturevalue("bucket")
+    there: Bucket = request.getfixturevalue("buckets")(request.param)
     return open_store(there.at(tmp_path.name), endpoint=there.endpoint, region="us-east-1")
 
 

@@ -63,13 +63,27 @@ def ceph() -> Iterator[s3.Bucket]:
             yield s3.Bucket(name, endpoint, queues="")
 
 
-@pytest.fixture(params=["directory", "bucket", "bucket by obstore", "ceph", "ceph by obstore"])
+#: Every store that the contract is held against.
+STORES = ["directory", *(f"{on}{by}" for on in (*s3.SERVERS, "ceph") for by in ("", " by obstore"))]
+
+
+@pytest.fixture(scope="module", params=s3.SERVERS)
+def bucket(request: pytest.FixtureRequest, buckets: Callable[[str], s3.Bucket]) -> s3.Bucket:
+    """A bucket on each of the servers."""
+    return buckets(request.param)
+
+
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     """Every store that the contract is held against, each empty."""
     if request.param == "directory":
         return DirectoryStore(tmp_path / "store")
     name, _, by = request.param.partition(" by ")
-    there: s3.Bucket = request.getfixturevalue(name)
+    there: s3.Bucket = (
+        request.getfixturevalue("ceph")
+        if name == "ceph"
+        else request.getfixturevalue("buckets")(name)
+    )
     prefix = f"test/{uuid.uuid4().hex}"
     quick = QuickS3(there.name, there.endpoint, "us-east-1") if by else None
     client = connect(endpoint=there.endpoint)
@@ -552,7 +566,11 @@ def test_a_server_that_knows_etags_without_quotes_only(bucket: s3.Bucket) -> Non
     assert sum(quoted(request) for request in proxy.seen) == 1
 
 
-@pytest.mark.skipif(s3.NAMED != "", reason="it changes a signed header, which moto alone allows")
+@pytest.mark.parametrize(
+    "bucket",
+    [server for server in s3.SERVERS if server == "moto"],  # it alone allows a changed header
+    indirect=True,
+)
 def test_many_find_out_at_once_that_a_server_knows_etags_without_quotes(bucket: s3.Bucket) -> None:
     """As they do on Ceph, whose writers would otherwise undo each other's finding."""
     barrier = threading.Barrier(2, timeout=10)

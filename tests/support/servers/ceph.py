@@ -10,11 +10,12 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from servers.ports import free_ports
 
 PROGRAMS = (
     "ceph",
@@ -74,7 +75,7 @@ def ceph() -> Iterator[str]:
 
 
 def _start(folder: Path) -> str:
-    new, old, port = _free_ports(3)
+    new, old, port = free_ports(3)
     monitor = f"[v2:127.0.0.1:{new},v1:127.0.0.1:{old}]"
     text = _CONFIGURATION.format(cluster=CLUSTER, monitor=monitor, folder=folder, port=port)
     configuration, keyring = folder / "ceph.conf", str(folder / "keyring")
@@ -117,11 +118,3 @@ def _start(folder: Path) -> str:
 def _stop(file: Path) -> None:
     with contextlib.suppress(OSError, ValueError):
         os.kill(int(file.read_text()), signal.SIGKILL)
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        opened = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in opened:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in opened]

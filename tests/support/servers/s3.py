@@ -1,7 +1,7 @@
 """Buckets for tests, a proxy that meddles with their server, and a server that ignores conditions.
 
-Tests that need S3 take a :func:`bucket`: on moto's server, or on the one that
-``DOCSTOW_TEST_S3_ENDPOINT`` names.
+Tests that need S3 take a :func:`bucket`: on SeaweedFS, on the server that
+``DOCSTOW_TEST_S3_ENDPOINT`` names, or on moto's.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from docstow.store.objects import connect
+from servers import seaweed
 
 
 @dataclass
@@ -50,8 +51,14 @@ class Lost(Exception):
 
 Respond = Callable[[Request], Answer]
 
-#: The server that tests use instead of moto's.
+#: The server that tests use instead of those that they start.
 NAMED = os.environ.get("DOCSTOW_TEST_S3_ENDPOINT", "")
+
+#: What the contract of a store is held against; the last one has the buckets of other tests.
+SERVERS = ("named",) if NAMED else ("moto", "seaweedfs")[: 2 if seaweed.program() else 1]
+
+#: Parameters of what a directory does as a bucket does.
+STORES = ("directory", pytest.param(SERVERS[-1], marks=pytest.mark.slow))
 
 
 @contextlib.contextmanager
@@ -101,18 +108,20 @@ class Bucket:
 
 
 @contextlib.contextmanager
-def bucket() -> Iterator[Bucket]:
+def bucket(endpoint: str = NAMED) -> Iterator[Bucket]:
     """A new, empty bucket, which is removed afterwards.
 
-    It is on moto's server. Where ``DOCSTOW_TEST_S3_ENDPOINT`` names another one it is there, and
-    the credentials are those of the environment.
+    Args:
+        endpoint: of its server; empty for moto's. The credentials are ``testing`` both, but for
+            the one that ``DOCSTOW_TEST_S3_ENDPOINT`` names: there they are those of the
+            environment.
     """
     with moto() as own, pytest.MonkeyPatch.context() as patch:
         if not NAMED:
             patch.setenv("AWS_ACCESS_KEY_ID", "testing")
             patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        with created(NAMED or own) as name:
-            yield Bucket(name, NAMED or own, own)
+        with created(endpoint or own) as name:
+            yield Bucket(name, endpoint or own, own)
 
 
 @contextlib.contextmanager

@@ -40,6 +40,11 @@ install: .venv/installed
 	@$(INSTALL) $(PINNED) -r requirements-test-models.txt
 	@touch $@
 
+.venv/installed-bench: .venv/installed-dev requirements-bench.txt
+	@echo "Installing the libraries that are compared ..."
+	@$(INSTALL) $(PINNED) -r requirements-bench.txt
+	@touch $@
+
 serve: install
 	$(BIN)/docstow serve
 
@@ -107,8 +112,10 @@ fit: .venv/installed-dev
 fidelity: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m fidelity $(SITES)
 
-bench: .venv/installed-dev
-	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks
+# Speed and memory beside floors and other libraries, all parts in up to ten minutes, or some:
+# make bench PARTS='warm peers'. The picture of docs/benchmarks.md is drawn anew with SVG=FILE.
+bench: .venv/installed-bench
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks $(PARTS) $(if $(SVG),--svg $(SVG))
 
 # Fails where this checkout takes more CPU than the commit BASE, or asks the store more often.
 BASE ?= HEAD~1
@@ -125,6 +132,8 @@ lock:
 		--generate-hashes --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -c requirements.txt -o requirements-dev.txt
+	uv pip compile --group bench --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header --quiet -c requirements-dev.txt -o requirements-bench.txt
 	uv pip compile --group infra --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -o requirements-infra.txt
 

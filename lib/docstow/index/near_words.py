@@ -26,7 +26,7 @@ _MOST_WORDS = 40
 
 #: How near so many words of queries are to every term is kept, and what terms so many texts have:
 #: the same ones come again.
-_KEPT_WORDS, _KEPT_TEXTS = 128, 1 << 14
+_KEPT_WORDS, _KEPT_TEXTS = 512, 1 << 14
 
 #: A word that the model does not know means as much as a middling one.
 _UNKNOWN_LENGTH = 1.0

@@ -98,6 +98,39 @@ def test_a_lock_file_fixes_the_versions_of_named_crates(runtime: Runtime) -> Non
     assert answer["asked"] == "stowage lockfile: 0.1.0"
 
 
+LOCKFILE = """
+version = 4
+[[package]]
+name = "app"
+version = "0.1.0"
+dependencies = ["links", "members"]
+[[package]]
+name = "links"
+version = "VERSION"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+[[package]]
+name = "members"
+version = "9.9.9"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+dependencies = ["globs"]
+[[package]]
+name = "globs"
+version = "1.0.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+"""
+
+
+def test_the_crates_of_a_project_come_first(runtime: Runtime) -> None:
+    (links,) = runtime.snapshots.heads(LOCAL, "links")
+    lockfile = LOCKFILE.replace("VERSION", links.source.version)
+    own = ask(runtime, "hold of a ship", k=3, lockfile=lockfile)
+    names = [each["crate"] for each in own["answered"]]
+    # What the dependencies of the project depend on is not asked for by the project.
+    assert {"links", "members"} <= set(names[:3])
+    assert "members: the project has 9.9.9, which is not stowed" in own["notice"]
+    assert "links:" not in own["notice"]
+
+
 def test_filters_choose_the_crates_too(runtime: Runtime) -> None:
     macros = ask(runtime, "hold of a ship", type_filter=["macro"])
     assert {result["item_type"] for result in macros["results"]} == {"macro"}

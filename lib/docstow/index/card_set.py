@@ -275,6 +275,11 @@ class Ranking:
         for row in np.argsort(-self._scores, kind="stable")[done:total].tolist():
             yield self._card_set.entry(row), float(self._scores[row])
 
+    def find(self, name: str, target: str = "") -> tuple[Entry, float] | None:
+        """Return a name's card with its score; None if it has none."""
+        entry = self._card_set.find(name, target)
+        return None if entry is None else (entry, self.score(name, target))
+
     def score(self, name: str, target: str = "") -> float:
         """Return the score of a name's card; that of the worst card if it has none."""
         found = self._card_set.score_of(self._scores, name, target)

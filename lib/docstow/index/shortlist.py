@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ _MOST_CRATES = 7
 
 #: A crate whose score is so far below the best one's is not searched.
 _MARGIN = 6.0
+
+#: What being one that the project depends on adds to a score: most crates that suit differ by less.
+_OF_PROJECT = 3.0
 
 
 class Shortlist:
@@ -53,8 +57,14 @@ class Shortlist:
         self._target = target
         self._query = query
 
-    def choose(self, filters: ItemFilters) -> list[tuple[Snapshot, float]]:
+    def choose(
+        self, filters: ItemFilters, project: Collection[str] = ()
+    ) -> list[tuple[Snapshot, float]]:
         """Return the best :data:`_MOST_CRATES` crates that can pass the filters, with their scores.
+
+        Args:
+            filters: what is looked for in them.
+            project: names of crates that a project depends on; each counts for more.
 
         Raises:
             CrateNotFound: nothing is stowed yet.
@@ -65,7 +75,7 @@ class Shortlist:
                 " now; or stow them with `docstow ingest crate NAME...`. If some are stowed,"
                 " `docstow store upkeep` makes the catalogue of them anew."
             )
-        left = self._passing(filters)
+        left = self._passing(filters, project)
         chosen: list[tuple[Snapshot, float]] = []
         while len(chosen) < _MOST_CRATES and (
             pairs := list(itertools.islice(left, _MOST_CRATES - len(chosen)))
@@ -83,10 +93,12 @@ class Shortlist:
         source = snapshot.revision.source
         return self._ranking.score(source.name, source.target)
 
-    def _passing(self, filters: ItemFilters) -> Iterator[tuple[Entry, float]]:
+    def _passing(
+        self, filters: ItemFilters, project: Collection[str]
+    ) -> Iterator[tuple[Entry, float]]:
         """Yield the crates that can pass the filters, best first, as long as they suit."""
         least = -math.inf
-        for entry, score in self._ranking:
+        for entry, score in self._preferring(project):
             if entry.source.target != self._target or not _can_pass(entry, filters):
                 continue
             if least == -math.inf:
@@ -94,6 +106,14 @@ class Shortlist:
             if score < least:
                 return
             yield entry, score
+
+    def _preferring(self, project: Collection[str]) -> Iterator[tuple[Entry, float]]:
+        """Yield all crates, best first, those of a project raised by :data:`_OF_PROJECT`."""
+        found = [self._ranking.find(name, self._target) for name in project]
+        own = {entry.key: (entry, score + _OF_PROJECT) for entry, score in filter(None, found)}
+        raised = sorted(own.values(), key=_by_score)
+        others = (pair for pair in self._ranking if pair[0].key not in own)
+        return heapq.merge(raised, others, key=_by_score)
 
     @cached_property
     def _ranking(self) -> Ranking:
@@ -109,6 +129,10 @@ class Shortlist:
                 return None
             head = self._snapshots.head(corrected.source, fresh=True)
         return self._snapshots.load(head) if head is not None else None
+
+
+def _by_score(pair: tuple[Entry, float]) -> float:
+    return -pair[1]
 
 
 def _can_pass(card: Entry, filters: ItemFilters) -> bool:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import (
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 #: What a search over everything says was asked for.
 ALL = "all stowed crates"
+
+#: No packages with their versions.
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 #: How many packages a search over all stored ones looks into.
 PACKAGES = 8
@@ -171,14 +175,36 @@ class Library:
         found = self.installed.search(language, query, PACKAGES)
         return [ResolvedVersion("all stowed packages", each) for each in found]
 
-    def across(self, query: str, filters: ItemFilters) -> list[tuple[ResolvedVersion, float]]:
+    def across(
+        self, query: str, filters: ItemFilters, project: Mapping[str, str] = NOTHING
+    ) -> list[tuple[ResolvedVersion, float]]:
         """Return the stored crates that suit a query best, with scores; no upstream is asked.
+
+        Args:
+            query: what is looked for.
+            filters: what may be in the list of items.
+            project: crates that a project depends on, with their versions: they are preferred,
+                and answer in these versions where they are stored.
 
         Raises:
             CrateNotFound: nothing is stored yet.
         """
-        found = self._shortlist(query).choose(filters)
-        return [(ResolvedVersion(ALL, snapshot), score) for snapshot, score in found]
+        found = self._shortlist(query).choose(filters, project)
+        versions = {library_name(name): version for name, version in project.items()}
+        return [(self._of_project(snapshot, versions), score) for snapshot, score in found]
+
+    def _of_project(self, snapshot: Snapshot, versions: Mapping[str, str]) -> ResolvedVersion:
+        """Return a crate in the version that a project has of it, or as it is stored."""
+        source = snapshot.revision.source
+        wanted = versions.get(library_name(source.name))
+        if wanted is None:
+            return ResolvedVersion(ALL, snapshot)
+        asked = f"lockfile: {wanted}"
+        if source.version == wanted:
+            return ResolvedVersion(asked, snapshot)
+        if (stored := self.stowed(source.name, wanted, source.target)) is not None:
+            return replace(stored, asked=asked)
+        return ResolvedVersion(asked, snapshot, f"the project has {wanted}, which is not stowed")
 
     def several(
         self, query: str, wanted: Mapping[str, str], target: str = ""

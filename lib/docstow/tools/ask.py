@@ -244,10 +244,8 @@ def _add_locked(library: Library, scope: _Scope, lockfile: str) -> None:
     """Add what a project asks for itself, by its lock file of any language."""
     language = guess_language(lockfile)
     if not language.packaged:
-        lock = parse(lockfile)
-        own = lock.own
-        for each in {n.name: n for one in own for n in lock.needs(one) if n.source}.values():
-            _add_crate(library, scope, each.name, each.version)
+        for name, version in parse(lockfile).direct().items():
+            _add_crate(library, scope, name, version)
         return
     for name, version in parse_lock(lockfile, language).direct().items():
         if (snapshot := library.installed.stored(language, name, version)) is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.index.render import HEADINGS, item_docs
+from docstow.languages.rust.cargo_lock import parse
 from docstow.library import ALL
 from docstow.text.chunking import plain, sentences
 from docstow.text.paging import CHARACTERS_PER_TOKEN
@@ -376,10 +377,13 @@ def _choose_crates(
         ]
     if target:
         raise InvalidParameter("target", "belongs to named crates; name one in package")
+    if not language.packaged:
+        project = parse(lockfile).direct() if lockfile else {}
+        if lockfile and not project:
+            raise InvalidParameter("lockfile", f"has nothing that a project needs; {_NAME_THEM}")
+        return library.across(query, filters, project)
     if lockfile:
         raise InvalidParameter("lockfile", _NAME_THEM)
-    if not language.packaged:
-        return library.across(query, filters)
     stored = library.packages(language, query)
     if not stored:
         raise InvalidParameter("package", f"no {language.name} package is stowed yet; name one")

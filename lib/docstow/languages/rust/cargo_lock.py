@@ -59,6 +59,11 @@ class Lock:
         found = (self._needed(word) for word in package.needs)
         return [each for each in found if each is not None]
 
+    def direct(self) -> dict[str, str]:
+        """Return the versions of the packages that the project itself asks for, by name."""
+        needed = (each for own in self.own for each in self.needs(own))
+        return {each.name: each.version for each in needed if each.source}
+
     def locked(self, name: str) -> LockedVersion:
         """Return the version of a package that a project uses.
 

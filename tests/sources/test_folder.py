@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,6 +67,14 @@ def events_of(root: Path, **given: Any) -> list[Event]:
     return list(origin_of(root, **given).files({}))
 
 
+def known_of(root: Path) -> dict[str, Known]:
+    return {
+        event.file.path: Known(event.file.path, event.file.url, event.validator)
+        for event in events_of(root)
+        if isinstance(event, Found)
+    }
+
+
 def paths(events: list[Event]) -> list[str]:
     return [event.file.path for event in events if isinstance(event, Found)]
 
@@ -89,11 +98,7 @@ def test_documentation_is_found_and_the_rest_left_alone(root: Path) -> None:
 def test_a_second_sync_says_same_by_content_and_not_by_time(root: Path) -> None:
     guide = root / "docs" / "guide.md"
     before = guide.stat()
-    known = {
-        event.file.path: Known(event.file.path, event.file.url, event.validator)
-        for event in events_of(root)
-        if isinstance(event, Found)
-    }
+    known = known_of(root)
     guide.write_text("# Gu1de")
     os.utime(guide, ns=(before.st_atime_ns, before.st_mtime_ns))
     os.utime(root / "README", (1, 1))
@@ -104,6 +109,43 @@ def test_a_second_sync_says_same_by_content_and_not_by_time(root: Path) -> None:
         "docs/guide.md",
         "docs/paper.pdf",
     }
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time of a record's last change")
+def test_a_settled_file_is_read_again_only_if_the_system_has_seen_a_change(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "second.md").symlink_to("docs/guide.md")
+    at = time.time()
+    monkeypatch.setattr(time, "time", lambda: at + 60)
+    known = known_of(root)
+    opened: list[str] = []
+    real = os.open
+
+    def watched(path: Path, *rest: int) -> int:
+        opened.append(Path(path).name)
+        return real(path, *rest)
+
+    monkeypatch.setattr(os, "open", watched)
+    assert {type(each) for each in origin_of(root).files(known)} == {Same}
+    assert opened == ["guide.md"]  # by the link
+    guide = root / "docs" / "guide.md"
+    before = guide.stat()
+    guide.write_text("# Gu1de")
+    os.utime(guide, ns=(before.st_atime_ns, before.st_mtime_ns))
+    opened.clear()
+    assert sorted(paths(list(origin_of(root).files(known)))) == ["docs/guide.md", "second.md"]
+    # A limit counts files that are not read as well.
+    limited = [type(each) for each in origin_of(root, max_files=1).files(known)]
+    assert limited == [Same, *[Skipped] * 6]
+
+
+def test_a_file_that_has_just_changed_is_read_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = max(each.stat().st_ctime for each in root.rglob("*"))
+    monkeypatch.setattr(time, "time", lambda: newest + 1)
+    assert all(" " not in each.validator for each in known_of(root).values())
 
 
 LINKS = [

@@ -214,7 +214,8 @@ class Changes:
         former = self._former.documents
         seen = self.documents.keys() - self._kept
         met = seen & former.keys()
-        unchanged = sum(self.documents[path].digest() == former[path].digest() for path in met)
+        pairs = ((self.documents[path], former[path]) for path in met)
+        unchanged = sum(now is then or now.digest() == then.digest() for now, then in pairs)
         return {
             **self.progress(),
             "unchanged": unchanged,

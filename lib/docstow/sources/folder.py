@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -31,6 +32,10 @@ from docstow.sources import (
 )
 
 SUFFIXES = globs.TEXT_SUFFIXES | {".html", ".htm", ".pdf"}
+#: Stands between the digest of a validator and the state of the file.
+_STAMP = " at "
+#: A file that changed less than so many seconds before it was read may do so unseen again.
+_SETTLED_S = 2.0
 _MOST_ENTRIES = 500_000
 _DEEPEST = 64
 #: Opening must neither wait for the other end of a pipe nor, where supported, follow a link.
@@ -82,6 +87,7 @@ class FolderOrigin:
         self._registration = registration
         self._root = Path(registration.uri)
         self._selection = globs.Selection.from_options(registration.options)
+        self._real = Path()
 
     def resolve(self) -> Revision:
         """Return the revision without a version: a directory has none.
@@ -95,13 +101,14 @@ class FolderOrigin:
     def files(self, known: Mapping[str, Known]) -> Iterator[Event]:
         """Yield the wanted files, those of a directory before those of its subdirectories.
 
-        Validators are digests of the bytes. Times and sizes do not prove that a file is unchanged:
-        a checkout or an unpacked archive sets them at will, and reading is cheap beside embedding.
+        Validators are digests of the bytes, with what the system says of the file where that
+        proves that it is unchanged; such a file is not read again.
 
         Raises:
             SourceNotFound: as :meth:`resolve`.
         """
         self.resolve()
+        self._real = Path(os.path.realpath(self._root))
         budget = globs.Budget(self._selection)
         for path in self._walk():
             if isinstance(path, Failed):
@@ -149,9 +156,13 @@ class FolderOrigin:
             path.encode()
         except UnicodeEncodeError:
             return Skipped(path.encode("utf-8", "backslashreplace").decode(), "name is not UTF-8")
+        former = known[path].validator if path in known else ""
+        if _STAMP in former and (size := self._unchanged(path, former)) is not None:
+            reason = budget.take(path, size)
+            return Skipped(path, reason) if reason else Same(path)
         try:
             # What is no documentation costs nothing.
-            body = self._read(path, globs.Budget(self._selection) if api else budget)
+            body, stamp = self._read(path, globs.Budget(self._selection) if api else budget)
         except OSError as error:
             return _failed(path, error)
         if isinstance(body, Skipped):
@@ -160,36 +171,68 @@ class FolderOrigin:
             return None
         if api and (reason := budget.take(path, len(body))):
             return Skipped(path, reason)
-        validator = hashlib.sha256(body).hexdigest()
-        if path in known and known[path].validator == validator:
+        digest = hashlib.sha256(body).hexdigest()
+        if former.partition(_STAMP)[0] == digest:
             return Same(path)
         if globs.is_binary(path, body):
             return Skipped(path, "not text")
         url = (self._root / path).as_uri()
         media_type = openapi.MEDIA_TYPE if api else globs.media_type(path)
-        return Found(File(path, url, media_type, body), validator)
+        return Found(File(path, url, media_type, body), digest + stamp)
 
-    def _read(self, path: str, budget: globs.Budget) -> bytes | Skipped:
-        """Return the bytes of a file inside the folder, or why it is left out."""
+    def _unchanged(self, path: str, validator: str) -> int | None:
+        """Return the size of a file that is as the last sync saw it; None if it may differ."""
+        try:
+            status = os.lstat(self._root / path)
+        except OSError:
+            return None
+        return status.st_size if validator.endswith(_stamp(status)) else None
+
+    def _read(self, path: str, budget: globs.Budget) -> tuple[bytes | Skipped, str]:
+        """Return the bytes of a file inside the folder, or why it is left out, and its stamp."""
         here = self._root / path
         real = Path(os.path.realpath(here, strict=True))
-        if not real.is_relative_to(os.path.realpath(self._root)):
-            return Skipped(path, "link out of the folder")
+        if not real.is_relative_to(self._real):
+            return Skipped(path, "link out of the folder"), ""
         # A link has been resolved above; a path that has become one since is not followed.
         descriptor = os.open(real, _OPEN)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                return Skipped(path, "not a regular file")
+                return Skipped(path, "not a regular file"), ""
             again = Path(os.path.realpath(here, strict=True))
             if again != real or not os.path.samestat(status, real.stat()):
-                return Skipped(path, "changed while it was read")
+                return Skipped(path, "changed while it was read"), ""
             if reason := budget.take(path, status.st_size):
-                return Skipped(path, reason)
+                return Skipped(path, reason), ""
             body = file.read(self._selection.max_size(path) + 1)
         if len(body) > self._selection.max_size(path):
-            return Skipped(path, "too large")
-        return body
+            return Skipped(path, "too large"), ""
+        # A link has no stamp: what it leads to may change while it does not.
+        return body, _fresh_stamp(status) if here == real else ""
+
+
+def _stamp(status: os.stat_result) -> str:
+    """Return what tells one state of a regular file from another; never empty.
+
+    Size and modification time do not: a checkout or an unpacked archive sets them at will. But the
+    time of the last change of the file's record is the system's alone. Links and the rest have
+    a stamp that no validator ends with.
+    """
+    if not stat.S_ISREG(status.st_mode):
+        return _STAMP
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return f"{_STAMP}{status.st_dev} {status.st_ino} {status.st_size} {times}"
+
+
+def _fresh_stamp(status: os.stat_result) -> str:
+    """Return the stamp of a file that was read; empty where it proves nothing.
+
+    A file may change again within the tick of the clock in which it was read, and on Windows the
+    second time is that of its creation.
+    """
+    newest = max(status.st_mtime, status.st_ctime)
+    return "" if os.name == "nt" or time.time() - newest < _SETTLED_S else _stamp(status)
 
 
 def _ignored(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -61,15 +61,22 @@ def prose_tokens(text: str) -> list[str]:
     (``JoinHandle`` gives ``joinhandl joinhandle join handl``), and the letters and pairs of
     letters of a run in a script without spaces.
     """
+    if text.isascii():  # has nothing to fold but its case, and no such script
+        return [*tokens(text.lower()), *_parts_in_capitals(text)]
     folded = fold(text)
     terms = tokens(_space_scripts(folded))
-    for word in _WORD.findall(_space_scripts(_strip_accents(text))):
-        if not word.islower():
-            known = _terms(word.lower())
-            terms += [term for term in _terms(word) if term not in known]
+    terms += _parts_in_capitals(_space_scripts(_strip_accents(text)))
     for run in _RUN.findall(folded):
         terms += [*run, *map("".join, pairwise(run))] if len(run) > 1 else []
     return terms
+
+
+def _parts_in_capitals(text: str) -> Iterator[str]:
+    """Yield the terms that only the capitals of a text show."""
+    for word in _WORD.findall(text):
+        if not word.islower():
+            known = _terms(word.lower())
+            yield from (term for term in _terms(word) if term not in known)
 
 
 def query_tokens(query: str) -> list[str]:

@@ -24,11 +24,14 @@ from docstow.ops.audit import repair, verify
 from docstow.ops.sweep import sweep
 from docstow.ops.upkeep import add_digests
 from docstow.store.heads import (
+    StoredHead,
     decode_head,
     decode_snapshot,
     encode_head,
     encode_snapshot,
     head_key,
+    point_to,
+    replace_head,
     snapshot_key,
 )
 from docstow.store.inventory import list_store
@@ -76,6 +79,11 @@ class Shelf:
     def head(self, source: Source = SOURCE) -> Head:
         return decode_head(self.store.objects[head_key(source)][0], head_key(source))
 
+    def forget_copies(self) -> None:
+        """Write the head as releases do that copy no record into it."""
+        head = replace(self.head(), record="")
+        self.put(head_key(SOURCE), encode_head(head))
+
     def repair(self) -> list[str]:
         mine = self.open()
         return repair(
@@ -110,6 +118,7 @@ def test_no_flipped_bit_of_a_record_changes_an_answer(shelf: Shelf, *, former: b
     if former:
         shelf.publish("two", keep=2)
     sound = shelf.body(snapshot)
+    shelf.forget_copies()
     for bit in random.Random(1).sample(range(len(sound) * 8), BITS):
         shelf.put(snapshot_key(snapshot.id), flipped(sound, bit))
         with pytest.raises(StoreError, match=snapshot.id):
@@ -121,8 +130,54 @@ def test_no_flipped_bit_of_a_record_changes_an_answer(shelf: Shelf, *, former: b
     assert verify(shelf.store).faults == ()
 
 
+def test_a_head_answers_by_its_copy_of_the_record_unless_that_is_damaged(shelf: Shelf) -> None:
+    snapshot = shelf.publish("one")
+    key, body = head_key(SOURCE), shelf.store.objects[head_key(SOURCE)][0]
+    assert shelf.head().record.encode() == shelf.body(snapshot)
+    sound = shelf.body(snapshot)
+    shelf.put(snapshot_key(snapshot.id), flipped(sound, 999))
+    assert shelf.open().answering(SOURCE) == snapshot
+    del shelf.store.objects[snapshot_key(snapshot.id)]
+    assert shelf.open().answering(SOURCE) == snapshot
+    # Whoever publishes does not rely on it.
+    assert shelf.open().stored(SOURCE, snapshot.id) is None
+    shelf.put(snapshot_key(snapshot.id), sound)
+    changed = body.replace(b'\\"title\\": \\"one', b'\\"title\\": \\"own')
+    assert changed != body
+    shelf.put(key, changed)
+    assert shelf.open().answering(SOURCE) == snapshot
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda shelf: shelf.publish("two", keep=2),
+        lambda shelf: shelf.open().withdraw(SOURCE, NOW),
+        lambda shelf: evict(shelf.store, SOURCE),
+    ],
+)
+def test_no_head_copies_a_record_that_does_not_answer(
+    shelf: Shelf, change: Callable[[Shelf], object]
+) -> None:
+    snapshot = shelf.publish("one", keep=2)
+    change(shelf)
+    assert shelf.head().snapshot_id != snapshot.id
+    answering = shelf.open().answering(SOURCE)
+    copied = shelf.head().record.encode()
+    assert copied == (shelf.body(answering) if answering is not None else b"")
+
+
+def evict(store: Memory, source: Source) -> None:
+    """Let a source be answered by nothing, as eviction does."""
+    stored = store.get(head_key(source))
+    assert stored is not None
+    head = decode_head(stored.body, head_key(source))
+    assert replace_head(store, StoredHead(head, stored.etag), point_to(head, "", 1))
+
+
 def test_a_reader_with_an_older_head_is_given_no_changed_answer(shelf: Shelf) -> None:
     snapshot = shelf.publish("one")
+    shelf.forget_copies()
     head = shelf.head()
     shelf.publish("two")
     assert shelf.open().load(head) == snapshot
@@ -157,6 +212,7 @@ def test_a_record_of_another_source_never_answers(shelf: Shelf) -> None:
     renamed = replace(other, id=own.id)
     forged = replace(renamed, revision=replace(other.revision, source=SOURCE))
     former = shelf.body(own)
+    shelf.forget_copies()
     for swapped in (shelf.body(other), encode_snapshot(renamed), encode_snapshot(forged)):
         shelf.put(snapshot_key(own.id), swapped)
         with pytest.raises(StoreError, match="is damaged"):
@@ -207,7 +263,7 @@ def test_a_record_that_no_head_names_is_not_published_unless_it_is_the_same(shel
 def without_digests(shelf: Shelf) -> None:
     """Write the head as releases without digests do."""
     fields = json.loads(shelf.store.objects[head_key(SOURCE)][0])
-    del fields["records"]
+    del fields["records"], fields["record"]
     shelf.put(head_key(SOURCE), json.dumps(fields, indent=1, ensure_ascii=False).encode())
 
 
@@ -232,6 +288,7 @@ def test_a_former_head_is_read_and_gets_digests_at_its_next_write(
     assert set(shelf.head().records) == set(shelf.head().named)
     assert len(shelf.head().named) == 2
     assert shelf.open().answering(SOURCE) == snapshot
+    shelf.forget_copies()
     shelf.put(snapshot_key(snapshot.id), flipped(shelf.body(snapshot), 999))
     with pytest.raises(StoreError, match="is damaged"):
         shelf.open().answering(SOURCE)

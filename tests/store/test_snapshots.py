@@ -168,6 +168,7 @@ def test_the_layout_and_the_order_of_writes(
         "checked_at": "2026-11-21T12:00:00.000250+00:00",
         "origin": "docs.rs",
         "records": {snapshot.id: hashlib.sha256(record.body).hexdigest()},
+        "record": record.body.decode(),
     }
     fields = json.loads(record.body)
     assert fields["schema"] == 2

@@ -265,6 +265,8 @@ class Head:
             that the head does not name is never named again, so that it can be deleted.
         records: SHA-256 in hex of the stored record of each snapshot that it names, by id; without
             those that were named by a release that does not write digests.
+        record: the stored record of what answers, so that readers need not ask for it; empty where
+            it is long, or not known. It counts only where it has the digest in ``records``.
     """
 
     source: Source
@@ -275,6 +277,7 @@ class Head:
     earlier: tuple[str, ...] = ()
     epoch: int = 0
     records: Mapping[str, str] = field(default_factory=dict, compare=False)
+    record: str = field(default="", compare=False)
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ SCHEMA = 1
 #: Schema of records whose blobs have a place, and of heads with an epoch. Releases that do not
 #: know these would break the rules that they stand for, so they refuse this number.
 PLACED = 2
+#: Longer records, in bytes, are not copied into heads, which are read for all versions at once.
+LONGEST_COPY = 32 * 1024
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
 NAMES_KEPT = 1024
 _consistent: ContextVar[bool] = ContextVar("consistent", default=False)
@@ -242,6 +244,12 @@ def record_digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
+def has_copy(head: Head) -> bool:
+    """Return whether a head holds the very record of what answers."""
+    expected = head.records.get(head.snapshot_id)
+    return bool(head.record) and record_digest(head.record.encode()) == expected
+
+
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """Return the stored form of a snapshot's record."""
     return _encode(
@@ -311,8 +319,12 @@ def find_mismatch(snapshot: Snapshot, digest: str, identity: str, head: Head | N
 
 
 def encode_head(head: Head) -> bytes:
-    """Return the stored form of a head, with the digests of those records that it names."""
+    """Return the stored form of a head, with the digests of those records that it names.
+
+    The copy of a record that does not answer any more is left out.
+    """
     records = {each: head.records[each] for each in head.named if each in head.records}
+    copied = has_copy(head)
     return _encode(
         {
             "schema": PLACED if head.epoch else SCHEMA,
@@ -324,6 +336,7 @@ def encode_head(head: Head) -> bytes:
             **({"earlier": list(head.earlier)} if head.earlier else {}),
             **({"epoch": head.epoch} if head.epoch else {}),
             **({"records": records} if records else {}),
+            **({"record": head.record} if copied else {}),
         }
     )
 
@@ -345,6 +358,7 @@ def decode_head(body: bytes, key: str) -> Head:
             earlier=tuple(map(str, fields.get("earlier", ()))),
             epoch=int(fields.get("epoch", 0)),
             records=dict(fields.get("records", {})),
+            record=str(fields.get("record", "")),
         )
         misplaced = head_key(head.source) != key
     except (KeyError, TypeError, ValueError, AttributeError) as fault:

@@ -192,7 +192,7 @@ def list_store(
             found.unreadable[key] = error.message
             continue
         found.heads[head.source] = StoredHead(head, state.etag)
-        reader.keep(key, state, partial(encode_head, head))
+        reader.keep(key, state, partial(encode_head, replace(head, record="")))
     naming = {identity: head for head in found.all_heads() for identity in head.named}
     identities = list(dict.fromkeys((*found.listed, *naming)))
     keys = {snapshot_key(identity): identity for identity in identities}

@@ -23,6 +23,7 @@ from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoc
 from docstow.core.threads import in_parallel
 from docstow.store.blobs import BlobCache, Blobs
 from docstow.store.heads import (
+    LONGEST_COPY,
     Fenced,
     Heads,
     damaged,
@@ -30,6 +31,7 @@ from docstow.store.heads import (
     encode_snapshot,
     end_epoch,
     find_mismatch,
+    has_copy,
     head_key,
     place_of,
     point_to,
@@ -288,7 +290,7 @@ class Snapshots:
                 be used.
         """
         identity = identity or head.snapshot_id
-        if identity not in head.named or (loaded := self._load(identity)) is None:
+        if identity not in head.named or (loaded := self._load(identity, head)) is None:
             return None
         if find_mismatch(*loaded, identity, head):
             # The record or the head that was remembered may be the older one.
@@ -307,12 +309,19 @@ class Snapshots:
         self._used(snapshot.revision.source)
         return snapshot
 
-    def _load(self, identity: str) -> tuple[Snapshot, str] | None:
-        """Return a record and the digest of its stored form, neither of them checked."""
+    def _load(self, identity: str, head: Head | None = None) -> tuple[Snapshot, str] | None:
+        """Return a record and the digest of its stored form, neither of them checked.
+
+        The copy that a head holds, if one is given, stands for the record.
+        """
         with self._guard:
             if identity in self._loaded:
                 self._loaded.move_to_end(identity)
                 return self._loaded[identity]
+        if head is not None and identity == head.snapshot_id and has_copy(head):
+            body = head.record.encode()
+            snapshot = decode_snapshot(body, head_key(head.source))
+            return self._remember(identity, snapshot, body)
         stored = self._store.get(snapshot_key(identity)) if _ID.fullmatch(identity) else None
         if stored is None:
             return None
@@ -353,9 +362,21 @@ class Snapshots:
                         continue
                     if identity != renewed or loaded[0] == published:
                         records[identity] = loaded[1]
-            return head if records == head.records else replace(head, records=records)
+            copied = replace(head, records=records, record=self._copy(head, records))
+            same = (records, copied.record) == (head.records, head.record)
+            return head if same else copied
 
         return self._heads.change(source, with_digests)
+
+    def _copy(self, head: Head, records: Mapping[str, str]) -> str:
+        """Return the stored form of the record of what answers; empty if it is long or unsure."""
+        if has_copy(replace(head, records=records)):
+            return head.record
+        with self._guard:
+            snapshot, digest = self._loaded.get(head.snapshot_id, (None, ""))
+        body = encode_snapshot(snapshot) if snapshot is not None else b""
+        known = digest == records.get(head.snapshot_id) == record_digest(body)
+        return body.decode() if known and len(body) <= LONGEST_COPY else ""
 
     def stored(self, source: Source, identity: str) -> Snapshot | None:
         """Return a snapshot that its source's head names and all of whose blobs are there.
@@ -380,7 +401,11 @@ class Snapshots:
         return identity, self._stored(head, identity)
 
     def _stored(self, head: Head | None, identity: str) -> Snapshot | None:
-        snapshot = self.load(head, identity) if head is not None else None
+        if head is None:
+            return None
+        with self._guard:
+            self._loaded.pop(identity, None)  # a copy does not tell that the record is there
+        snapshot = self.load(replace(head, record=""), identity)
         return snapshot if snapshot is not None and self._blobs.whole(snapshot) else None
 
     def fetch(self, snapshot: Snapshot, names: Sequence[str] = ()) -> dict[str, Path]:

@@ -24,6 +24,7 @@ PAGES = (
     "docs/sources.md",
     "docs/verify.md",
     "docs/models.md",
+    "docs/benchmarks.md",
     "CONTRIBUTING.md",
     "infra/README.md",
 )

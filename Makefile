@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench bench-gate simulate clean lock
+.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit
 
 install: .venv/installed
 
@@ -126,6 +126,21 @@ bench-gate: .venv/installed-dev
 simulate: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.cloud $(SIMULATE)
 
+.venv-release/installed: requirements-release.txt
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+# What a release is built with, in CycloneDX; published beside it.
+sbom: .venv-release/installed
+	@mkdir -p dist
+	.venv-release/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --short-PURLs \
+		--output-reproducible -o dist/docstow.cdx.json requirements.txt
+
+# Known vulnerabilities of the pins. AUDIT chooses the database, as "-s osv --osv-url https://osv.example/v1/query".
+audit: .venv-release/installed
+	.venv-release/bin/pip-audit --disable-pip --require-hashes -r requirements.txt $(AUDIT)
+
 # Pins with hashes and without addresses; needs uv.
 lock:
 	uv pip compile pyproject.toml --extra aws --extra models --universal --python-version 3.11 \
@@ -136,6 +151,8 @@ lock:
 		--no-emit-index-url --no-annotate --no-header --quiet -c requirements-dev.txt -o requirements-bench.txt
 	uv pip compile --group infra --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -o requirements-infra.txt
+	uv pip compile --group release --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header --quiet -o requirements-release.txt
 
 clean:
-	rm -rf .venv .venv-infra build .aws-sam .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf .venv .venv-infra .venv-release build .aws-sam .mypy_cache .ruff_cache .pytest_cache dist

@@ -81,7 +81,10 @@ def cases(questions: Sequence[Question], crates: Crates) -> tuple[list[str], lis
 
 
 def fit(
-    training: Sequence[Case], start: NDArray[np.float64] | None = None, penalty: float = PENALTY
+    training: Sequence[Case],
+    start: NDArray[np.float64] | None = None,
+    penalty: float = PENALTY,
+    shares: Sequence[float] | None = None,
 ) -> NDArray[np.float64]:
     """Weights of the raw features: shape (features,).
 
@@ -89,8 +92,13 @@ def fit(
         training: questions with their candidates.
         start: weights that the penalty draws towards, shape (features,); zero if left out.
         penalty: how strongly, on standardised features.
+        shares: what each question counts; all the same if left out.
     """
-    usable = [case for case in training if case.relevant().any()]
+    counted = zip(training, shares or [1.0] * len(training), strict=True)
+    pairs = [(case, share) for case, share in counted if case.relevant().any()]
+    usable = [case for case, _ in pairs]
+    counts = np.array([share for _, share in pairs])
+    counts /= counts.sum()
     stacked = np.concatenate([case.features for case in usable])
     scale = stacked.std(axis=0) + 1e-9
     stacked = (stacked - stacked.mean(axis=0)) / scale
@@ -107,15 +115,19 @@ def fit(
         share = np.exp(scores)
         totals = np.add.reduceat(share, begins)[segment]
         away = weights - drawn
-        loss = wanted @ (np.log(totals) - scores) / len(usable) + penalty / 2 * (away @ away)
+        loss = (counts[segment] * wanted) @ (np.log(totals) - scores)
+        loss += penalty / 2 * (away @ away)
         return float(loss), share / totals
 
     weights = drawn
     loss, share = weigh(weights)
     for _ in range(STEPS):
-        slope = stacked.T @ (share - wanted) / len(usable) + penalty * (weights - drawn)
+        each = counts[segment]
+        slope = stacked.T @ (each * (share - wanted)) + penalty * (weights - drawn)
         means = np.add.reduceat(stacked * share[:, None], begins, axis=0)
-        curve = (stacked.T @ (stacked * share[:, None]) - means.T @ means) / len(usable)
+        curve = stacked.T @ (stacked * (each * share)[:, None]) - means.T @ (
+            means * counts[:, None]
+        )
         step = np.linalg.solve(curve + penalty * np.eye(len(weights)), slope)
         before = loss
         loss, share = weigh(weights - step)

@@ -1,14 +1,19 @@
-"""Copies among ranked chunks: what whole manuals on one page, print views and editions repeat."""
+"""Copies among chunks: what whole manuals on one page, print views and editions repeat."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from zlib import crc32
 
-from docstow.index.loaded import Index
+import numpy as np
+from numpy.typing import NDArray
+
+#: Name of the column that :func:`find_originals` gives.
+ORIGINAL = "original"
 
 #: Chunks are copies if so much of the words of both is the same, each as often.
 _ALIKE = 0.9
@@ -19,34 +24,95 @@ _LEAST_COPIED = 8
 #: Characters in a row of which copies share some, at a quarter, half and three quarters.
 _PROBE = 20
 
+#: So many words in a row are compared at once, and the least so many of their hashes stand for a
+#: chunk: bottom-k sketches (A. Broder, "On the resemblance and containment of documents", 1997).
+_RUN = 4
+_SKETCH = 6
+
+#: So many chunks with the same hash are compared with another.
+_MOST_COMPARED = 8
+
+#: A page with so many times the chunks of another is one that collects others.
+_COLLECTED = 2
+
 _WORD = re.compile(r"\w+")
+_VERSION = re.compile(r"(?<![A-Za-z0-9])(?:v(\d+(?:\.\d+)*)|(\d+(?:\.\d+)+))(?![A-Za-z0-9])")
 
 
-def drop_copies(ranked: Sequence[tuple[Index, int]], limit: int) -> list[tuple[int, int]]:
-    """Return the places of the first chunks of which no two are copies, in their order.
+class ChunkText(NamedTuple):
+    """What is compared of a chunk.
+
+    Attributes:
+        page: what it stands on.
+        path: of the page.
+        size: the page's chunks.
+        heading: as :func:`last_heading` gives it.
+        tokens: its length.
+        text: as it stands.
+    """
+
+    page: Hashable
+    path: str
+    size: int
+    heading: str
+    tokens: int
+    text: str
+
+
+def last_heading(heading_path: str) -> str:
+    """Return the last heading above a chunk as copies have it in common."""
+    return heading_path.rpartition(" > ")[2].casefold()
+
+
+def find_originals(chunks: Sequence[ChunkText]) -> NDArray[np.int32]:
+    """Return for each chunk the row of its original: its own row if it is no copy.
 
     Chunks are copies if they stand below the same last heading, on different pages, and say nearly
-    the same. The one on the page that has the fewest chunks is the original.
+    the same. The original is on a page that does not collect others; of several it is the one
+    without a version, or with the newest, in its path.
+    """
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    known: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for row, chunk in enumerate(chunks):
+        if chunk.tokens < _LEAST_COPIED:
+            continue
+        keys = [(chunk.heading, each) for each in _sketch(chunk.text)]
+        near = dict.fromkeys(first for key in keys for first in known[key])
+        first = next((each for each in near if _are_copies(chunk, chunks[each])), row)
+        groups[first].append(row)
+        if first == row:
+            for key in keys:
+                if len(known[key]) < _MOST_COMPARED:
+                    known[key].append(row)
+    originals = np.arange(len(chunks), dtype=np.int32)
+    for rows in groups.values():
+        if len(rows) > 1:
+            originals[rows] = rows[_choose([chunks[row] for row in rows])]
+    return originals
+
+
+def drop_copies(ranked: Sequence[ChunkText], limit: int) -> list[tuple[int, int]]:
+    """Return the places of the first chunks of which no two are copies, in their order.
 
     Args:
-        ranked: snapshots and rows in them, best first.
+        ranked: chunks, best first.
         limit: so many are wanted; what comes after may still be the original of one of them.
 
     Returns:
-        For each chunk that is left, the place of the best copy and that of the original.
+        For each chunk that is left, the place of the best copy and that of the original, chosen as
+        by :func:`find_originals`.
     """
-    chunks = [_describe(*each) for each in ranked]
     kept: list[tuple[int, int]] = []
     below: defaultdict[str, list[int]] = defaultdict(list)
-    for place, chunk in enumerate(chunks):
+    for place, chunk in enumerate(ranked):
         if chunk.tokens < _LEAST_COPIED:
             if len(kept) < limit:
                 kept.append((place, place))
             continue
         for number in below[chunk.heading]:
             best, original = kept[number]
-            if _are_copies(chunk, chunks[original]):
-                if _page_size(*ranked[place]) < _page_size(*ranked[original]):
+            if _are_copies(chunk, ranked[original]):
+                if _choose([ranked[original], chunk]):
                     kept[number] = best, place
                 break
         else:
@@ -56,28 +122,40 @@ def drop_copies(ranked: Sequence[tuple[Index, int]], limit: int) -> list[tuple[i
     return kept
 
 
-class _Described(NamedTuple):
-    """What is compared of a chunk: its page, last heading, length in tokens, and text."""
-
-    page: tuple[int, int]
-    heading: str
-    tokens: int
-    text: str
+def _choose(copies: Sequence[ChunkText]) -> int:
+    """Return the number of the original."""
+    most = _COLLECTED * min(each.size for each in copies)
+    fitting = [number for number, each in enumerate(copies) if each.size <= most]
+    return min(fitting, key=lambda number: _order(copies[number]))
 
 
-def _describe(index: Index, row: int) -> _Described:
-    table = index.passages
-    return _Described(
-        (id(index), int(table["document"][row])),
-        str(table["heading_path"][row]).rpartition(" > ")[2].casefold(),
-        int(table["tokens"][row]),
-        str(table["text"][row]),
-    )
+def _order(chunk: ChunkText) -> tuple[tuple[int, ...], int, int]:
+    match = _VERSION.search(chunk.path)
+    version = [int(part) for part in (match[1] or match[2]).split(".")] if match else []
+    return tuple(-part for part in version), chunk.size, len(chunk.path)
 
 
-def _are_copies(one: _Described, other: _Described) -> bool:
+def _sketch(text: str) -> list[int]:
+    """Return hashes of which copies share some."""
+    words = np.array([_number(word) for word in _WORD.findall(text.casefold())], np.uint64)
+    count = max(len(words) - _RUN + 1, 1)
+    mixed = np.zeros(count, np.uint64)
+    for step in range(min(_RUN, len(words))):
+        # The multiplier of Knuth's 64-bit generator; products wrap around.
+        mixed = (mixed + words[step : step + count]) * np.uint64(6364136223846793005)
+        mixed ^= mixed >> np.uint64(29)
+    least: list[int] = np.unique(mixed)[:_SKETCH].tolist()
+    return least
+
+
+@lru_cache(maxsize=1 << 16)
+def _number(word: str) -> int:
+    return crc32(word.encode())
+
+
+def _are_copies(one: ChunkText, other: ChunkText) -> bool:
     """Return whether two chunks are of different pages and say nearly the same."""
-    if one.page == other.page:
+    if one.page == other.page or one.heading != other.heading:
         return False
     if min(one.tokens, other.tokens) < _ALIKE * max(one.tokens, other.tokens):
         return False
@@ -95,9 +173,3 @@ def _are_copies(one: _Described, other: _Described) -> bool:
 @lru_cache(maxsize=512)
 def _count_words(text: str) -> Counter[str]:
     return Counter(_WORD.findall(text.casefold()))
-
-
-def _page_size(index: Index, row: int) -> tuple[int, int]:
-    """Return what is smaller for an original: its page's chunks, and the length of its path."""
-    document = int(index.passages["document"][row])
-    return len(index.passage_rows(document)), len(str(index.columns["path"][document]))

@@ -28,9 +28,13 @@ from docstow.core.model import (
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
 from docstow.embedding import word_vectors
 from docstow.index.anchors import ANCHORS
+from docstow.index.copies import ORIGINAL
 from docstow.index.near_words import NearWords
 from docstow.index.profiles import Content, TextTable, profile_of
+from docstow.index.shown import COLUMNS as SHOWN
+from docstow.index.shown import ShownChunk, read_shown, show_chunk
 from docstow.index.tables import read_table, unpack_vectors
+from docstow.text.chunking import plain
 
 if TYPE_CHECKING:
     from docstow.index.signatures.crate_signatures import CrateSignatures
@@ -106,6 +110,26 @@ class Index:
     def examples(self) -> Mapping[str, NDArray[Any]]:
         """The columns document, ordinal, language, code and context of whole code blocks."""
         return self._read_text_table(self.profile.examples)
+
+    @cached_property
+    def originals(self) -> NDArray[np.int32]:
+        """The row of each passage's original, which is its own if it is no copy."""
+        table = self.profile.passages
+        if ORIGINAL not in self._derived:
+            return np.arange(len(self.passages["document"]), dtype=np.int32)
+        return read_table(self._file(table.name), (ORIGINAL,))[ORIGINAL]
+
+    @cached_property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        """What hits show of chunks; nothing in snapshots of earlier layouts."""
+        names = [name for name in SHOWN if name in self._derived]
+        return read_table(self._file(self.profile.passages.name), names) if names else {}
+
+    @property
+    def _derived(self) -> Collection[str]:
+        """The derived columns of passages that the snapshot has: those of its layout."""
+        current = self.snapshot.recipe.layout == self.profile.layout
+        return self.profile.passages.derived_columns if current else ()
 
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
@@ -263,6 +287,13 @@ class Index:
             id=str(table["id"][passage_row]),
             tokens=int(table["tokens"][passage_row]),
         )
+
+    def shown_chunk(self, passage_row: int) -> ShownChunk:
+        """Return what a hit shows of a chunk of a page."""
+        if self.shown:
+            return read_shown(self.shown, passage_row)
+        chunk = self.passage(passage_row)
+        return show_chunk(self.document(chunk.document), chunk, plain(chunk.text, code=True))
 
     def find_passage(self, identity: str) -> int | None:
         """Return the row of the chunk of that id; None if there is none."""

@@ -14,7 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from numpy.typing import NDArray
 
 from docstow.core.model import (
     CRATE,
@@ -27,12 +30,16 @@ from docstow.core.model import (
 )
 from docstow.core.spelling import as_words, of_name, package_kinds
 from docstow.formats.docstrings import guess_language
+from docstow.index.copies import ORIGINAL, ChunkText, find_originals, last_heading
+from docstow.index.shown import COLUMNS as SHOWN
+from docstow.index.shown import show_chunk, shown_columns
 from docstow.text import bm25
 from docstow.text.chunking import (
     CHUNKER,
     PROSE_CHUNKER,
     Block,
     code_blocks,
+    join,
     split_chunks,
     split_passages,
 )
@@ -62,16 +69,25 @@ class Content:
         return self.documents[part.document]
 
     @cached_property
-    def prose_and_code(self) -> list[tuple[str, str]]:
-        """The prose of each passage as plain text, and its code."""
+    def texts(self) -> list[PlainTexts]:
+        """Each passage as plain text."""
         divided = (pieces(passage.text) for passage in self.passages)
         return [
-            (
+            PlainTexts(
                 "\n\n".join(piece.text for piece in found if piece.info is None),
                 "\n".join(piece.text for piece in found if piece.info is not None),
+                join(found),
             )
             for found in divided
         ]
+
+
+class PlainTexts(NamedTuple):
+    """A passage as plain text: its prose, its code, and both as they stand."""
+
+    prose: str
+    code: str
+    plain: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,9 @@ class TextTable:
     Attributes:
         name: of the table.
         columns: of the table, in their stored order.
+        derived_columns: that follow from the others and the documents, kept for searches; they
+            are stored behind the others, and snapshots of earlier layouts have none.
+        derive: gives these.
         postings: name of the table with its inverted index.
         keywords: its keyword fields with their BM25F weight and length normalisation b.
         vectors: what the vector of each field counts in the vector of a row.
@@ -104,6 +123,8 @@ class TextTable:
 
     name: str
     columns: tuple[str, ...]
+    derived_columns: tuple[str, ...]
+    derive: Callable[[Content], Mapping[str, Sequence[Any] | NDArray[Any]]]
     postings: str
     keywords: Mapping[str, tuple[float, float]]
     vectors: Mapping[str, float]
@@ -179,6 +200,11 @@ def digest(*parts: str) -> str:
 def profile_of(source_kind: str) -> Profile:
     """Return the profile of a kind of source: of pages, unless it is a kind that has items."""
     return ITEMS if source_kind in (CRATE, LOCAL, *package_kinds()) else PAGES
+
+
+def _derive_nothing(content: Content) -> Mapping[str, Sequence[Any] | NDArray[Any]]:
+    del content
+    return {}
 
 
 # Items of code
@@ -286,6 +312,8 @@ ITEMS = Profile(
     passages=TextTable(
         name="passages",
         columns=("document", "ordinal", "heading_path", "text", "embedding"),
+        derived_columns=(),
+        derive=_derive_nothing,
         postings="postings",
         keywords={
             "title": (6.0, 0.3),
@@ -303,6 +331,8 @@ ITEMS = Profile(
     examples=TextTable(
         name="examples",
         columns=("document", "ordinal", "language", "code", "context", "embedding"),
+        derived_columns=(),
+        derive=_derive_nothing,
         postings="example_postings",
         keywords={
             "path": (2.0, 0.3),
@@ -360,7 +390,7 @@ def _page_code(document: Document) -> list[Block]:
 
 def _page_chunks(content: Content) -> list[Embeddable]:
     rows = []
-    for chunk, (prose, code) in zip(content.passages, content.prose_and_code, strict=True):
+    for chunk, (prose, code, _) in zip(content.passages, content.texts, strict=True):
         title = content.owner(chunk).title
         heading = _below(chunk.heading_path, title)
         rows.append(Embeddable({"title": title, "heading": heading, "text": prose or code}))
@@ -370,7 +400,7 @@ def _page_chunks(content: Content) -> list[Embeddable]:
 def _page_keywords(content: Content) -> list[tuple[str, ...]]:
     """Return the keywords of chunks; a page's title counts most for the page's first chunk."""
     rows: list[tuple[str, ...]] = []
-    for chunk, (prose, code) in zip(content.passages, content.prose_and_code, strict=True):
+    for chunk, (prose, code, _) in zip(content.passages, content.texts, strict=True):
         page = content.owner(chunk)
         rows.append(
             (
@@ -383,6 +413,28 @@ def _page_keywords(content: Content) -> list[tuple[str, ...]]:
             )
         )
     return rows
+
+
+def _derive_of_chunks(content: Content) -> Mapping[str, Sequence[Any] | NDArray[Any]]:
+    """Return what hits show of chunks, and the original of each copy."""
+    pages = [content.owner(chunk) for chunk in content.passages]
+    shown = [
+        show_chunk(page, chunk, text.plain)
+        for page, chunk, text in zip(pages, content.passages, content.texts, strict=True)
+    ]
+    sizes = Counter(chunk.document for chunk in content.passages)
+    compared = [
+        ChunkText(
+            chunk.document,
+            page.path,
+            sizes[chunk.document],
+            last_heading(chunk.heading_path),
+            chunk.tokens,
+            chunk.text,
+        )
+        for page, chunk in zip(pages, content.passages, strict=True)
+    ]
+    return {**shown_columns(shown), ORIGINAL: find_originals(compared)}
 
 
 def _page_examples(content: Content) -> list[Embeddable]:
@@ -419,7 +471,7 @@ def _path_words(path: str) -> str:
 
 
 PAGES = Profile(
-    layout="pages/1",
+    layout="pages/2",
     chunker=PROSE_CHUNKER,
     words=bm25.PROSE_WORDS,
     terms=bm25.prose_tokens,
@@ -430,6 +482,8 @@ PAGES = Profile(
             *("document", "ordinal", "id", "heading_path", "text", "tokens", "digest"),
             "embedding",
         ),
+        derived_columns=(*SHOWN, ORIGINAL),
+        derive=_derive_of_chunks,
         postings="chunk_postings",
         keywords={
             "title": (3.0, 0.3),
@@ -447,6 +501,8 @@ PAGES = Profile(
     examples=TextTable(
         name="examples",
         columns=("document", "ordinal", "language", "code", "context", "digest", "embedding"),
+        derived_columns=(),
+        derive=_derive_nothing,
         postings="example_postings",
         keywords={
             "page": (1.0, 0.3),

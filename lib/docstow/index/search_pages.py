@@ -8,28 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import NO_ATTRIBUTES
-from docstow.index.copies import drop_copies
+from docstow.index.copies import ChunkText, drop_copies, last_heading
 from docstow.index.loaded import Index, Posting
 from docstow.index.ranking import (
     Scale,
-    calibrate,
     page_weights,
     reciprocal_rank_fusion,
     top_allowed,
 )
 from docstow.text import bm25
-from docstow.text.chunking import plain, snippet
-from docstow.text.headings import find_anchor
 
 if TYPE_CHECKING:
     from docstow.embedding import Embedder
@@ -160,6 +157,10 @@ class _Table:
     matrix: Callable[[], NDArray[np.float32]]
 
 
+#: A row's place among those of all tables, one after the other, and its score.
+_Scored = tuple[int, float]
+
+
 @dataclass(frozen=True, slots=True)
 class _Ranked:
     index: Index
@@ -182,7 +183,7 @@ def search_pages(
 
     A word weighs what it weighs among all sources searched, so that no source is favoured for
     being small. Case makes no difference to what is found. Of chunks that say the same, on pages of
-    any source, the one of the smallest page is listed, in the place of the best.
+    any source, the original is listed alone (see :mod:`docstow.index.copies`).
 
     Args:
         indexes: the loaded snapshots.
@@ -199,17 +200,10 @@ def search_pages(
         return []
     found = _match(tables, embedder, query, mode)
     ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found)
-    rows = [(each.index, each.row) for each in ranked]
-    # A copy stands where the best one stood, with its score.
-    listed = [
-        replace(ranked[chosen], score=ranked[best].score)
-        for best, chosen in drop_copies(rows, limit)
-    ]
-    anchors = _find_anchors(listed)
+    if len(tables) > 1:
+        ranked = _without_copies(found, ranked, limit)
     beginnings = _stem_beginnings(query) if snippets else ()
-    return [
-        _chunk_hit(each, anchor, beginnings) for each, anchor in zip(listed, anchors, strict=True)
-    ]
+    return [_chunk_hit(each, beginnings) for each in found.locate(ranked[:limit])]
 
 
 def search_examples(
@@ -254,6 +248,7 @@ def search_examples(
         )
     if not tables or limit < 1:
         return []
+    matches = _match(tables, embedder, query, mode)
     return [
         ExampleHit(
             **_describe_document(found),
@@ -263,22 +258,25 @@ def search_examples(
             context=str(found.index.examples["context"][found.row]),
             code=str(found.index.examples["code"][found.row]),
         )
-        for found in _rank_fused(_match(tables, embedder, query, mode))[:limit]
+        for found in matches.locate(_rank_fused(matches)[:limit])
     ]
 
 
 def _chunk_table(index: Index, filters: PageFilters) -> _Table:
-    documents = index.passages["document"]
+    documents, originals = index.passages["document"], index.originals
+    allowed = filters.match(index)[documents]
+    # What a filter leaves of copies is found.
+    allowed &= (originals == np.arange(len(originals))) | ~allowed[originals]
     return _Table(
         index=index,
         documents=documents,
-        allowed=filters.match(index)[documents],
+        allowed=allowed,
         postings=index.postings,
         matrix=partial(getattr, index, "matrix"),
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Matches:
     """How the rows of all tables, one after the other, match a query.
 
@@ -302,17 +300,24 @@ class _Matches:
     vector: NDArray[np.float32] | None
     lists: Sequence[NDArray[np.int64]]
 
-    def at(self, place: int, score: float) -> _Ranked:
-        """Return the row at a place, with a score."""
-        ((number, row),) = self.locate([place])
-        table = self.tables[number]
-        return _Ranked(table.index, row, int(table.documents[row]), score)
-
-    def locate(self, places: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the number of the table that each place is in, and the row there."""
+    def locate(self, ranked: Sequence[_Scored]) -> list[_Ranked]:
+        """Return the rows at places, with their scores."""
+        places = [place for place, _ in ranked]
         numbers = np.searchsorted(self.starts, places, side="right") - 1
-        rows = np.asarray(places, np.int64) - self.starts[numbers]
-        return list(zip(numbers.tolist(), rows.tolist(), strict=True))
+        found = []
+        for number, (place, score) in zip(numbers.tolist(), ranked, strict=True):
+            table, row = self.tables[number], place - int(self.starts[number])
+            found.append(_Ranked(table.index, row, int(table.documents[row]), score))
+        return found
+
+    @cached_property
+    def pages(self) -> NDArray[np.int64]:
+        """The number of each row's document, counted through all tables."""
+        counts = np.cumsum([0, *(len(table.index) for table in self.tables)])
+        parts = [
+            table.documents + before for table, before in zip(self.tables, counts, strict=False)
+        ]
+        return np.concatenate(parts)
 
 
 def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode: Mode) -> _Matches:
@@ -341,26 +346,19 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
     return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, lists)
 
 
-def _rank_fused(found: _Matches) -> list[_Ranked]:
+def _rank_fused(found: _Matches) -> list[_Scored]:
     """Return the rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
     profile = found.tables[0].index.profile
-    ranked: list[tuple[float, int, int, int]] = []
-    seen = Counter[tuple[int, int]]()
     fused = reciprocal_rank_fusion(found.lists)
-    located = found.locate([place for place, _ in fused])
-    for (number, row), (_, score) in zip(located, fused, strict=True):
-        document = int(found.tables[number].documents[row])
-        page = (number, document)
+    pages = found.pages[[place for place, _ in fused]].tolist() if fused else []
+    ranked: list[_Scored] = []
+    seen = Counter[int]()
+    for page, (place, score) in zip(pages, fused, strict=True):
         if seen[page] < profile.most_of_document:
-            share = profile.repeated_share ** seen[page]
-            ranked.append((score * share, number, row, document))
+            ranked.append((place, score * profile.repeated_share ** seen[page]))
         seen[page] += 1
     # Sorting keeps the order of equals.
-    ranked.sort(key=lambda each: -each[0])
-    return [
-        _Ranked(found.tables[number].index, row, document, score)
-        for score, number, row, document in ranked
-    ]
+    return sorted(ranked, key=lambda each: -each[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,18 +391,15 @@ def _describe_chunks(
     """
     keyword, cosine, vector = found.keyword, found.cosine, found.vector
     assert keyword is not None and cosine is not None and vector is not None  # noqa: PT018
-    documents, firsts, bests, best_words, means = [], [], [], [], []
-    pages = 0
+    firsts, bests, best_words, means = [], [], [], []
     for table, start, same in zip(found.tables, found.starts, found.comparable, strict=False):
         first = table.index.first_passage
-        documents.append(table.documents + pages)
-        pages += len(first)
         firsts.append(first + start)
         bests.append(np.maximum.reduceat(cosine[start : start + len(table.documents)], first))
         best_words.append(np.maximum.reduceat(keyword[start : start + len(table.documents)], first))
         vectors = table.index.page_vectors if same else np.zeros((len(first), len(vector)))
         means.append(vectors @ vector)
-    page_of, first_of = np.concatenate(documents), np.concatenate(firsts)
+    page_of, first_of = found.pages, np.concatenate(firsts)
     best_of, words_of, mean_of = map(np.concatenate, (bests, best_words, means))
     listed = top_allowed(mean_of, found.allowed[first_of] & (mean_of != 0), _PAGE_DEPTH)
     ends = np.append(first_of, len(page_of))
@@ -441,29 +436,50 @@ def _describe_chunks(
 
 def _closeness(ranking: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return for each place how near to the top of a list it is, from 1 down; 0 if not in it."""
-    ranks = dict(zip(ranking.tolist(), range(1, len(ranking) + 1), strict=True))
-    return np.array([10 / (10 + ranks[p]) if p in ranks else 0.0 for p in places.tolist()])
+    close = np.zeros(max(ranking.max(initial=0), places.max(initial=0)) + 1)
+    close[ranking] = 10 / (10 + np.arange(1, len(ranking) + 1))
+    found: NDArray[np.float64] = close[places]
+    return found
 
 
-def _rank_chunks(found: _Matches) -> list[_Ranked]:
+def _rank_chunks(found: _Matches) -> list[_Scored]:
     """Return the candidates, best first, by what they and their pages have of the query."""
     described = _describe_chunks(found, found.lists[0], found.lists[1])
     weights = page_weights()
     scores = np.zeros(len(described.places))
     for name, values in described.features.items():
         scores += weights[name] * values
-    ranked = []
-    seen = Counter[tuple[int, int]]()
-    for number in np.argsort(-scores, kind="stable").tolist():
-        each = found.at(int(described.places[number]), float(scores[number]))
-        page = (id(each.index), each.document)
-        ranked.append((each.score - _REPEATED * seen[page], each))
-        seen[page] += 1
-    ranked.sort(key=lambda pair: -pair[0])
-    return [
-        _Ranked(each.index, each.row, each.document, calibrate(score, _SCALE))
-        for score, each in ranked
-    ]
+    order = np.argsort(-scores, kind="stable")
+    places, scores = described.places[order], scores[order]
+    seen: dict[int, int] = {}
+    for number, page in enumerate(found.pages[places].tolist()):
+        seen[page] = seen.get(page, -1) + 1
+        scores[number] -= _REPEATED * seen[page]
+    order = np.argsort(-scores, kind="stable")
+    chances = 1 / (1 + np.exp((_SCALE.middle - scores[order]) / _SCALE.width))
+    return list(zip(places[order].tolist(), chances.tolist(), strict=True))
+
+
+def _without_copies(found: _Matches, ranked: Sequence[_Scored], limit: int) -> list[_Scored]:
+    """Return what is listed of chunks of several sources: of copies the original alone.
+
+    It stands where the best copy stood, with its score. Copies within a source are not among the
+    candidates.
+    """
+    texts = [_chunk_text(each) for each in found.locate(ranked)]
+    return [(ranked[original][0], ranked[best][1]) for best, original in drop_copies(texts, limit)]
+
+
+def _chunk_text(found: _Ranked) -> ChunkText:
+    table = found.index.passages
+    return ChunkText(
+        (id(found.index), found.document),
+        str(found.index.columns["path"][found.document]),
+        len(found.index.passage_rows(found.document)),
+        last_heading(str(table["heading_path"][found.row])),
+        int(table["tokens"][found.row]),
+        str(table["text"][found.row]),
+    )
 
 
 def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.float32]:
@@ -472,6 +488,10 @@ def _score_words(tables: Sequence[_Table], terms: Sequence[str]) -> NDArray[np.f
     total = sum(map(len, scores))
     for term in dict.fromkeys(terms):
         postings = [table.postings(term) for table in tables]
+        if len(scores) == 1:  # then it has been weighed by all there is
+            if postings[0] is not None:
+                scores[0][postings[0][0]] += postings[0][1]
+            continue
         idf = bm25.idf(total, sum(len(posting[0]) for posting in postings if posting))
         for score, posting in zip(scores, postings, strict=True):
             if posting is not None:
@@ -486,48 +506,20 @@ def _stem_beginnings(query: str) -> list[str]:
     return [term[:-1] if len(term) > 3 and term[-1] in "ey" else term for term in terms]
 
 
-def _chunk_hit(found: _Ranked, anchor: str, beginnings: Collection[str]) -> ChunkHit:
+def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
     """Return a chunk as a hit; without a snippet if there are no words that it should have."""
     chunks = found.index.passages
     described = _describe_document(found)
-    if anchor:
-        described["url"] = f"{described['url']}#{anchor}"
-    text = _plain(str(chunks["text"][found.row])) if beginnings else ""
+    shown = found.index.shown_chunk(found.row)
+    if shown.fragment:
+        described["url"] = f"{described['url']}#{shown.fragment}"
     return ChunkHit(
         **described,
         chunk_id=str(chunks["id"][found.row]),
         score=found.score,
         heading_path=str(chunks["heading_path"][found.row]),
-        snippet=snippet(text, beginnings),
+        snippet=shown.snippet(beginnings) if beginnings else "",
     )
-
-
-@lru_cache(maxsize=1024)
-def _plain(markdown: str) -> str:
-    """Return a chunk as plain text; those of what is often asked are kept, as parsing is slow."""
-    return plain(markdown, code=True)
-
-
-def _find_anchors(listed: Sequence[_Ranked]) -> list[str]:
-    """Return the fragment that leads to each chunk; empty where its page's URL has to do."""
-    found = []
-    for each in listed:
-        anchors, terms = _fragments(each)
-        anchor = ""
-        if anchors or terms:
-            page, chunk = each.index.document(each.document), each.index.passage(each.row)
-            anchor = find_anchor(page.text, anchors, chunk.heading_path, chunk.text, terms)
-        found.append(quote(anchor or "", safe="!$&'()*+,;=:@/?"))
-    return found
-
-
-def _fragments(found: _Ranked) -> tuple[Sequence[str], Sequence[tuple[int, str]]]:
-    """Return the fragments of a page's headings and of its terms; none without a URL for them."""
-    url = str(found.index.columns["url"][found.document])
-    if not url or "#" in url:
-        return (), ()
-    attributes = found.index.attributes(found.document)
-    return attributes.get("anchors", ()), attributes.get("terms", ())
 
 
 def _describe_document(found: _Ranked) -> dict[str, str]:

@@ -329,7 +329,7 @@ def _text_columns(
         if name not in columns:
             values = list(map(attrgetter(name), rows))
             columns[name] = _integers(values) if name in _NUMBERS else values
-    return {name: columns[name] for name in table.columns}
+    return {**{name: columns[name] for name in table.columns}, **table.derive(content)}
 
 
 def _keyword_columns(

@@ -28,7 +28,8 @@ _DEEPEST = 20
 _ELLIPSIS = "\u2026"
 
 _SENTENCE_END = re.compile(
-    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)(?<=[.!?])"
+    # What most places fail is tried first.
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)"
     r"[)\"'*_]*[ \t]+(?=[^a-z\s])"
     r"|(?<!\s)\s*\n\s*"
     # Chinese and Japanese have no space behind a sentence.
@@ -117,11 +118,11 @@ def first_sentence(text: str) -> str:
 
 def plain(markdown: str, *, code: bool = False) -> str:
     """Return Markdown as plain text with its headings, and without code blocks unless wanted."""
-    return _join([piece for piece in pieces(markdown) if code or piece.info is None])
+    return join([piece for piece in pieces(markdown) if code or piece.info is None])
 
 
-def _join(pieces: Sequence[Piece]) -> str:
-    """Join pieces to one text: lists and tables by line, paragraphs by empty line."""
+def join(pieces: Sequence[Piece]) -> str:
+    """Return pieces as one plain text: lists and tables by line, paragraphs by empty line."""
     text = ""
     for piece in pieces:
         text += ("\n" if piece.tight else "\n\n") * bool(text) + piece.text
@@ -135,12 +136,12 @@ def _fill_passages(section: Sequence[Piece], limit_words: int) -> Iterator[str]:
     for piece in _shorten(section, limit_words):
         words = len(piece.text.split())
         if passage and used + words > limit_words:
-            yield _join(passage)
+            yield join(passage)
             passage, used = [], 0
         passage.append(piece)
         used += words
     if passage:
-        yield _join(passage)
+        yield join(passage)
 
 
 def _shorten(section: Sequence[Piece], limit_words: int) -> Iterator[Piece]:
@@ -374,7 +375,13 @@ class _Splitter:
             yield Chunk(path, text, self._count(text))
 
 
-def snippet(text: str, terms: Collection[str], *, size: int = 280) -> str:
+def snippet(
+    text: str,
+    terms: Collection[str],
+    *,
+    size: int = 280,
+    windows: Sequence[tuple[int, int]] | None = None,
+) -> str:
     """Return the part of a plain text that has the most of the terms; the earliest of equals.
 
     It begins and ends with sentences or paragraphs where these are short enough, and is marked with
@@ -385,26 +392,41 @@ def snippet(text: str, terms: Collection[str], *, size: int = 280) -> str:
         terms: lower-case words or beginnings of words.
         size: no more characters than this, from 240 on; at least 200 are used where the text has
             them.
+        windows: of the text, as :func:`snippet_windows` gives them, where they are known.
     """
     text = text.strip()
     if len(text) <= size:
         return text
-    shortest = min(_SHORTEST_SNIPPET, size)
-    spans = list(_short_spans(text, max(size // 2, 1)))
-    ends = [end for _, end in spans]
-    lower = text.lower()
-    best, best_found = (0, 0), -1
-    for start, _ in spans:
-        if start and len(text) - start < shortest:
-            break
-        end = _window_end(text, ends, start, size, shortest)
-        found = sum(term in lower[start:end] for term in terms)
-        if found > best_found:
-            best, best_found = (start, end), found
-    start, end = best
+    start, end = _best_window(
+        text, snippet_windows(text, size) if windows is None else windows, terms
+    )
     lead = "" if _is_border(text, start) else _ELLIPSIS
     tail = "" if _is_border(text, end) else _ELLIPSIS
     return lead + text[start:end].rstrip() + tail
+
+
+def snippet_windows(text: str, size: int = 280) -> list[tuple[int, int]]:
+    """Return where snippets of a plain text may begin and end, in order; none of a short text."""
+    text = text.strip()
+    if len(text) <= size:
+        return []
+    shortest = min(_SHORTEST_SNIPPET, size)
+    spans = list(_short_spans(text, max(size // 2, 1)))
+    ends = [end for _, end in spans]
+    return [
+        (start, _window_end(text, ends, start, size, shortest))
+        for start, _ in spans
+        if not start or len(text) - start >= shortest
+    ]
+
+
+def _best_window(
+    text: str, windows: Sequence[tuple[int, int]], terms: Collection[str]
+) -> tuple[int, int]:
+    lower = text.lower()
+    parts = [lower[start:end] for start, end in windows]
+    found = [sum([term in part for term in terms]) for part in parts]
+    return windows[found.index(max(found))]
 
 
 def _window_end(text: str, ends: Sequence[int], start: int, size: int, shortest: int) -> int:

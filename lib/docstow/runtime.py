@@ -602,6 +602,7 @@ class Runtime:
     def _app(self, app: Starlette | None = None) -> Starlette:
         from docstow.server import command_line
         from docstow.server.http import create_app
+        from docstow.server.limits import make_limits
         from docstow.server.middleware import LOOPBACK_HOSTS
 
         settings = self.settings
@@ -614,6 +615,12 @@ class Runtime:
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),
             allowed_origins=settings.allowed_origins,
             policy=self.policy,
+            limits=make_limits(
+                settings.rate,
+                settings.slow_rate,
+                settings.proxies,
+                trusted=self.policy.loopback,
+            ),
         )
 
     def health(self) -> dict[str, Any]:

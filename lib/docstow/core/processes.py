@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from queue import SimpleQueue
 from typing import IO, Any, TypeAlias
 
 from docstow.core.errors import DocstowError, InternalError, TooLarge, from_record
@@ -289,8 +290,10 @@ def main() -> None:
 
     module, _, name = hello["target"].partition(":")
     handle: Handler | None = None
-    for line in requests:
-        call = json.loads(line)
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
+    while True:
+        call = json.loads(lines.get())
         _limit_computing(call["cpu_s"])
         try:
             if handle is None:
@@ -302,7 +305,12 @@ def main() -> None:
             # What is left of the memory is not worth finding out.
             os._exit(_NO_MEMORY)
         reply(done)
-    # Threads that wait for somebody else keep no process alive whose parent is gone.
+
+
+def _read(requests: IO[bytes], lines: SimpleQueue[bytes]) -> None:
+    """Hand requests on; end the process, whatever it does, when the one that sends them is gone."""
+    for line in requests:
+        lines.put(line)
     os._exit(0)
 
 

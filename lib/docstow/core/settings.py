@@ -92,6 +92,15 @@ class Settings:
     auth: str = _setting(
         "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
     )
+    rate: float = _setting(
+        30.0, "requests of one token or address a second, with a burst; 0: any number", least=0
+    )
+    slow_rate: float = _setting(
+        2.0, "the same of calls that may take seconds, as verify_code", least=0
+    )
+    proxies: tuple[str, ...] = _setting(
+        (), "addresses of proxies that are believed whom they forward for, in X-Forwarded-For"
+    )
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
     lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)
     workers: int = _setting(2, "ingests that run at the same time in one process", least=1)

@@ -5,12 +5,15 @@ Everything that the app needs comes as an argument; no setting is read here.
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -27,6 +30,7 @@ from docstow.core.errors import (
     ToolNotFound,
     TooManyRequests,
 )
+from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
 from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
@@ -57,6 +61,13 @@ _BACKLOG = 2048
 #: How long a connection may be idle, in seconds: an agent thinks longer than 5 s between two calls.
 _KEEP_ALIVE_S = 75
 
+#: How long a request's body may take, in seconds.
+BODY_S = 30.0
+
+#: What requests may take that are under way when the server is told to stop, and what the process
+#: may take after that, in seconds.
+_GRACE_S, _LAST_S = 5, 4.0
+
 
 def fastapi_app() -> FastAPI:
     """Return an application of FastAPI without routes, for a server that stays."""
@@ -76,8 +87,10 @@ def create_app(
     allowed_origins: Sequence[str] = (),
     policy: Policy = OPEN,
     max_body_bytes: int = 4 * 1024 * 1024,
+    body_s: float = BODY_S,
     max_concurrent_calls: int = 16,
     max_slow_calls: int = 16,
+    limits: Limits = UNLIMITED,
 ) -> Starlette:
     """Build the application.
 
@@ -93,16 +106,18 @@ def create_app(
             allowed host, or on the very host that was asked, need no entry.
         policy: whom a credential stands for, and what is done without one.
         max_body_bytes: larger request bodies are refused with 413.
+        body_s: how long a body may take, in seconds; then it is refused with 408.
         max_concurrent_calls: quick tool calls that run at once; further ones wait.
         max_slow_calls: the same for those that may take seconds; quick ones never wait for them.
+        limits: rates of one caller.
     """
     app = app or Starlette()
     app.router.redirect_slashes = False
-    pools = CallPools(max_concurrent_calls, max_slow_calls)
-    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, pools)
+    pools = CallPools(max_concurrent_calls, max_slow_calls, limits.slow)
+    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, body_s, pools)
     _add_tools(app, "", routes)
     for system, spoken in compat:
-        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, pools)
+        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, body_s, pools)
         _add_tools(app, system.root, served)
     alive = [f"{system.root}{system.health}" for system, _ in compat if system.health]
     for path in alive:
@@ -121,6 +136,7 @@ def create_app(
         allowed_origins=allowed_origins,
         policy=policy,
         public={"/health", *alive},
+        limits=limits,
     )
     return app
 
@@ -167,19 +183,40 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(app: Starlette, listener: socket.socket, log_level: str) -> None:
-    """Serve an app on a listening socket until the process is told to stop."""
+    """Serve an app on a listening socket until the process is told to stop.
+
+    It then ends within ten seconds, whatever clients and ingests do; what an ingest has not
+    published is as if it had not begun, and its job is taken up again.
+    """
     import uvicorn
 
+    from docstow.server.connections import GuardedConnection
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
     config = uvicorn.Config(
         app,
         log_level=log_level,
         access_log=False,
         lifespan="off",
         timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        http=GuardedConnection,
+        ws="none",
         # What a header says of the client is not believed.
         proxy_headers=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """Leave the program, when uvicorn has ended what it serves; by force if that takes long."""
+    last = threading.Timer(_LAST_S, os._exit, [0])
+    last.daemon = True
+    last.start()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(0)
 
 
 class _Routes:
@@ -192,6 +229,7 @@ class _Routes:
         health: Callable[[], Mapping[str, Any]],
         commands: Callable[[], Sequence[Mapping[str, Any]]],
         max_body_bytes: int,
+        body_s: float,
         pools: CallPools,
     ) -> None:
         self._protocol = protocol
@@ -201,6 +239,7 @@ class _Routes:
         offered = {tool.name for tool in self._toolbox.tools}
         self.tool_routes = [route for route in tool_routes if route.tool in offered]
         self._max_body_bytes = max_body_bytes
+        self._body_s = body_s
         self._pools = pools
 
     async def mcp(self, request: Request) -> Response:
@@ -210,8 +249,8 @@ class _Routes:
         outcome = self._protocol.receive(body, request.headers.items(), selection)
         if isinstance(outcome, Pending):
             finish = partial(self._finish, outcome, _request_id(request))
-            slow = any(self._toolbox.get(each.name).slow for each in outcome.calls)
-            outcome = await self._pools.run(finish, slow=slow)
+            slow = sum(self._toolbox.get(each.name).slow for each in outcome.calls)
+            outcome = await self._pools.run(finish, slow=slow, caller=_caller(request))
         media_type = "application/json" if outcome.body else None
         return Response(outcome.body, outcome.status, media_type=media_type)
 
@@ -314,7 +353,7 @@ class _Routes:
         try:
             slow = self._toolbox.get(name).slow
             attempt = partial(self._toolbox.attempt, name, arguments, _request_id(request))
-            return await self._pools.run(attempt, slow=slow)
+            return await self._pools.run(attempt, slow=int(slow), caller=_caller(request))
         except (ToolNotFound, TooManyRequests) as error:
             return error
 
@@ -338,10 +377,16 @@ class _Routes:
     async def _capped_body(self, request: Request) -> bytes:
         limit = self._max_body_bytes
         body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > limit:
-                raise TooLarge(f"A request body may have {limit} bytes; send less.", limit=limit)
+        try:
+            async with asyncio.timeout(self._body_s):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > limit:
+                        message = f"A request body may have {limit} bytes; send less."
+                        raise TooLarge(message, limit=limit)
+        except TimeoutError:
+            told = f"The body did not arrive within {self._body_s:g} seconds; send it again."
+            raise HTTPException(408, told, {"Connection": "close"}) from None
         return bytes(body)
 
 
@@ -353,6 +398,10 @@ async def _say_alive(request: Request) -> Response:
 def _selection(request: Request) -> Selection:
     query = request.query_params
     return Selection(query.get("toolsets", ""), query.get("schema", ""), http=True)
+
+
+def _caller(request: Request) -> str:
+    return str(request.state.caller)
 
 
 def _request_id(request: Request) -> str:

@@ -21,7 +21,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docstow.core import auth
 from docstow.core.auth import Caller, Policy
-from docstow.core.errors import DocstowError, Forbidden, Unauthorized, internal_error
+from docstow.core.errors import (
+    DocstowError,
+    Forbidden,
+    TooManyRequests,
+    Unauthorized,
+    internal_error,
+)
+from docstow.server.limits import UNLIMITED, Limits
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +76,7 @@ class AccessMiddleware:
         allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
         policy: whom a credential stands for.
         public: paths that reveal nothing of what is stowed and are answered to anybody.
+        limits: rates of one caller; ``state.caller`` of a request names whom they count for.
     """
 
     def __init__(
@@ -79,7 +87,9 @@ class AccessMiddleware:
         allowed_origins: Sequence[str],
         policy: Policy,
         public: Collection[str] = (),
+        limits: Limits = UNLIMITED,
     ) -> None:
+        self.limits = limits
         self.app = app
         self.policy = policy
         self.public = frozenset(public)
@@ -100,8 +110,8 @@ class AccessMiddleware:
         caller = auth.NOBODY
         if answer is None:
             try:
-                caller = self._caller(scope, headers)
-            except Unauthorized as error:
+                caller = self._admit(scope, headers)
+            except (Unauthorized, TooManyRequests) as error:
                 answer = error_response(error)
         began = time.perf_counter()
         status = 0
@@ -124,6 +134,27 @@ class AccessMiddleware:
                 await error_response(internal_error(request_id))(scope, receive, send_marked)
         elapsed = (time.perf_counter() - began) * 1000
         log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
+
+    def _admit(self, scope: Scope, headers: Headers) -> Caller:
+        """Identify the caller, and count the request: by credential, else by address.
+
+        Raises:
+            Unauthorized: as :meth:`_caller` does.
+            TooManyRequests: the caller asks too often.
+        """
+        peer = (scope.get("client") or ("",))[0]
+        key = peer and self.limits.address(peer, headers.getlist("x-forwarded-for"))
+        try:
+            caller = self._caller(scope, headers)
+        except Unauthorized:
+            self.limits.requests.take(key)
+            raise
+        if caller.name and not self.policy.open:
+            key = f"token {caller.name}"
+        scope["state"]["caller"] = key
+        if scope["path"] not in self.public:
+            self.limits.requests.take(key)
+        return caller
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller:
         """Identify the caller.

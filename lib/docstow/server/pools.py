@@ -12,6 +12,7 @@ from anyio import CapacityLimiter, WouldBlock, to_thread
 
 from docstow.core import threads
 from docstow.core.errors import TooManyRequests
+from docstow.server.limits import Rate
 
 T = TypeVar("T")
 
@@ -28,21 +29,29 @@ class CallPools:
     Args:
         quick: quick calls that run at once.
         slow: slow ones that run at once.
+        rate: of slow calls of one caller.
     """
 
-    def __init__(self, quick: int, slow: int) -> None:
+    def __init__(self, quick: int, slow: int, rate: Rate) -> None:
+        self._rate = rate
         self._quick = CapacityLimiter(quick)
         self._slow = CapacityLimiter(slow)
         self._waiting = CapacityLimiter(_MOST_WAITING)
         # Whoever has a place has a thread.
         self._threads = CapacityLimiter(quick + slow + _MOST_WAITING)
 
-    async def run(self, call: Callable[[], T], *, slow: bool) -> T:
-        """Run a call in a thread of its kind, and return what it returns.
+    async def run(self, call: Callable[[], T], *, slow: int, caller: str) -> T:
+        """Run a call, or several, in a thread of their kind, and return what that returns.
+
+        Args:
+            call: does them.
+            slow: how many of them are slow.
+            caller: who is limited.
 
         Raises:
-            TooManyRequests: too many slow calls wait already.
+            TooManyRequests: too many slow calls wait already, or too many were this caller's.
         """
+        self._rate.take(caller, slow)
         pool = self._slow if slow else self._quick
         if slow and pool.statistics().tasks_waiting >= _LONGEST_QUEUE:
             raise TooManyRequests(

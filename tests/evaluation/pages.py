@@ -4,8 +4,9 @@ The folder has one folder of HTML for each set that ``pages.jsonl`` asks about, 
 packages git-doc, nodejs-doc, python3.11-doc (without ``c-api``, ``distutils`` and ``extending``),
 python-sqlalchemy-doc, cmake-doc (commands, manuals, guides, target properties, generators),
 debian-handbook (``en-US``) and postfix-doc; set aside are postgresql-doc-15, sqlite3-doc,
-python-django-doc (without ``_modules``), apache2-doc (``en``) and rust-doc (``book``,
-``rust-by-example``, ``reference``). The model and its loss are those of :mod:`evaluation.fit`; of
+python-django-doc (without ``_modules``), apache2-doc (``en``), rust-doc (``book``,
+``rust-by-example``, ``reference``), borgbackup-doc (``borg``), slurm-wlm-doc, libvirt-doc and
+zsh-doc (``slurm``, ``libvirt``, ``zsh``). The model and its loss are those of :mod:`evaluation.fit`; of
 each page the chunk counts that the weights of the round before put first. The figures are those of
 weights that have not seen the set; ``--aside`` prints what the shipped weights make of the others.
 """

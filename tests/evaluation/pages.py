@@ -6,9 +6,10 @@ python-sqlalchemy-doc, cmake-doc (commands, manuals, guides, target properties, 
 debian-handbook (``en-US``) and postfix-doc; set aside are postgresql-doc-15, sqlite3-doc,
 python-django-doc (without ``_modules``), apache2-doc (``en``), rust-doc (``book``,
 ``rust-by-example``, ``reference``), borgbackup-doc (``borg``), slurm-wlm-doc, libvirt-doc and
-zsh-doc (``slurm``, ``libvirt``, ``zsh``). The model and its loss are those of :mod:`evaluation.fit`; of
-each page the chunk counts that the weights of the round before put first. The figures are those of
-weights that have not seen the set; ``--aside`` prints what the shipped weights make of the others.
+zsh-doc (``slurm``, ``libvirt``, ``zsh``). The model and its loss are those of
+:mod:`evaluation.fit`; of each page the chunk counts that the weights of the round before put first.
+The figures are those of weights that have not seen the set; ``--aside`` prints what the shipped
+weights make of the others.
 """
 
 from __future__ import annotations

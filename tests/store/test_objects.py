@@ -675,6 +675,7 @@ def test_the_probe_refuses_a_server_that_ignores_conditions(
         (404, "NoSuchBucket", "Create the bucket"),
         (403, "AccessDenied", "Check the credentials"),
         (403, "SignatureDoesNotMatch", "Check the credentials"),
+        (403, "RequestTimeTooSkewed", "Set this machine's clock"),
         (503, "SlowDown", "fewer requests"),
         (501, "NotImplemented", "does not know conditional writes"),
         (500, "InternalError", "Try again"),

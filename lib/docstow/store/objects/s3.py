@@ -326,6 +326,7 @@ class S3Store:
             address = f"s3://{self.bucket}/{self.prefix}{key}"
             reason = str(fault).rstrip(".")
             refused = isinstance(fault, ClientError) and _status(fault) in (403, 405)
+            refused = refused and not _is_skewed(fault)
             read_only = refused and action in ("write", "delete")
             raise (ReadOnlyStore if read_only else StoreError)(
                 f"Cannot {action} {address}: {reason}. {_advice(fault)}"
@@ -347,6 +348,8 @@ def _advice(fault: BotoCoreError | ClientError) -> str:
     if not isinstance(fault, ClientError):
         return "Check the AWS configuration and credentials."
     status = _status(fault)
+    if _is_skewed(fault):
+        return "Set this machine's clock: stores refuse requests that are 15 minutes off."
     if _code(fault) == "NoSuchBucket":
         return "Create the bucket, or correct its name in the store setting."
     if status in (401, 403):
@@ -359,6 +362,12 @@ def _advice(fault: BotoCoreError | ClientError) -> str:
     if status == 501:
         return "This server does not know conditional writes; use one that does, or a directory."
     return "Try again; if it stays, see the S3 server's log."
+
+
+def _is_skewed(fault: Exception) -> bool:
+    """Return whether a request was refused because of this machine's clock."""
+    response = getattr(fault, "response", {})
+    return response.get("Error", {}).get("Code") in ("RequestTimeTooSkewed", "RequestExpired")
 
 
 def _format_etag(etag: str, quoted: bool) -> str:  # noqa: FBT001

@@ -123,8 +123,10 @@ bench-gate: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.gate $(BASE) $(GATE)
 
 # The real functions on a store that is far away, a careless queue and a platform that kills; minutes.
+# Then 64 workers that stow 5,000 crates into SeaweedFS, which throttles; FLEET="--crates 500" is shorter.
 simulate: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.cloud $(SIMULATE)
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.fleet $(FLEET)
 
 .venv-release/installed: requirements-release.txt
 	$(PYTHON) -m venv .venv-release

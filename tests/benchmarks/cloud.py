@@ -38,7 +38,7 @@ from paths import SHARED
 from servers.docs_rs import DocsRs
 from servers.gateway import body_of, event
 from servers.lambda_runtime import FunctionError, LambdaRuntime
-from servers.s3 import Bucket, bucket
+from servers.s3 import NAMED, Bucket, bucket
 from servers.sqs import Queues, record
 from servers.weather import FAR, KINDS, STORM, Climate, Weather
 
@@ -128,6 +128,7 @@ class Cloud:
         self.weather = weather
         self.upstream = upstream
         self.folder = folder / name
+        self.queues_endpoint = bucket.queues
         self.queues = Queues.create(bucket.queues, name)
         self._seed = seed
         near = {
@@ -168,16 +169,20 @@ class Cloud:
     def function(self, name: str, place: str, **settings: str) -> LambdaRuntime:
         """A function in a fresh process with a cache of its own."""
         more = {f"DOCSTOW_{key.upper()}": value for key, value in settings.items()}
-        environment = {**self._environment, "DOCSTOW_CACHE": str(self.folder / place), **more}
+        environment = {**self.environment(place), **more}
         return LambdaRuntime(f"functions/{name}/handler.handler", ROOT, environment)
+
+    def environment(self, place: str) -> dict[str, str]:
+        """The variables of a function that has a cache of its own."""
+        return {**self._environment, "DOCSTOW_CACHE": str(self.folder / place)}
 
     def drain(self, crates: Sequence[Crate], workers: int, mishaps: Mishaps) -> Drained:
         """Send a job for every crate, and have so many workers do them all."""
-        tally, cpu_s, fetched = Tally(), _cpu_s(), self._fetches(crates)
+        tally, used_s, fetched = Tally(), cpu_s(), self.fetches(crates)
         words = [f"{name}@={version}" for name, version in crates]
         begun = time.perf_counter()
         with self.weather.meter.during() as counted:
-            started = list(self.runtime.enqueuer.crates(words, self._resolve))
+            started = list(self.runtime.enqueuer.crates(words, self.resolve))
             jobs = [job.id for _, job in started if isinstance(job, Job)]
             assert len(jobs) == len(crates), [e for e in started if not isinstance(e[1], Job)]
             done = threading.Event()
@@ -204,9 +209,9 @@ class Cloud:
                 thread.join()
         states = Counter(self.runtime.jobs.stored(job).state for job in jobs)
         assert set(states) == {SUCCESS}, states
-        cpu_s, fetches = _cpu_s() - cpu_s, self._fetches(crates) - fetched
+        used_s, fetches = cpu_s() - used_s, self.fetches(crates) - fetched
         dead = self.queues.counts(self.queues.dead)[0]
-        return Drained(workers, len(crates), wall_s, cpu_s, fetches, tally, counted, dead)
+        return Drained(workers, len(crates), wall_s, used_s, fetches, tally, counted, dead)
 
     def verified(self) -> Verified:
         """What ``docstow store verify`` finds."""
@@ -242,12 +247,14 @@ class Cloud:
         waiting, dead = (self.queues.counts(url) for url in (self.queues.url, self.queues.dead))
         return "\n".join([f"queued (seen, hidden): {waiting}, dead: {dead}", *lines])
 
-    def _resolve(self, word: str) -> Any:
+    def resolve(self, word: str) -> Any:
+        """The crate that a word means, and whether it is stowed."""
         name, _, requirement = word.partition("@")
         revision, snapshot = self.runtime.resolver.resolve(name, requirement)
         return revision.source, snapshot is not None
 
-    def _fetches(self, crates: Sequence[Crate]) -> int:
+    def fetches(self, crates: Sequence[Crate]) -> int:
+        """How often some of these were fetched."""
         places = {f"/crate/{name}/{version}/json" for name, version in crates}
         return sum(path in places for path in self.upstream.paths("/crate/"))
 
@@ -368,7 +375,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
     return event("POST", f"/mcp/tools/{tool}", arguments)
 
 
-def _cpu_s() -> float:
+def cpu_s() -> float:
     """CPU seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -398,12 +405,14 @@ def corpus(folder: Path, count: int, seed: int) -> list[Crate]:
 
 
 @contextlib.contextmanager
-def clouds(folder: Path, crates: Path, *, seed: int, climate: Climate) -> Iterator[Any]:
+def clouds(
+    folder: Path, crates: Path, *, seed: int, climate: Climate, endpoint: str = NAMED
+) -> Iterator[Any]:
     """A function that makes clouds, each with a part of one bucket and a queue of its own."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     with (
         contextlib.ExitStack() as stack,
-        bucket() as there,
+        bucket(endpoint) as there,
         DocsRs(crates) as upstream,
         Weather(there, seed=seed, climate=climate) as weather,
     ):
@@ -416,8 +425,13 @@ def clouds(folder: Path, crates: Path, *, seed: int, climate: Climate) -> Iterat
         yield make
 
 
-def check(cloud: Cloud, crates: Sequence[Crate]) -> None:
+def check(cloud: Cloud, crates: Sequence[Crate], asked: Sequence[Crate] | None = None) -> None:
     """Hold a store to what it promises, whatever has happened to it.
+
+    Args:
+        cloud: that has the store.
+        crates: all that it holds.
+        asked: those that a function is asked for; all of them by default.
 
     Raises:
         AssertionError: something is broken, is there twice, or does not answer.
@@ -425,7 +439,7 @@ def check(cloud: Cloud, crates: Sequence[Crate]) -> None:
     verified = cloud.verified()
     assert not verified.faults, verified.faults
     assert cloud.snapshots() == len(crates), (cloud.snapshots(), len(crates))
-    cloud.ask_all(crates)
+    cloud.ask_all(crates if asked is None else asked)
 
 
 def requests(counted: Mapping[str, float], per: int) -> list[str]:

@@ -16,6 +16,7 @@ import re
 import tarfile
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -122,20 +123,22 @@ class DocsRs:
         handler.reply(200 if body else 404, body or b"not found")
 
     def _answer_configuration(self, handler: Handler) -> None:
-        if not any(self.folder.glob("*/*/crate")):
+        if not self._has_archives:
             handler.reply(404, b"not found")
             return
         body = json.dumps({"dl": f"{self.url}/archives", "api": self.url}).encode()
         handler.reply(200, body, {"Content-Type": "application/json"})
+
+    @cached_property
+    def _has_archives(self) -> bool:
+        return any(self.folder.glob("*/*/crate"))
 
     def _answer_index(self, handler: Handler, path: str) -> None:
         if path == "/index/config.json":
             self._answer_configuration(handler)
             return
         asked = path.rsplit("/", 1)[-1]
-        crates = {entry.name for entry in self.folder.glob("*") if entry.is_dir()}
-        crates |= {crate for crate, _ in self.overrides}
-        name = next((crate for crate in crates if crate.lower() == asked), None)
+        name = self._spelled(asked)
         if name is None or path != f"/index/{_index_path(name)}":
             handler.reply(404, b"not found")
             return
@@ -150,6 +153,13 @@ class DocsRs:
                 "ETag": _etag(body),
             },
         )
+
+    def _spelled(self, lowered: str) -> str | None:
+        if (self.folder / lowered).is_dir():
+            return lowered  # there may be thousands
+        crates = {entry.name for entry in self.folder.glob("*") if entry.is_dir()}
+        crates |= {crate for crate, _ in self.overrides}
+        return next((crate for crate in crates if crate.lower() == lowered), None)
 
     def _index_line(self, name: str, version: str) -> dict[str, Any]:
         entry = self._manifest.get((name, version), {})

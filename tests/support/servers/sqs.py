@@ -9,6 +9,9 @@ from typing import Any
 
 import botocore.session
 
+#: A received message that nobody deletes comes again after so many seconds.
+HIDDEN_S = 5400
+
 Invoke = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -51,33 +54,42 @@ class Queues:
     @classmethod
     def create(cls, endpoint: str, name: str, *, most: int = 5) -> Queues:
         """Make both, as the template does."""
-        client: Any = botocore.session.Session().create_client(
-            "sqs",
-            region_name="us-east-1",
-            endpoint_url=endpoint,
-            aws_access_key_id="k",
-            aws_secret_access_key="s",
-        )
+        client = _connect(endpoint)
         dead = client.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
         arn = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])
         policy = {
             "deadLetterTargetArn": arn["Attributes"]["QueueArn"],
             "maxReceiveCount": most,
         }
-        attributes = {"VisibilityTimeout": "5400", "RedrivePolicy": json.dumps(policy)}
+        attributes = {"VisibilityTimeout": f"{HIDDEN_S}", "RedrivePolicy": json.dumps(policy)}
         url = client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
         return cls(client, url, dead)
+
+    @classmethod
+    def open(cls, endpoint: str, url: str, dead: str) -> Queues:
+        """Those that another process has made."""
+        return cls(_connect(endpoint), url, dead)
 
     def send(self, body: str) -> None:
         """Put a message into the queue."""
         self.client.send_message(QueueUrl=self.url, MessageBody=body)
 
-    def receive(self, most: int = 10) -> list[dict[str, Any]]:
-        """The messages that are visible now; they are hidden from now on."""
+    def receive(
+        self, most: int = 10, *, wait_s: int = 0, hidden_s: int = HIDDEN_S
+    ) -> list[dict[str, Any]]:
+        """The messages that are visible now, or within ``wait_s``; they are hidden from now on."""
         answer = self.client.receive_message(
-            QueueUrl=self.url, MaxNumberOfMessages=most, AttributeNames=["All"]
+            QueueUrl=self.url,
+            MaxNumberOfMessages=most,
+            AttributeNames=["All"],
+            WaitTimeSeconds=wait_s,
+            VisibilityTimeout=hidden_s,
         )
         return list(answer.get("Messages", ()))
+
+    def delete(self, message: Mapping[str, Any]) -> None:
+        """Remove a received message, which is done."""
+        self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
     def poll(self, invoke: Invoke, most: int = 10) -> tuple[int, int]:
         """Hand a function what is visible, and delete what it did; how many of each."""
@@ -89,8 +101,7 @@ class Queues:
         assert failed <= {message["MessageId"] for message in messages}
         for message in messages:
             if message["MessageId"] not in failed:
-                handle = message["ReceiptHandle"]
-                self.client.delete_message(QueueUrl=self.url, ReceiptHandle=handle)
+                self.delete(message)
         return len(messages) - len(failed), len(failed)
 
     def show(self, message: Mapping[str, Any]) -> None:
@@ -120,3 +131,13 @@ class Queues:
         name = f"ApproximateNumberOfMessages{which}"
         answer = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
         return int(answer["Attributes"][name])
+
+
+def _connect(endpoint: str) -> Any:
+    return botocore.session.Session().create_client(
+        "sqs",
+        region_name="us-east-1",
+        endpoint_url=endpoint,
+        aws_access_key_id="k",
+        aws_secret_access_key="s",
+    )

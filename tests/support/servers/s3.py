@@ -66,20 +66,32 @@ def moto() -> Iterator[str]:
     """The address of moto's own server.
 
     It looks at a write's condition first and writes then, and another thread may write in between;
-    S3 does both in one.
+    S3 does both in one. And a message that is sent while another is deleted gets lost.
     """
     from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer  # a second, which most tests need not wait for
+    from moto.sqs.models import Queue
 
-    put, writing = S3Response.put_object, threading.Lock()
+    put, add, delete = S3Response.put_object, Queue.add_message, Queue.delete_message
+    writing, changing = threading.Lock(), threading.Lock()
 
     def put_object(self: Any) -> Any:
         with writing:
             return put(self)
 
+    def add_message(self: Queue, message: Any) -> None:
+        with changing:
+            add(self, message)
+
+    def delete_message(self: Queue, receipt_handle: str) -> None:
+        with changing:
+            delete(self, receipt_handle)
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(S3Response, "put_object", put_object)
+        patch.setattr(Queue, "add_message", add_message)
+        patch.setattr(Queue, "delete_message", delete_message)
         server.start()
         try:
             host, port = server.get_host_and_port()

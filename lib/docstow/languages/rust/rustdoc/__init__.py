@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
@@ -135,7 +135,10 @@ class _Reading:
         self.items.add(view)
         self.written = written_paths(self.file)
         relations = set(self.items.relations(view))
-        relations.update(_Implementations(self.file, self._path_of, self._beyond).relations())
+        written = _Implementations(
+            self.file, self.items.members.headers, self._path_of, self._beyond
+        )
+        relations.update(written.relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         relations.update(each for draft in drafts for each in _reexports(draft))
         self.page_urls.update(urldefrag(draft.url).url for draft in drafts)
@@ -351,6 +354,7 @@ class _Implementations:
 
     Args:
         file: the file.
+        headers: those that are printed already.
         path_of: the public path of an id, or its definition path in another crate, or ``""``.
         beyond: in words the condition of an implementation beyond that of the type's path.
     """
@@ -358,11 +362,13 @@ class _Implementations:
     def __init__(
         self,
         file: RustdocFile,
+        headers: Mapping[Id, str],
         path_of: Callable[[Id | None], str],
         beyond: Callable[[Id, str], str],
     ) -> None:
         self.file = file
-        self.path_of = path_of
+        self.headers = headers
+        self.path_of = cache(path_of)  # a crate implements few traits, each for many types
         self.beyond = beyond
         self.printer = SignaturePrinter(file)
         self.full_paths = _FullPathPrinter(file, path_of)
@@ -376,17 +382,15 @@ class _Implementations:
         packed: defaultdict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
         blankets: dict[str, str] = {}
         conditions: dict[int, str] = {}
-        for impl_id, item in self.file.index.items():
-            if self.file.kind(item) != "impl":
-                continue
-            impl = self.file.inner(item, schema.Impl)
+        for impl_id, impl in self.file.impls.items():
             trait = self._trait(impl)
             if not trait or trait in _INTERNAL:
                 continue
+            item = self.file.index[impl_id]
             subject = self._subject(impl)
             marked = f"!{trait}" if impl.is_negative else trait
             predicate = _predicate(impl, item)
-            header = self.printer.impl(impl)
+            header = self.headers.get(impl_id) or self.printer.impl(impl)
             if predicate in PACKED:
                 packed[subject, predicate].append((marked, header, self._short(impl)))
                 continue
@@ -442,7 +446,7 @@ class _Implementations:
     def _dereferenced(self, subject: str, impl: schema.Impl) -> Iterator[Relation]:
         for each in impl.items:
             item = self.file.index.get(each)
-            if item is None or item.name != "Target" or self.file.kind(item) != "assoc_type":
+            if item is None or item.name != "Target" or item.kind != "assoc_type":
                 continue
             target = self.file.inner(item, schema.AssocType).type
             if target is not None:

@@ -166,7 +166,7 @@ def is_layout_public(file: RustdocFile, item: Item, layout: str) -> bool:
     It is theirs where all fields and variants are public; ``transparent`` is where the one field
     that has a size is. See ``repr_attribute`` in rustdoc's ``clean/types.rs``.
     """
-    kind = file.kind(item)
+    kind = item.kind
     if kind == "enum":
         enum = file.inner(item, schema.EnumInner)
         if enum.has_stripped_variants:

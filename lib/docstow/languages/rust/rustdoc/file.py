@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -107,19 +107,24 @@ class RustdocFile:
             self._traits = frozenset(k for k, v in self.paths.items() if v.kind == "trait")
         if self.crate.root not in self.index:
             raise UnreadableInput("the rustdoc JSON has no root module: it is not a whole file")
+        self._kinds_beside = bool(self.index[self.crate.root].kind)
+        for item in self.index.values():
+            word = item.kind or _tag(item.inner)
+            item.kind = _KINDS.get(word, word)
 
     @property
     def lib(self) -> str:
         """The library's name: the first segment of every public path."""
         return self.index[self.crate.root].name or ""
 
-    def kind(self, item: Item) -> str:
-        """Return the item's kind in the spelling of format 37 and later."""
-        if item.kind:
-            return _KINDS.get(item.kind, item.kind)
-        found = _TAG.match(bytes(item.inner))
-        word = found[1].decode() if found else ""
-        return _KINDS.get(word, word)
+    @cached_property
+    def impls(self) -> dict[Id, schema.Impl]:
+        """All implementations: the owner's page, and that of each type they name, list them."""
+        return {
+            item_id: self.inner(item, schema.Impl)
+            for item_id, item in self.index.items()
+            if item.kind == "impl"
+        }
 
     def inner(self, item: Item, shape: type[Shape]) -> Shape:
         """Decode the item's content as ``shape``, which must be the struct of its kind."""
@@ -127,12 +132,12 @@ class RustdocFile:
             decoder = _by_tag(shape)  # type: ignore[arg-type]
             return cast("Shape", next(iter(decoder.decode(item.inner).values())))
         content = msgspec.json.decode(item.inner)
-        if not item.kind:
+        if not self._kinds_beside:
             content = next(iter(content.values()))
         elif shape is schema.Type:
             content = {"type": content}
-        content = _upgrade(self.kind(item), content, self._traits)
-        if item.kind and shape is schema.Type:
+        content = _upgrade(item.kind, content, self._traits)
+        if self._kinds_beside and shape is schema.Type:
             content = content["type"]
         return msgspec.convert(content, shape)
 
@@ -159,6 +164,12 @@ def decoding(version: int) -> Iterator[None]:
         if version > NEWEST:
             raise _unsupported(version) from error
         raise UnreadableInput(f"the rustdoc JSON of format {version} is broken: {error}") from error
+
+
+def _tag(inner: msgspec.Raw) -> str:
+    """Return the name of the one member of an item's content."""
+    found = _TAG.match(inner)
+    return found[1].decode() if found else ""
 
 
 def _unsupported(version: int) -> UnsupportedFormat:

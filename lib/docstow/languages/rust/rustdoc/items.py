@@ -171,7 +171,7 @@ class Items:
         """Add everything in the view; variants last, for most are members already."""
         variants = []
         for target, places in view.places.items():
-            if self.file.kind(self.file.index[target]) == "variant":
+            if self.file.index[target].kind == "variant":
                 variants.append((target, places))
             else:
                 self._local(target, places)
@@ -233,7 +233,7 @@ class Items:
         self.aliases.update(dict.fromkeys((path, draft.path, draft.kind) for path in paths))
 
     def _kind(self, item: Item) -> str:
-        kind = self.file.kind(item)
+        kind = item.kind
         if kind == "proc_macro":
             return _PROC_MACROS[self.file.inner(item, schema.ProcMacro).kind]
         return kind
@@ -274,7 +274,7 @@ class Items:
         attributes = self.drafts.attributes(item, cfg)
         described = self._described(item)
         renamed = "" if target.rpartition("::")[2] == name else f" as {name}"
-        word = "extern crate" if self.file.kind(item) == "extern_crate" else "use"
+        word = "extern crate" if item.kind == "extern_crate" else "use"
         signature = f"pub {word} {target}{renamed};"
         fresh = Draft(
             path=place.path,
@@ -324,7 +324,7 @@ class Items:
         return list(dict.fromkeys(each for each in (place.use, place.target) if each is not None))
 
     def _target(self, item: Item) -> tuple[str, str, External | None]:
-        if self.file.kind(item) == "use":
+        if item.kind == "use":
             return self._named(self.file.inner(item, schema.Use))
         crate = self.file.inner(item, schema.ExternCrate)
         by_name = {each.lib: each for each in self.externals.values()}
@@ -356,7 +356,7 @@ class Items:
         target, kind, crate = self._target(item)
         if crate is None or not crate.url or not kind:
             return ""
-        if self.file.kind(item) == "use" and target.split("::")[0] != crate.lib:
+        if item.kind == "use" and target.split("::")[0] != crate.lib:
             return ""
         return page_url(crate.url, target, kind)
 
@@ -374,10 +374,12 @@ class _Members:
         self.file = file
         self.drafts = drafts
         self.printer = printer
+        #: Those of implementations that stand with their owners, as printed.
+        self.headers: dict[Id, str] = {}
 
     def add(self, owner: Draft, item: Item, conditions: list[Cfg]) -> None:
         """Add all members of a struct, union, enum, trait or primitive."""
-        kind = self.file.kind(item)
+        kind = item.kind
         if kind == "struct":
             struct = self.file.inner(item, schema.StructInner)
             self._fields(owner, _field_ids(struct.kind), conditions)
@@ -442,7 +444,7 @@ class _Members:
 
     def _trait_items(self, owner: Draft, ids: Iterable[Id], conditions: list[Cfg]) -> None:
         for item_id, item in self._present(ids):
-            kind = _KINDS.get(self.file.kind(item))
+            kind = _KINDS.get(item.kind)
             if kind is None:
                 continue
             required = self._required(item, kind)
@@ -465,14 +467,14 @@ class _Members:
         An owner also lists implementations that only mention it (``impl From<Owner> for Other``).
         """
         for impl_id, item in self._present(ids):
-            if self.file.kind(item) != "impl":
+            impl = self.file.impls.get(impl_id)
+            if impl is None or impl.blanket_impl is not None:
                 continue
-            impl = self.file.inner(item, schema.Impl)
-            if impl.blanket_impl is not None or (impl.is_synthetic and not impl.is_negative):
+            if impl.is_synthetic and not impl.is_negative:
                 continue
             if impl.trait is not None and not self._is_for(impl, owner):
                 continue
-            header = self.printer.impl(impl)
+            header = self.headers[impl_id] = self.printer.impl(impl)
             if item.docs:
                 owner.impl_docs.append((header, impl_id))
             inside = [*conditions, *self.drafts.conditions([impl_id])]
@@ -495,7 +497,7 @@ class _Members:
         member: Item,
         conditions: list[Cfg],
     ) -> None:
-        kind = _KINDS.get(self.file.kind(member))
+        kind = _KINDS.get(member.kind)
         if kind is None:
             return
         if impl.trait is not None and not member.docs:
@@ -533,7 +535,7 @@ class _Members:
         signature = render(item)
         cfg = self.drafts.condition(item, conditions)
         attributes: dict[str, Any] = self.drafts.attributes(item, cfg)
-        if self.file.kind(item) == "function":
+        if item.kind == "function":
             attributes |= _function_qualifiers(self.file.inner(item, schema.Function))
         draft = Draft(
             path=f"{owner.path}::{name}",

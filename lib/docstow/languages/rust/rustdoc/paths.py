@@ -87,7 +87,7 @@ class ModuleNames:
             for item_id, item in self._items(pending.pop()):
                 if item_id not in found:
                     found.add(item_id)
-                    if self.file.kind(item) == "module":
+                    if item.kind == "module":
                         pending.append(item_id)
         return found
 
@@ -108,7 +108,7 @@ class ModuleNames:
             table: Table = {}
             self.tables[module], self._globs[module] = table, []
             self.foreign_globs[module] = {}
-            if self.file.kind(self.file.index[module]) == "enum":
+            if self.file.index[module].kind == "enum":
                 self._add_variants(module, table)
                 continue
             for item_id, item in self._items(module):
@@ -128,7 +128,7 @@ class ModuleNames:
 
     def _entry(self, module: Id, item_id: Id, item: Item) -> Place | None:
         """Return what an item of a module adds to its names; globs are collected instead."""
-        kind = self.file.kind(item)
+        kind = item.kind
         if kind == "use":
             use = self.file.inner(item, schema.Use)
             if use.is_glob:
@@ -144,7 +144,7 @@ class ModuleNames:
     def _add_glob(self, module: Id, item_id: Id, use: schema.Use) -> None:
         target, _, through = self._follow(item_id, use)
         item = self.file.local(target)
-        if target is not None and item is not None and self.file.kind(item) in {"module", "enum"}:
+        if target is not None and item is not None and item.kind in {"module", "enum"}:
             self._globs[module].append((target, item_id))
         elif item is None:
             self.foreign_globs[module][through[-1]] = None
@@ -176,7 +176,7 @@ class ModuleNames:
         chain = [item_id]
         while True:
             item = self.file.local(use.id)
-            if item is None or self.file.kind(item) != "use" or use.id in chain:
+            if item is None or item.kind != "use" or use.id in chain:
                 return use.id, chain[-1], tuple(chain)
             following = self.file.inner(item, schema.Use)
             if following.is_glob or use.id is None:
@@ -201,12 +201,12 @@ class ModuleNames:
     def _namespaces(self, entry: Place) -> tuple[str, ...]:
         if not entry.foreign:
             item = self.file.index[entry.target]
-            kind = self.file.kind(item)
+            kind = item.kind
             if kind == "struct" and _has_constructor(self.file.inner(item, schema.StructInner)):
                 return _TYPES, _VALUES
             return _NAMESPACES.get(kind, (_TYPES,))
         item = self.file.index[entry.target]
-        if self.file.kind(item) != "use":
+        if item.kind != "use":
             return (_TYPES,)
         target = self.file.inner(item, schema.Use).id
         summary = self.file.paths.get(target) if target is not None else None
@@ -216,7 +216,7 @@ class ModuleNames:
         """Tell whether the entry is a module of this crate."""
         if entry.foreign:
             return False
-        return self.file.kind(self.file.index[entry.target]) == "module"
+        return self.file.index[entry.target].kind == "module"
 
     def _spread_globs(self) -> None:
         """Copy names through globs until nothing changes; explicit names are never replaced."""
@@ -246,7 +246,7 @@ class ModuleNames:
         )
 
     def _is_enum(self, target: Id) -> bool:
-        return self.file.kind(self.file.index[target]) == "enum"
+        return self.file.index[target].kind == "enum"
 
 
 def _has_constructor(struct: schema.StructInner) -> bool:
@@ -334,7 +334,7 @@ def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
 
 def _foreign_key(file: RustdocFile, entry: Place) -> Id:
     item = file.index[entry.target]
-    if file.kind(item) != "use":
+    if item.kind != "use":
         return entry.target
     use = file.inner(item, schema.Use)
     return use.id if use.id is not None else f"use:{use.source}"
@@ -369,7 +369,7 @@ def written_paths(file: RustdocFile) -> dict[Id, str]:
 def _mentions(file: RustdocFile) -> Iterator[tuple[Id, str]]:
     """Yield ids with how links and ``use`` items write them."""
     for item in file.index.values():
-        if file.kind(item) == "use":
+        if item.kind == "use":
             use = file.inner(item, schema.Use)
             if use.id is not None and not use.is_glob:
                 yield use.id, use.source

@@ -271,8 +271,12 @@ class Deprecation(Struct, gc=False, frozen=True):
     note: str | None = None
 
 
-class Item(Struct, gc=False, frozen=True):
-    """One entry of ``index``. ``kind`` stands beside ``inner`` in formats before 28 only."""
+class Item(Struct, gc=False):
+    """One entry of ``index``.
+
+    ``kind`` stands beside ``inner`` in formats before 28 only; a decoded file sets it for all, in
+    the spelling of format 37 and later.
+    """
 
     inner: Raw
     crate_id: int = 0

@@ -292,7 +292,7 @@ class SignaturePrinter(TypePrinter):
 
     def item(self, item: Item) -> str:
         """Print the header of a module-level item; of a kind without one, its name."""
-        printer = self._printers.get(self.file.kind(item))
+        printer = self._printers.get(item.kind)
         return printer(item) if printer is not None else item.name or ""
 
     def function(self, item: Item, value: schema.Function, *, public: bool = True) -> str:
@@ -368,7 +368,7 @@ class SignaturePrinter(TypePrinter):
         head += self._where(value.generics, head)
         required, provided = [], []
         for each in self._items(value.items):
-            if self.file.kind(each) != "function":
+            if each.kind != "function":
                 required.append(_ended(self.member(each)))
                 continue
             method = self.file.inner(each, schema.Function)
@@ -405,7 +405,7 @@ class SignaturePrinter(TypePrinter):
 
     def member(self, item: Item, *, public: bool = False) -> str:
         """Print an associated item: a method, constant or type, without a final semicolon."""
-        name, kind = _ident(item), self.file.kind(item)
+        name, kind = _ident(item), item.kind
         if kind == "function":
             return self.function(item, self.file.inner(item, schema.Function), public=public)
         head = "pub " if public else ""

@@ -145,7 +145,7 @@ audit: .venv-release/installed
 
 # Pins with hashes and without addresses; needs uv.
 lock:
-	uv pip compile pyproject.toml --extra aws --extra models --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra aws --extra models --extra oauth --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header --quiet -c requirements.txt -o requirements-dev.txt

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib
+import importlib.util
 import itertools
+import json
 import logging
 import os
 import socket
@@ -16,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,12 @@ import platformdirs
 
 from docstow import __version__
 from docstow.core import auth
-from docstow.core.errors import ConfigurationError
+from docstow.core.errors import ConfigurationError, UpstreamError
 from docstow.core.model import LOCAL, Source
 from docstow.core.settings import LOOPBACK, Settings, guides_mode, load
 from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy, limit_blas
+from docstow.core.urls import site_of
 from docstow.embedding.models import Models
 from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
 from docstow.ingest.packages import PackageIngest, PackageTask
@@ -78,9 +80,11 @@ if TYPE_CHECKING:
     from docstow.ingest.sync import SyncTask
     from docstow.ingest.worker import Task
     from docstow.library.finding import PackageFinder
+    from docstow.net import Fetcher
     from docstow.ops.upkeep import Upkeep
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
+    from docstow.server.oauth import AccessTokens, Resource
     from docstow.sources.advisories import Advisories
     from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
@@ -95,6 +99,10 @@ SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
 #: The first upkeep waits for so many seconds: a server that has just begun has other things to do.
 FIRST_UPKEEP_S = 60.0
 
+#: What the issuer of JWTs may take to answer, in seconds, and how much it may say.
+_ISSUER_S = 10.0
+_ISSUER_BYTES = 512 * 1024
+
 #: What the first search imports, and no call before it.
 _SEARCHING = (
     "duckdb",
@@ -106,6 +114,16 @@ _SEARCHING = (
 
 #: How programs of our own log, on the standard error.
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def _fetch_json(fetcher: Fetcher, url: str) -> Any:
+    from docstow.net.decompress import Limits
+
+    answer = fetcher.get(url, limits=Limits(_ISSUER_BYTES, _ISSUER_BYTES))
+    try:
+        return json.loads(answer.body)
+    except ValueError:
+        raise UpstreamError(f"{url} is no JSON; correct oauth_issuer.") from None
 
 
 def _now() -> datetime:
@@ -154,7 +172,8 @@ class Runtime:
         self.upstreams = Upstreams(settings, self.store, folder)
         self._closing.callback(self.upstreams.close)
         tokens = settings.auth.replace(",", " ").split()
-        self.policy = auth.parse(tokens, exposed=settings.host not in LOOPBACK)
+        closed = settings.host not in LOOPBACK or bool(settings.oauth_issuer)
+        self.policy = auth.parse(tokens, exposed=closed)
         self.models = Models(
             settings,
             lambda url, total_s: self.upstreams.upstream(url, total_s=total_s),
@@ -599,6 +618,47 @@ class Runtime:
 
         return self._app(fastapi_app())
 
+    @property
+    def resource(self) -> Resource | None:
+        """This server as clients of OAuth know it; None where no issuer is configured.
+
+        Raises:
+            ConfigurationError: the issuer is, and this server's address is not.
+        """
+        settings = self.settings
+        if not settings.oauth_issuer:
+            return None
+        if not settings.oauth_resource:
+            raise ConfigurationError(
+                "oauth_issuer needs oauth_resource, the address of this server's /mcp"
+                " (DOCSTOW_OAUTH_RESOURCE=https://docs.example/mcp)"
+            )
+        from docstow.server.oauth import Resource
+
+        return Resource(settings.oauth_resource, settings.oauth_issuer)
+
+    @lazy
+    def access_tokens(self) -> AccessTokens | None:
+        """What checks JWTs; None where no issuer is configured."""
+        settings = self.settings
+        if not settings.oauth_issuer:
+            return None
+        if importlib.util.find_spec("jwt") is None:
+            raise ConfigurationError(
+                "oauth_issuer: JWTs need the extra oauth: pip install 'docstow[oauth]'"
+            )
+        from docstow.server.oauth import AccessTokens
+
+        # The keys may be at another host, which the issuer's metadata name.
+        fetcher = cache(
+            lambda host: self.upstreams.upstream(settings.oauth_issuer, host, total_s=_ISSUER_S)
+        )
+        return AccessTokens(
+            settings.oauth_issuer,
+            settings.oauth_audience or (settings.oauth_resource,),
+            lambda url: _fetch_json(fetcher(site_of(url)), url),
+        )
+
     def _app(self, app: Starlette | None = None) -> Starlette:
         from docstow.server import command_line
         from docstow.server.http import create_app
@@ -615,6 +675,8 @@ class Runtime:
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),
             allowed_origins=settings.allowed_origins,
             policy=self.policy,
+            resource=self.resource,
+            tokens=self.access_tokens,
             limits=make_limits(
                 settings.rate,
                 settings.slow_rate,

@@ -93,7 +93,8 @@ def require(scope: str) -> None:
         )
     raise Forbidden(
         f"The credential {who.name!r} has the scope {who.scope!r}; this needs {scope!r}. Ask "
-        "whoever runs this server for another one."
+        "whoever runs this server for another one.",
+        scope=scope,
     )
 
 
@@ -148,7 +149,7 @@ class Policy:
         return matches[0]
 
     def from_claims(self, subject: str, scopes: Iterable[str]) -> Caller:
-        """Return the caller of a JWT's claims, which the authorizer in front has verified."""
+        """Return the caller of the claims of a JWT that has been verified."""
         granted = {match[1] for match in map(_CLAIM.fullmatch, scopes) if match}
         held = [scope for scope in SCOPES if scope in granted]
         return Caller(subject or "jwt", held[-1] if held else "")

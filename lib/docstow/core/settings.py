@@ -92,6 +92,15 @@ class Settings:
     auth: str = _setting(
         "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
     )
+    oauth_issuer: str = _setting(
+        "", "authorization server whose JWTs are checked here and accepted", kind="url"
+    )
+    oauth_resource: str = _setting(
+        "", "address of this server's /mcp, as its clients and oauth_issuer know it", kind="url"
+    )
+    oauth_audience: tuple[str, ...] = _setting(
+        (), "audiences or client ids of accepted JWTs; empty: oauth_resource"
+    )
     rate: float = _setting(
         30.0, "requests of one token or address a second, with a burst; 0: any number", least=0
     )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -34,6 +35,7 @@ from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
 from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
+from docstow.server.oauth import METADATA_PATH, AccessTokens, Resource
 from docstow.server.pools import CallPools
 from docstow.server.rest import (
     PROMETHEUS,
@@ -91,6 +93,8 @@ def create_app(
     max_concurrent_calls: int = 16,
     max_slow_calls: int = 16,
     limits: Limits = UNLIMITED,
+    resource: Resource | None = None,
+    tokens: AccessTokens | None = None,
 ) -> Starlette:
     """Build the application.
 
@@ -110,6 +114,8 @@ def create_app(
         max_concurrent_calls: quick tool calls that run at once; further ones wait.
         max_slow_calls: the same for those that may take seconds; quick ones never wait for them.
         limits: rates of one caller.
+        resource: what clients of OAuth are told of this server.
+        tokens: checks their tokens.
     """
     app = app or Starlette()
     app.router.redirect_slashes = False
@@ -128,6 +134,7 @@ def create_app(
     app.add_route("/health", routes.health, methods=["GET"])
     app.add_route("/openapi.json", routes.openapi, methods=["GET"])
     app.add_route("/commands", routes.commands, methods=["GET"])
+    told = _add_metadata(app, resource) if resource is not None else ()
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_middleware(
@@ -135,10 +142,24 @@ def create_app(
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         policy=policy,
-        public={"/health", *alive},
+        public={"/health", *alive, *told},
         limits=limits,
+        tokens=tokens,
+        metadata_url=resource.metadata_url if resource is not None else "",
     )
     return app
+
+
+def _add_metadata(app: Starlette, resource: Resource) -> set[str]:
+    """Add the metadata for clients of OAuth, and return the paths at which they look for them."""
+
+    async def metadata(_: Request) -> Response:
+        return JSONResponse(resource.metadata())
+
+    paths = {METADATA_PATH, f"{METADATA_PATH}/mcp", urlsplit(resource.metadata_url).path}
+    for path in sorted(paths):
+        app.add_route(path, metadata, methods=["GET"])
+    return paths
 
 
 def _add_tools(app: Starlette, root: str, routes: _Routes) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -24,13 +25,15 @@ from docstow.core.auth import Caller, Policy
 from docstow.core.errors import (
     DocstowError,
     Forbidden,
-    TooManyRequests,
     Unauthorized,
     internal_error,
 )
 from docstow.server.limits import UNLIMITED, Limits
+from docstow.server.oauth import AccessTokens
 
 log = logging.getLogger(__name__)
+
+_DOTS_OF_JWT = 2
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -62,6 +65,9 @@ def error_response(error: DocstowError, described: Mapping[str, Any] | None = No
         headers["Retry-After"] = str(math.ceil(wait))
     if error.status == Unauthorized.status:
         headers["WWW-Authenticate"] = 'Bearer realm="docstow"'
+    if isinstance(error, Forbidden) and (needed := error.details.get("scope")):
+        challenge = f'error="insufficient_scope", scope="docstow:{needed}"'
+        headers["WWW-Authenticate"] = f'Bearer realm="docstow", {challenge}'
     # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
     body = json.dumps(error.body() if described is None else described)
     return Response(body, error.status, headers, media_type="application/json")
@@ -77,6 +83,8 @@ class AccessMiddleware:
         policy: whom a credential stands for.
         public: paths that reveal nothing of what is stowed and are answered to anybody.
         limits: rates of one caller; ``state.caller`` of a request names whom they count for.
+        tokens: checks JWTs, if an issuer of them is configured.
+        metadata_url: where a client learns of the issuer; part of every challenge.
     """
 
     def __init__(
@@ -88,8 +96,12 @@ class AccessMiddleware:
         policy: Policy,
         public: Collection[str] = (),
         limits: Limits = UNLIMITED,
+        tokens: AccessTokens | None = None,
+        metadata_url: str = "",
     ) -> None:
         self.limits = limits
+        self.tokens = tokens
+        self.metadata_url = metadata_url
         self.app = app
         self.policy = policy
         self.public = frozenset(public)
@@ -110,8 +122,8 @@ class AccessMiddleware:
         caller = auth.NOBODY
         if answer is None:
             try:
-                caller = self._admit(scope, headers)
-            except (Unauthorized, TooManyRequests) as error:
+                caller = await self._admit(scope, headers)
+            except DocstowError as error:
                 answer = error_response(error)
         began = time.perf_counter()
         status = 0
@@ -120,7 +132,9 @@ class AccessMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _mark(MutableHeaders(scope=message), request_id, shared_with)
+                answered = MutableHeaders(scope=message)
+                _mark(answered, request_id, shared_with)
+                self._complete_challenge(answered, status, headers)
             await send(message)
 
         try:
@@ -135,18 +149,18 @@ class AccessMiddleware:
         elapsed = (time.perf_counter() - began) * 1000
         log.info("%s %r %d %.1f ms %s", scope["method"], scope["path"], status, elapsed, request_id)
 
-    def _admit(self, scope: Scope, headers: Headers) -> Caller:
+    async def _admit(self, scope: Scope, headers: Headers) -> Caller:
         """Identify the caller, and count the request: by credential, else by address.
 
         Raises:
-            Unauthorized: as :meth:`_caller` does.
+            Unauthorized, Forbidden, UpstreamError, UpstreamTimeout: as :meth:`_caller` does.
             TooManyRequests: the caller asks too often.
         """
         peer = (scope.get("client") or ("",))[0]
         key = peer and self.limits.address(peer, headers.getlist("x-forwarded-for"))
         try:
-            caller = self._caller(scope, headers)
-        except Unauthorized:
+            caller = await self._caller(scope, headers)
+        except DocstowError:
             self.limits.requests.take(key)
             raise
         if caller.name and not self.policy.open:
@@ -156,27 +170,48 @@ class AccessMiddleware:
             self.limits.requests.take(key)
         return caller
 
-    def _caller(self, scope: Scope, headers: Headers) -> Caller:
+    async def _caller(self, scope: Scope, headers: Headers) -> Caller:
         """Identify the caller.
 
         Raises:
             Unauthorized: the credential is not known, or there is none where one is needed, or
                 the request came through a proxy to a server that trusts its own machine.
+            Forbidden: the JWT has no scope of this server.
+            UpstreamError, UpstreamTimeout: the issuer of JWTs does not answer.
         """
         claims = _claims(scope) if self.policy.jwt else None
+        authorization = headers.get("authorization", "")
+        if claims is None and self.tokens is not None and (token := _jwt(authorization)):
+            claims = await to_thread.run_sync(self.tokens.claims, token)
         if claims is not None:
-            # A claim that is a list, as some issuers' `scp` is, comes as the text "[a b]".
-            scopes = str(claims.get("scope") or claims.get("scp") or "").strip("[]")
-            return self.policy.from_claims(str(claims.get("sub", "")), scopes.split())
+            caller = self.policy.from_claims(str(claims.get("sub", "")), _scopes(claims))
+            if not caller.scope and scope["path"] not in self.public:
+                raise Forbidden(
+                    "This token has no scope of this server; ask its issuer for docstow:read,"
+                    " docstow:write or docstow:admin.",
+                    scope=auth.READ,
+                )
+            return caller
         if self.policy.loopback and scope["path"] not in self.public:
             _refuse_forwarded(headers)
-        caller = self.policy.identify(headers.get("authorization", ""))
+        caller = self.policy.identify(authorization)
         if not caller.scope and scope["path"] not in self.public:
             raise Unauthorized(
                 "This server answers nobody without a credential: send 'Authorization: Bearer "
                 "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."
             )
         return caller
+
+    def _complete_challenge(self, answered: MutableHeaders, status: int, sent: Headers) -> None:
+        """Add to a challenge what a client of OAuth goes by (RFC 6750, 3; RFC 9728, 5.1)."""
+        challenge = answered.get("www-authenticate")
+        if challenge is None or not self.metadata_url:
+            return
+        if status == Unauthorized.status:
+            if "authorization" in sent:
+                challenge += ', error="invalid_token"'
+            challenge += f', scope="docstow:{auth.READ}"'
+        answered["www-authenticate"] = f'{challenge}, resource_metadata="{self.metadata_url}"'
 
     def _refusal(self, headers: Headers) -> Response | None:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
@@ -212,6 +247,22 @@ def _refuse_forwarded(headers: Headers) -> None:
 def _without_port(host: str) -> str:
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() else host
+
+
+def _jwt(authorization: str) -> str:
+    """Return the bearer token of a header if it has a JWT's form, else nothing."""
+    scheme, _, token = authorization.strip().partition(" ")
+    token = token.strip()
+    return token if scheme.lower() == "bearer" and token.count(".") == _DOTS_OF_JWT else ""
+
+
+def _scopes(claims: Mapping[str, Any]) -> list[str]:
+    """Return the scopes of a JWT: a text with blanks, or a list, as some issuers' ``scp`` is."""
+    found = claims.get("scope") or claims.get("scp") or ""
+    if isinstance(found, list):
+        return [each for each in found if isinstance(each, str)]
+    # API Gateway passes a list on as the text "[a b]".
+    return str(found).strip("[]").split()
 
 
 def _claims(scope: Scope) -> Mapping[str, Any] | None:

@@ -48,6 +48,7 @@ from docstow.languages.projects import Projects
 from docstow.library import Library
 from docstow.library.environments import PackageEnvironments
 from docstow.library.guides import Guides
+from docstow.library.package_cards import PackageCards
 from docstow.library.packages import Packages
 from docstow.library.prose import Prose
 from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
@@ -204,7 +205,7 @@ class Runtime:
 
     @lazy
     def catalog(self) -> Catalog:
-        """One card of every stored crate."""
+        """One card of every stored crate, and of every version of other sources."""
         from docstow.index.catalog import Catalog
 
         return Catalog(self.store, self.snapshots, freshness_s=self.settings.freshness_s)
@@ -488,6 +489,7 @@ class Runtime:
         return Packages(
             projects,
             self.snapshots,
+            self.package_cards,
             PackageIngest(lambda: self.publisher),
             self.upstreams.package_registry,
             lambda: self.requests,
@@ -495,6 +497,11 @@ class Runtime:
             lambda: self.unpacked,
             self.environments,
         )
+
+    @lazy
+    def package_cards(self) -> PackageCards:
+        """Which packages are stored."""
+        return PackageCards(self.snapshots, lambda: self.catalog)
 
     def _may_ask(self, kind: str) -> bool:
         """Whether the operator has named the registry, which may know what is private."""
@@ -567,7 +574,7 @@ class Runtime:
         from docstow.library.finding import PackageFinder
 
         return PackageFinder(
-            self.snapshots,
+            self.package_cards,
             lambda: self.catalog,
             self.projects,
             self.descriptions,

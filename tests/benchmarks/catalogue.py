@@ -33,6 +33,7 @@ from docstow.index.manifest import Manifest
 from docstow.index.segments import Segment, join, make_segment, survivors
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
+from docstow.sources import kinds
 from docstow.sources.crates.origin import read_file
 from docstow.store.objects import DirectoryStore, Entry, ObjectStore, Stored, Unchanged
 from evaluation.crates import Crates
@@ -188,7 +189,7 @@ def stored(catalog: Catalog, cards: Iterable[Card]) -> tuple[float, float]:
 
     def change(manifest: Manifest) -> Manifest:
         made = tuple(catalog.objects.write(each, manifest.epoch) for each in segments)
-        return replace(manifest, segments=made, complete=True)
+        return replace(manifest, segments=made, covered=tuple(kinds()))
 
     catalog.objects.change(change)
     return taken, sum(each.bytes for each in catalog.objects.refresh().segments)

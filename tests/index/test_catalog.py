@@ -30,6 +30,7 @@ from docstow.index.manifest import LEVELS, MANIFEST, SEGMENTS, Reference, plan, 
 from docstow.index.segments import make_segment
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
+from docstow.sources import kinds
 from docstow.store.heads import encode_head, head_key
 from docstow.store.inventory import store_time
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
@@ -77,9 +78,9 @@ def upkeep_of(runtime: Runtime) -> CatalogUpkeep:
 
 def maintain(runtime: Runtime, *, at_once: bool = True) -> Maintained:
     """A round of what upkeep does."""
-    heads = {each.source: each for name in ("crate", "local") for each in heads_of(runtime, name)}
+    heads = {each.source: each for name in kinds() for each in heads_of(runtime, name)}
     oldest = store_time(runtime.store) + timedelta(hours=1 if at_once else -1)
-    return upkeep_of(runtime).maintain(heads, oldest)
+    return upkeep_of(runtime).maintain(heads, oldest, kinds())
 
 
 def heads_of(runtime: Runtime, kind: str) -> list[Head]:
@@ -113,7 +114,7 @@ def test_what_is_stowed_has_one_card_of_its_newest_version(
     }
     assert shown(runtime.catalog) == expected
     assert shown(open_runtime().catalog) == expected
-    assert upkeep_of(runtime).rebuild() == 2
+    assert upkeep_of(runtime).rebuild(kinds()) == 2
     assert shown(runtime.catalog) == expected
 
 
@@ -121,7 +122,7 @@ def test_the_card_of_a_publish_is_that_of_its_tables(open_runtime: Callable[[], 
     runtime = open_runtime()
     stow(runtime, "oak")
     published = runtime.catalog.card_set().segments[0]
-    assert upkeep_of(runtime).rebuild() == 1
+    assert upkeep_of(runtime).rebuild(kinds()) == 1
     (rebuilt,) = open_runtime().catalog.card_set().segments
     assert np.array_equal(published.head.codes, rebuilt.head.codes)
     for name in ("terms", "steps", "weights"):
@@ -242,7 +243,7 @@ def test_what_is_joined_stays_and_what_it_was_joined_from_goes(
     reader = open_runtime()
     assert shown(reader.catalog) == expected
     # In one round what is left over is given up; in the next it is deleted.
-    runtime.catalog.objects.change(lambda m: replace(m, complete=True))
+    runtime.catalog.objects.change(lambda m: replace(m, covered=("crate",)))
     deletions = [sweep_of(runtime) for _ in range(3)]
     assert deletions == [0, TAIL + 1, 0]
     assert len(segments(runtime.store)) == 2
@@ -341,7 +342,7 @@ def test_a_correction_in_the_midst_of_a_publish_costs_no_card(
     card = bare("oak")
     with writer.catalog.listed(card):
         assert reader.catalog.correct(card.entry) is None
-        assert upkeep_of(reader).rebuild() == 0
+        assert upkeep_of(reader).rebuild(kinds()) == 0
         head = Head(card.source, "ab" * 32, 1, stow(writer, "elm").created_at)
         writer.store.create(head_key(card.source), encode_head(head))
     assert sorted(shown(open_runtime().catalog)) == ["elm", "oak"]

@@ -136,9 +136,10 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
         verified = upkeep.verify()
     if options.repair and not verified.faults:
         from docstow.index.catalog_upkeep import CatalogUpkeep
+        from docstow.sources import kinds
 
         # What the catalogue derives from is whole now.
-        CatalogUpkeep(runtime.catalog, runtime.snapshots).rebuild()
+        CatalogUpkeep(runtime.catalog, runtime.snapshots).rebuild(kinds())
     if options.json:
         body = {
             **{name: value for name, value in asdict(verified).items() if name != "faults"},

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.threads import in_parallel
-from docstow.index.cards import FULL_WEIGHT, Entry, card_key, term_hash
+from docstow.index.cards import CRATES, FULL_WEIGHT, Entry, card_key, term_hash
 from docstow.index.segments import FINE, PARTS, Bucket, Head, key_hash, project, survivors
 from docstow.text import bm25
 
@@ -92,9 +92,14 @@ class CardSet:
     def __len__(self) -> int:
         return self._count
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield what every card is of, in the order of their keys."""
-        found = [self.entry(row) for row in np.flatnonzero(self._alive).tolist()]
+    def entries(self, kinds: Collection[str] | None = None) -> Iterator[Entry]:
+        """Yield what every card is of, in the order of their keys.
+
+        Args:
+            kinds: of sources; None for all.
+        """
+        wanted = self._alive if kinds is None else self._alive & self._of_kinds(kinds)
+        found = [self.entry(row) for row in np.flatnonzero(wanted).tolist()]
         yield from sorted(found, key=lambda each: each.key)
 
     def entry(self, row: int) -> Entry:
@@ -102,13 +107,19 @@ class CardSet:
         place = int(np.searchsorted(self._edges, row, "right")) - 1
         return self.segments[place].head.entry(row - int(self._edges[place]))
 
-    def find(self, name: str, target: str = "") -> Entry | None:
-        """Return what stands for a name; None if nothing does."""
-        row = self._row(name, target)
+    def find(self, key: str) -> Entry | None:
+        """Return what stands for a key; None if nothing does."""
+        row = self._row(key)
         return None if row is None else self.entry(row)
 
-    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
-        """Rank all cards.
+    def rank(
+        self,
+        query: str,
+        model: str,
+        vector: NDArray[np.float32],
+        kinds: Collection[str] = CRATES,
+    ) -> Ranking:
+        """Rank all cards of some kinds of sources; those of others change nothing.
 
         A score is the sum of two: the standard score of BM25F over the cards' terms, and the
         average of two others, of the cosine of the mean and of the best one among the centres.
@@ -120,15 +131,18 @@ class CardSet:
             query: what is looked for.
             model: id of the model that embedded it.
             vector: its vector, (dimensions,).
+            kinds: of sources.
 
         Raises:
             Damaged: a bucket of terms cannot be read.
         """
-        keyword = self._score_words(query)
+        chosen = self._of_kinds(kinds)
+        keyword = self._score_words(query, chosen)
         known, cosine = self._score_vectors(model, vector)
-        scores = np.full(len(self._alive), -np.inf, np.float32)
-        scores[self._alive] = standard_scores(keyword[self._alive])
-        known &= self._alive
+        chosen &= self._alive
+        scores = np.full(len(chosen), -np.inf, np.float32)
+        scores[chosen] = standard_scores(keyword[chosen])
+        known &= chosen
         scores[known] += standard_scores(cosine[known]) / 2
         rows = np.flatnonzero(known)
         if len(rows) > _REFINED:
@@ -137,14 +151,19 @@ class CardSet:
         known[rows] = False
         scores[known] += nearest.min(initial=0.0)
         scores[rows] += nearest
-        return Ranking(self, scores)
+        return Ranking(self, scores, int(chosen.sum()))
 
-    def _row(self, name: str, target: str) -> int | None:
-        same = np.flatnonzero(self._keys == np.uint64(key_hash(card_key(name, target))))
+    def _of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
+        """Return of the cards of all segments whether they are of some kinds of sources."""
+        return np.concatenate([np.zeros(0, bool), *(e.head.of_kinds(kinds) for e in self.segments)])
+
+    def _row(self, key: str) -> int | None:
+        same = np.flatnonzero(self._keys == np.uint64(key_hash(key)))
         return next((row for row in same.tolist() if self._alive[row]), None)
 
-    def _score_words(self, query: str) -> NDArray[np.float32]:
-        scores = np.zeros(len(self._alive), np.float32)
+    def _score_words(self, query: str, chosen: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return the score of each card; a term is worth what it is among those that are chosen."""
+        scores, total = np.zeros(len(self._alive), np.float32), int(chosen.sum())
         terms = [term_hash(each) for each in dict.fromkeys(bm25.tokens(query))]
         terms = self._choose_terms(terms)
         wanted = list(
@@ -161,10 +180,13 @@ class CardSet:
                 self._bucket(place, segment.head.bucket_of(term)).find(term)
                 for place, segment in enumerate(self.segments)
             ]
-            count = sum(len(rows) for rows, _ in found)
+            count = sum(
+                int(chosen[rows + start].sum())
+                for start, (rows, _) in zip(self._edges.tolist(), found, strict=False)
+            )
             if not count:
                 continue
-            worth = float(bm25.idf(max(len(scores), count), count)) / FULL_WEIGHT
+            worth = float(bm25.idf(total, count)) / FULL_WEIGHT
             for start, (rows, weights) in zip(self._edges.tolist(), found, strict=False):
                 scores[rows + start] += weights * np.float32(worth)
         return scores
@@ -246,24 +268,31 @@ class CardSet:
         return best
 
     def score_of(self, scores: NDArray[np.float32], name: str, target: str) -> float | None:
-        """Return the score of a name's card among those of a ranking; None if it has none."""
-        row = self._row(name, target)
+        """Return the score of a crate's card among those of a ranking; None if it has none."""
+        row = self._row(card_key(name, target))
         return None if row is None else float(scores[row])
 
 
 class Ranking:
-    """The cards of a cards with their scores for a query."""
+    """Cards with their scores for a query.
 
-    def __init__(self, cards: CardSet, scores: NDArray[np.float32]) -> None:
+    Args:
+        cards: all that there are.
+        scores: of each of these; minus infinity for those that are not ranked.
+        count: how many are ranked.
+    """
+
+    def __init__(self, cards: CardSet, scores: NDArray[np.float32], count: int) -> None:
         self._card_set = cards
         self._scores = scores
+        self._count = count
 
     def __len__(self) -> int:
-        return len(self._card_set)
+        return self._count
 
     def __iter__(self) -> Iterator[tuple[Entry, float]]:
         """Yield the cards, best first; of equals the older one first."""
-        total, first = len(self._card_set), 256
+        total, first = self._count, 256
         if total > first:
             edge = np.partition(self._scores, -first)[-first]
             found = np.flatnonzero(self._scores >= edge)
@@ -276,12 +305,12 @@ class Ranking:
             yield self._card_set.entry(row), float(self._scores[row])
 
     def find(self, name: str, target: str = "") -> tuple[Entry, float] | None:
-        """Return a name's card with its score; None if it has none."""
-        entry = self._card_set.find(name, target)
+        """Return a crate's card with its score; None if it has none."""
+        entry = self._card_set.find(card_key(name, target))
         return None if entry is None else (entry, self.score(name, target))
 
     def score(self, name: str, target: str = "") -> float:
-        """Return the score of a name's card; that of the worst card if it has none."""
+        """Return the score of a crate's card; that of the worst card if it has none."""
         found = self._card_set.score_of(self._scores, name, target)
         if found is not None:
             return found

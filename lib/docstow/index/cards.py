@@ -1,4 +1,4 @@
-"""Cards: what a search over everything knows of each stowed crate."""
+"""Cards: what a search over everything knows of each stowed crate, package and site."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.model import LOCAL, Snapshot, Source
+from docstow.core.model import CRATE, LOCAL, Snapshot, Source
 from docstow.core.versions import choose
 from docstow.index.centres import find_centres, mean_direction
+from docstow.index.profiles import ITEMS, profile_of
 from docstow.index.tables import read_table, unpack_vectors
 from docstow.text import bm25
+from docstow.text.chunking import first_sentence
 
 #: The keyword fields of a card: BM25F weight, length normalisation b, and the mean number of terms
 #: over 255 crates, which stays as it is so that weights of different times can be joined.
@@ -35,6 +37,10 @@ MOST_ITEMS = 200
 #: The longest text that a card says of a crate, in characters.
 LONGEST_ABOUT = 200
 
+#: The kinds of crates. One card stands for all versions of a crate, as they share their terms; of
+#: all other sources each version has one, since only its language can say which is the newest.
+CRATES = frozenset({CRATE, LOCAL})
+
 #: Weights of terms are whole numbers up to this one.
 FULL_WEIGHT = 255
 
@@ -46,24 +52,28 @@ class Entry:
     Attributes:
         source: kind, name, version and target.
         stamp: of the snapshot that it was made from, see :func:`stamp_of`.
-        kinds: kinds of items that the crate has, sorted.
-        about: what the crate says of itself, cut.
+        kinds: kinds of items that it has, sorted.
+        about: what it says of itself, cut.
+        keywords: its own, with blanks between; of packages.
+        imports: what is imported of it; of packages.
     """
 
     source: Source
     stamp: int
     kinds: tuple[str, ...]
     about: str
+    keywords: str = ""
+    imports: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """The key of its name and target, for which there is one card."""
-        return card_key(self.source.name, self.source.target)
+        """The key for which there is one card, see :func:`key_of`."""
+        return key_of(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The summary of one stowed crate.
+    """The summary of what is stowed of one source.
 
     Attributes:
         entry: whose card it is.
@@ -81,7 +91,7 @@ class Card:
 
     @property
     def key(self) -> str:
-        """The key of its name and target, for which there is one card."""
+        """The key for which there is one card, see :func:`key_of`."""
         return self.entry.key
 
     @property
@@ -91,9 +101,17 @@ class Card:
 
 
 def card_key(name: str, target: str = "") -> str:
-    """Return the key of a card: the name as Rust spells it, and the target if there is one."""
+    """Return the key of a crate's card: the name as Rust spells it, and the target if any."""
     plain = name.replace("-", "_")
     return f"{plain}@{target}" if target else plain
+
+
+def key_of(source: Source) -> str:
+    """Return the key of a source's card: that of a crate, else its own, which begins by its kind.
+
+    No crate has a slash in its name, so that the two never meet.
+    """
+    return card_key(source.name, source.target) if source.kind in CRATES else source.key
 
 
 def stamp_of(snapshot: str) -> int:
@@ -107,11 +125,13 @@ def term_hash(term: str) -> int:
 
 
 def outranks(source: Source, other: Source | None = None) -> bool:
-    """Return whether a source represents its name instead of the one that did before.
+    """Return whether a source represents its key instead of the one that did before.
 
-    One that came from a file does, then the version that answers a request for the latest, as in
-    :func:`docstow.core.versions.choose`; of equals the later one.
+    Of crates one that came from a file does, then the version that answers a request for the
+    latest, as in :func:`docstow.core.versions.choose`; of equals, and of all else, the later one.
     """
+    if source.kind not in CRATES:
+        return True
     if other is not None and source.kind != other.kind:
         return source.kind == LOCAL
     versions = [source.version, *([other.version] if other is not None else [])]
@@ -126,16 +146,18 @@ def make_card(
     documents: Mapping[str, Sequence[Any] | NDArray[Any]],
     vectors: NDArray[np.float32],
 ) -> Card:
-    """Make the card of a crate.
+    """Make the card of what was stowed of a source.
 
     Args:
         source: what was stowed.
         snapshot: its id.
         model: id of the embedding model.
-        facts: what the snapshot says of the crate.
-        documents: the columns kind, title, summary and attributes of its documents.
+        facts: what the snapshot says of the source.
+        documents: the columns of its documents that :func:`columns_of` names.
         vectors: one vector a document: (documents, dimensions).
     """
+    if "kind" not in documents:
+        documents = _pages_as_items(documents)
     kinds = [str(kind) for kind in documents["kind"]]
     mentions = [json.loads(each).get("in_degree", 0) for each in documents["attributes"]]
     by_mentions = sorted(range(len(kinds)), key=lambda row: -mentions[row])
@@ -145,7 +167,7 @@ def make_card(
     def joined(column: str, rows: Sequence[int]) -> str:
         return "\n".join(str(documents[column][row]) for row in rows)
 
-    about = f"{facts.get('description') or ''}\n{facts.get('summary') or ''}".strip()
+    about = _about(facts)
     texts = (
         source.name,
         about,
@@ -153,14 +175,52 @@ def make_card(
         joined("title", items),
         joined("summary", items),
     )
-    entry = Entry(source, stamp_of(snapshot), tuple(sorted(set(kinds))), _cut(about))
+    entry = make_entry(source, snapshot, facts, tuple(sorted(set(kinds))))
     return Card(entry, model, weigh(texts), mean_direction(vectors), find_centres(vectors))
 
 
+def make_entry(
+    source: Source, snapshot: str, facts: Mapping[str, Any], kinds: tuple[str, ...] = ()
+) -> Entry:
+    """Return what is told of a snapshot's card, by the facts that it says of its source."""
+    if source.kind in CRATES:
+        return Entry(source, stamp_of(snapshot), kinds, _cut(_about(facts)))
+    about = _cut(str(facts.get("description") or facts.get("summary") or ""))
+    keywords = " ".join(map(str, facts.get("keywords") or ()))
+    imports = tuple(map(str, facts.get("import_names") or ()))
+    return Entry(source, stamp_of(snapshot), kinds, about, keywords, imports)
+
+
+def tables_of(kind: str) -> tuple[str, str]:
+    """Return the tables that a card is made from: of the documents, and of their passages."""
+    return "documents", profile_of(kind).passages.name
+
+
+def columns_of(kind: str) -> tuple[str, ...]:
+    """Return the columns of the documents that a card is made from."""
+    items = profile_of(kind) is ITEMS
+    return ("kind", "title", "summary", "attributes") if items else ("title", "text")
+
+
+def _pages_as_items(documents: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, list[str]]:
+    """Return the columns that items have of pages; only the first ones lend their sentences."""
+    titles = [str(each) for each in documents["title"]]
+    first = [first_sentence(str(each)) for each in documents["text"][:MOST_ITEMS]]
+    nothing = [""] * (len(titles) - len(first))
+    return {
+        "kind": ["page"] * len(titles),
+        "title": titles,
+        "summary": first + nothing,
+        "attributes": ["{}"] * len(titles),
+    }
+
+
 def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
-    """Make the card of a snapshot from the files of its tables ``documents`` and ``passages``."""
-    documents = read_table(files["documents"], ("kind", "title", "summary", "attributes"))
-    blobs = read_table(files["passages"], ("embedding",), where="ordinal = 0")["embedding"]
+    """Make the card of a snapshot from the files of its tables, see :func:`tables_of`."""
+    kind = snapshot.revision.source.kind
+    texts, passages = tables_of(kind)
+    documents = read_table(files[texts], columns_of(kind))
+    blobs = read_table(files[passages], ("embedding",), where="ordinal = 0")["embedding"]
     return make_card(
         snapshot.revision.source,
         snapshot.id,
@@ -194,6 +254,10 @@ def read_old_card(fields: Mapping[str, Any]) -> Card:
     entry = Entry(Source(**fields["source"]), stamp, kinds, _cut(texts[1]))
     means = mean_direction(centres), find_centres(centres)
     return Card(entry, str(fields["model"]), weigh(texts), *means)
+
+
+def _about(facts: Mapping[str, Any]) -> str:
+    return f"{facts.get('description') or ''}\n{facts.get('summary') or ''}".strip()
 
 
 def _cut(about: str) -> str:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstow.core.model import CRATE, LOCAL, Head, Snapshot, Source
+from docstow.core.model import Head, Snapshot, Source
 from docstow.index.card_set import Buckets, CardSet, Ranking
-from docstow.index.cards import Card, Entry, card_key, card_of, outranks
+from docstow.index.cards import CRATES, Card, Entry, card_of, key_of, outranks, tables_of
 from docstow.index.catalog_store import CatalogStore
 from docstow.index.manifest import Manifest, Reference
 from docstow.index.segments import Damaged, join_current, make_segment
@@ -71,18 +71,35 @@ class Catalog:
                 self._card_set = there, CardSet(segments, self._buckets)
             return self._card_set[1]
 
+    def covering(self, kinds: Collection[str]) -> CardSet | None:
+        """Return all cards if each source of some kinds is known to have one; else None.
+
+        For who would otherwise list the store. None for a store whose sources of these kinds were
+        stowed by releases that gave them no cards, until upkeep has made these.
+        """
+        cards = self.card_set()
+        manifest = self.objects.refresh()
+        whole = [each.identity for each in cards.segments] == [e.id for e in manifest.segments]
+        return cards if whole and set(kinds) <= set(manifest.covered) else None
+
     def damaged(self) -> set[str]:
         """Return the ids of segments that the manifest names and that cannot be read."""
         with self._reading:
             return self.objects.damaged()
 
-    def rank(self, query: str, model: str, vector: NDArray[np.float32]) -> Ranking:
-        """Return all cards ranked for a query; see :meth:`CardSet.rank`."""
+    def rank(
+        self,
+        query: str,
+        model: str,
+        vector: NDArray[np.float32],
+        kinds: Collection[str] = CRATES,
+    ) -> Ranking:
+        """Return the cards of some kinds of sources, ranked; see :meth:`CardSet.rank`."""
         try:
-            return self.card_set().rank(query, model, vector)
+            return self.card_set().rank(query, model, vector, kinds)
         except Damaged:
             # Joined with others and deleted since the manifest was read, most likely.
-            return self.card_set(fresh=True).rank(query, model, vector)
+            return self.card_set(fresh=True).rank(query, model, vector, kinds)
 
     # Writing
 
@@ -95,7 +112,7 @@ class Catalog:
             StoreError: others were faster every time, or the store cannot be used.
         """
         cards = self._card_set[1]
-        known = cards.find(card.source.name, card.source.target) if len(cards) else None
+        known = cards.find(card.key) if len(cards) else None
         if known == card.entry:
             manifest = self.objects.refresh(fresh=True)
             if tuple(each.id for each in manifest.segments) == self._card_set[0]:
@@ -107,7 +124,7 @@ class Catalog:
         """Keep a card in the catalogue while and after its snapshot is published.
 
         A process killed in between leaves a card that differs from the head, which a reader
-        corrects; publishing first could leave a stowed crate without a card for good. If someone
+        corrects; publishing first could leave a stowed source without a card for good. If someone
         corrects before the head is there, the card is added again afterwards.
         """
         corrections = self.add(card)
@@ -117,22 +134,24 @@ class Catalog:
 
     def card(self, snapshot: Snapshot) -> Card:
         """Return the card of a stowed snapshot, made from its tables."""
-        return card_of(snapshot, self._snapshots.fetch(snapshot, ("documents", "passages")))
+        tables = tables_of(snapshot.revision.source.kind)
+        return card_of(snapshot, self._snapshots.fetch(snapshot, tables))
 
     def correct(self, entry: Entry) -> Entry | None:
-        """Correct the card of a name by its heads; return it, or None if nothing is stowed.
+        """Correct the card of a key by its heads; return it, or None if nothing is stowed.
 
         For a card that differs from its head, as its source was evicted or its writer killed.
         """
+        source = entry.source
         heads = [
             head
-            for kind in (CRATE, LOCAL)
-            for head in self._snapshots.heads(kind, entry.source.name)
-            if head.snapshot_id and head.source.target == entry.source.target
+            for kind in (CRATES if source.kind in CRATES else (source.kind,))
+            for head in self._snapshots.heads(kind, source.name)
+            if head.snapshot_id and key_of(head.source) == entry.key
         ]
         cards = list(self.make(best_heads(heads).values()))
         with tolerate_read_only("the catalogue is not corrected"):
-            self.append(cards, [entry.source], corrections=1)
+            self.append(cards, [source], corrections=1)
         return cards[0].entry if cards else None
 
     def append(
@@ -181,7 +200,7 @@ def best_heads(heads: Iterable[Head]) -> dict[str, Head]:
     """Return for each card's key the head that represents it."""
     best: dict[str, Head] = {}
     for head in heads:
-        key = card_key(head.source.name, head.source.target)
+        key = key_of(head.source)
         other = best.get(key)
         if outranks(head.source, other.source if other else None):
             best[key] = head

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from docstow.core.errors import StoreError
-from docstow.core.model import CRATE, LOCAL, Head, Source
+from docstow.core.model import Head, Source
 from docstow.core.threads import in_parallel
 from docstow.index.cards import Card, outranks
 from docstow.index.catalog import TAIL, Catalog, best_heads
@@ -51,15 +51,18 @@ class CatalogUpkeep:
         self._objects = catalog.objects
         self._snapshots = snapshots
 
-    def rebuild(self) -> int:
+    def rebuild(self, kinds: Collection[str]) -> int:
         """Make every card again from heads and snapshots; return their number.
 
         What others append meanwhile stays.
+
+        Args:
+            kinds: all that there are of sources.
         """
         former = {each.id for each in self._objects.refresh(fresh=True).segments}
         heads = [
             head
-            for kind in (CRATE, LOCAL)
+            for kind in kinds
             for name in self._snapshots.names(kind)
             for head in self._snapshots.heads(kind, name)
             if head.snapshot_id
@@ -71,7 +74,12 @@ class CatalogUpkeep:
             made = tuple(self._objects.write(segment, manifest.epoch) for segment in segments)
             later = tuple(each for each in manifest.segments if each.id not in former)
             corrections = manifest.corrections + 1
-            return replace(manifest, segments=made + later, corrections=corrections, complete=True)
+            return replace(
+                manifest,
+                segments=made + later,
+                corrections=corrections,
+                covered=tuple(sorted(kinds)),
+            )
 
         self._objects.change(change)
         return len(self._catalog.card_set(fresh=True))
@@ -112,19 +120,22 @@ class CatalogUpkeep:
         self._objects.change(change)
         return joined
 
-    def maintain(self, heads: Mapping[Source, Head], oldest: datetime) -> Maintained:
+    def maintain(
+        self, heads: Mapping[Source, Head], oldest: datetime, kinds: Collection[str]
+    ) -> Maintained:
         """Do what is due. Each step is whole by itself, and the next round does what is left.
 
         Args:
-            heads: of every crate, as a look at the store found them, however old.
+            heads: of every source, as a look at the store found them, however old.
             oldest: by the store's clock; what is younger may belong to somebody at work.
+            kinds: all that there are of sources.
         """
         deleted = self._sweep(oldest)
         lost = self._forget_damaged()
         dropped, made, left = self._reconcile(heads)
-        complete = not left
-        if self._objects.refresh().complete != complete or lost:
-            self._objects.change(lambda manifest: replace(manifest, complete=complete))
+        covered = tuple(sorted(set(kinds) - left))
+        if self._objects.refresh().covered != covered or lost:
+            self._objects.change(lambda manifest: replace(manifest, covered=covered))
         joined = 0
         while step := self._join(lambda manifest: plan(manifest.segments)):
             joined += step
@@ -154,13 +165,17 @@ class CatalogUpkeep:
                 lambda current: replace(
                     current,
                     segments=tuple(e for e in current.segments if e.id not in damaged),
-                    complete=False,
+                    covered=(),
                 )
             )
         return len(damaged)
 
-    def _reconcile(self, heads: Mapping[Source, Head]) -> tuple[int, int, int]:
-        """Make the cards those of the heads; return how many were dropped, made, and are left."""
+    def _reconcile(self, heads: Mapping[Source, Head]) -> tuple[int, int, set[str]]:
+        """Make the cards those of the heads.
+
+        Returns:
+            How many were dropped, and made; and the kinds of sources of which some are left.
+        """
         answering = [head for head in heads.values() if head.snapshot_id]
         best = best_heads(answering)
         cards = self._catalog.card_set()
@@ -172,7 +187,8 @@ class CatalogUpkeep:
         ]
         # What the look has not seen may have come since, so that the store is asked once more.
         gone = [source for source in gone if not self._answers(source)]
-        kept = {key: each for key, each in present.items() if each.source not in gone}
+        dropped = set(gone)
+        kept = {key: each for key, each in present.items() if each.source not in dropped}
         wanted = [
             head
             for key, head in best.items()
@@ -182,15 +198,13 @@ class CatalogUpkeep:
         if gone:
             for begin in range(0, len(gone), TAIL):
                 self._catalog.append([], gone[begin : begin + TAIL], corrections=1)
-        made = 0
         batch: list[Card] = []
         for head in wanted[:MOST_MADE]:
             with contextlib.suppress(StoreError):  # a damaged snapshot is a matter for verify
                 batch += self._catalog.make([head])
-            made += 1
         for segment in by_model(batch):
             self._append_segment(segment)
-        return len(gone), len(batch), len(wanted) - made
+        return len(gone), len(batch), {head.source.kind for head in wanted[MOST_MADE:]}
 
     def _answers(self, source: Source) -> bool:
         head = self._snapshots.head(source, fresh=True)

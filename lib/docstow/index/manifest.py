@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from docstow.store.update import Codec
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "catalog/manifest.json"
 SEGMENTS = "catalog/segments/"
 
@@ -61,13 +61,13 @@ class Manifest:
         segments: the oldest first.
         epoch: rises when what is not named is given up; see the module.
         corrections: rises when cards are taken out, so that a writer adds its own once more.
-        complete: whether every head was seen to have its card.
+        covered: kinds of sources of which every head was seen to have its card.
     """
 
     segments: tuple[Reference, ...] = ()
     epoch: int = 0
     corrections: int = 0
-    complete: bool = False
+    covered: tuple[str, ...] = ()
 
 
 def plan(segments: Sequence[Reference]) -> tuple[int, int]:
@@ -124,7 +124,8 @@ def decode(body: bytes, _: str = "") -> Manifest | None:
         if fields.pop("schema") != SCHEMA:
             return None
         segments = tuple(Reference(**each) for each in fields.pop("segments"))
-        return Manifest(segments, **fields)
+        covered = tuple(map(str, fields.pop("covered")))
+        return Manifest(segments, covered=covered, **fields)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

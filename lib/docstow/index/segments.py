@@ -17,8 +17,8 @@ import hashlib
 import itertools
 import json
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
-from docstow.index.cards import Card, Entry, card_key, outranks
+from docstow.index.cards import Card, Entry, key_of, outranks
 from docstow.index.centres import pack, unpack
 
-SCHEMA = 2
+SCHEMA = 3
 #: So many cards keep their whole vectors, and a larger segment so many directions of them.
 FULL_CARDS = 4096
 COARSE = 64
@@ -66,11 +66,11 @@ class Head:
 
     Attributes:
         model: the embedding model of the vectors; empty where no card has one.
-        kind_sets: the sets of kinds of items that there are.
+        kind_sets: the kinds of sources that there are, each with a set of kinds of its items.
         keys: of each card the hash of its key, see :func:`key_hash`.
         stamps: of each card that of its snapshot.
         gone: 1 where the card says that its source is stowed no more.
-        kinds: of each card the number of its set of kinds.
+        kinds: of each card the number of its kind set.
         offsets: where each card's text begins; one more for the end.
         sizes: bytes of each bucket of terms, one after another.
         basis: (dimensions, directions); (0, 0) where vectors are whole.
@@ -78,8 +78,8 @@ class Head:
         counts: how many centres each card has.
         centres: those of all cards, one card's after another's: bytes of (centres, dimensions) as
             codes are, or where there is a basis packed, (centres, directions / 2).
-        texts: of each card a JSON array of kind, name, version and target of its source, and what
-            it says of itself.
+        texts: of each card a JSON array of name, version and target of its source, what it says
+            of itself, its keywords and what is imported of it.
     """
 
     model: str
@@ -110,9 +110,14 @@ class Head:
 
     def entry(self, row: int) -> Entry:
         """Return what a card is of."""
-        kind, name, version, target, about = json.loads(self.text(row))
-        source = Source(kind, name, version, target)
-        return Entry(source, int(self.stamps[row]), self.kind_sets[self.kinds[row]], about)
+        name, version, target, about, keywords, imports = json.loads(self.text(row))
+        kind, *kinds = self.kind_sets[self.kinds[row]]
+        source, stamp = Source(kind, name, version, target), int(self.stamps[row])
+        return Entry(source, stamp, tuple(kinds), about, keywords, tuple(imports))
+
+    def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
+        """Return of each card whether its source is of one of some kinds."""
+        return np.array([each[0] in kinds for each in self.kind_sets], bool)[self.kinds]
 
     def bucket_of(self, term: int) -> int:
         """Return the number of the bucket of a term's hash."""
@@ -208,7 +213,8 @@ def make_segment(cards: Sequence[Card], gone: Sequence[Source] = ()) -> Segment:
         gone: sources that are stowed no more; they come before the cards.
     """
     entries = [Entry(each, 0, (), "") for each in gone] + [each.entry for each in cards]
-    kind_sets = tuple(sorted({each.kinds for each in entries}))
+    sets = [(each.source.kind, *each.kinds) for each in entries]
+    kind_sets = tuple(sorted(set(sets)))
     numbers = {kinds: number for number, kinds in enumerate(kind_sets)}
     texts = [_encode_text(each) for each in entries]
     width = max((len(card.vector) for card in cards), default=0)
@@ -233,7 +239,7 @@ def make_segment(cards: Sequence[Card], gone: Sequence[Source] = ()) -> Segment:
         keys=np.array([key_hash(each.key) for each in entries], np.uint64),
         stamps=np.array([each.stamp for each in entries], np.uint64),
         gone=np.array([1] * len(gone) + [0] * len(cards), np.uint8),
-        kinds=np.array([numbers[each.kinds] for each in entries], np.uint16),
+        kinds=np.array([numbers[each] for each in sets], np.uint16),
         offsets=_offsets(texts),
         sizes=np.array([len(each) for each in bodies], np.uint32),
         basis=np.zeros((0, 0), np.float32),
@@ -511,7 +517,7 @@ def survivors(heads: Sequence[Head]) -> list[NDArray[np.bool_]]:
         last: dict[tuple[str, str, str], tuple[int, Source]] = {}
         for row in rows:
             each = source(row)
-            place = (each.kind, each.version, card_key(each.name, each.target))
+            place = (each.kind, each.version, key_of(each))
             last.pop(place, None)
             last[place] = row, each
         best: tuple[int, Source] | None = None
@@ -525,9 +531,10 @@ def survivors(heads: Sequence[Head]) -> list[NDArray[np.bool_]]:
 
 
 def _encode_text(entry: Entry) -> bytes:
-    source = asdict(entry.source)
-    fields = [source[name] for name in ("kind", "name", "version", "target")]
-    return json.dumps([*fields, entry.about], ensure_ascii=False, separators=(",", ":")).encode()
+    source = entry.source
+    stated = entry.about, entry.keywords, entry.imports
+    fields = [source.name, source.version, source.target, *stated]
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _offsets(texts: Sequence[bytes]) -> NDArray[np.uint32]:

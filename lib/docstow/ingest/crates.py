@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 import time
@@ -15,7 +14,6 @@ from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
     DocstowError,
-    StoreError,
     TooLarge,
     UnreadableInput,
     UpstreamError,
@@ -165,12 +163,7 @@ class CrateTask:
         reading = read_crate(
             revision, file, facts, fetch_sibling, guides, try_unknown=self._try_unknown
         )
-        snapshot = self._publisher.publish(reading).snapshot
-        from docstow.index.catalog_upkeep import CatalogUpkeep
-
-        with contextlib.suppress(StoreError):  # others do it then, or upkeep
-            CatalogUpkeep(self._publisher.catalog, self._publisher.snapshots).join_small()
-        return snapshot
+        return self._publisher.publish(reading).snapshot
 
     def _fetch_guides(self, revision: Revision, release: Release | None) -> CrateArchive | str:
         """Return what a crate's own archive has, or why it could not be had."""

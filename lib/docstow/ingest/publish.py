@@ -27,8 +27,9 @@ from docstow.core.model import (
     Snapshot,
     Source,
 )
-from docstow.index.cards import Card, make_card, stamp_of
+from docstow.index.cards import Card, make_card, stamp_of, tables_of
 from docstow.index.catalog import Catalog
+from docstow.index.catalog_upkeep import CatalogUpkeep
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS, profile_of
 from docstow.index.tables import (
@@ -40,7 +41,6 @@ from docstow.index.tables import (
     write_table,
 )
 from docstow.ingest.jobs import SUCCESS, Job
-from docstow.sources import kind_of
 from docstow.store.objects import Conflict
 from docstow.store.snapshots import Fenced, Snapshots
 from docstow.text.invisible import INVISIBLE
@@ -91,7 +91,7 @@ class Publisher:
 
     Attributes:
         snapshots: the published snapshots.
-        catalog: the cards of crates.
+        catalog: the cards of all sources.
         open_embedder: opens the model that texts are embedded with.
     """
 
@@ -142,11 +142,9 @@ class Publisher:
         recipe = self.recipe(revision.source.kind, reading.reader)
         digests = [document.digest() for document in reading.documents]
         identity, stored = snapshots.find(revision, digests, recipe)
-        catalogued = kind_of(revision.source.kind).catalogued
         if stored is not None:
-            card = self.catalog.card(stored) if catalogued else None
             # Whoever sweeps may have given it up a moment ago: then it is made again.
-            with contextlib.suppress(Fenced), self._listed(card):
+            with contextlib.suppress(Fenced), self.catalog.listed(self.catalog.card(stored)):
                 return Published(
                     snapshots.republish(
                         stored, now, expected_generation=expected_generation, keep=keep
@@ -161,12 +159,12 @@ class Publisher:
             visits=reading.visits,
             known=known_vectors() if known_vectors else self._local_vectors(revision.source),
         )
-        card = _card(reading, identity, recipe, made) if catalogued else None
+        card = _card(reading, identity, recipe, made)
         with scratch() as folder:
             files = {name: folder / f"{name}.parquet" for name in made.columns}
             for name, columns in made.columns.items():
                 write_table(columns, files[name])
-            with self._listed(card):
+            with self.catalog.listed(card):
                 snapshot = snapshots.publish(
                     revision,
                     recipe,
@@ -178,13 +176,12 @@ class Publisher:
                     expected_generation=expected_generation,
                     keep=keep,
                 )
-        if card is not None and snapshot.id != identity:
+        if snapshot.id != identity:
             stamped = replace(card.entry, stamp=stamp_of(snapshot.id))
             self.catalog.add(replace(card, entry=stamped))
+        with contextlib.suppress(StoreError):  # others do it then, or upkeep
+            CatalogUpkeep(self.catalog, snapshots).join_small()
         return Published(snapshot, made.embedded, made.reused)
-
-    def _listed(self, card: Card | None) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if card is None else self.catalog.listed(card)
 
     def _local_vectors(self, source: Source) -> Mapping[str, bytes]:
         for snapshot in self.snapshots.find_local(source.kind, source.name):
@@ -292,19 +289,19 @@ def _counts(reading: Reading, tables: Tables) -> dict[str, int]:
 
 
 def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Card:
-    """Return the card of a crate that is about to be published."""
-    passages = tables.columns[ITEMS.passages.name]
+    """Return the card of what is about to be published."""
+    texts, parts = tables_of(reading.revision.source.kind)
+    passages = tables.columns[parts]
     blobs = [
         blob
         for ordinal, blob in zip(passages["ordinal"], passages["embedding"], strict=True)
         if ordinal == 0
     ]
-    documents = tables.columns["documents"]
     return make_card(
         reading.revision.source,
         identity,
         recipe.model,
         reading.facts,
-        documents,
+        tables.columns[texts],
         unpack_vectors(blobs),
     )

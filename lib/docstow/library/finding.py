@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from docstow.embedding import Embedder
+    from docstow.index.cards import Entry
     from docstow.index.catalog import Catalog
     from docstow.ingest.descriptions import Descriptions
     from docstow.languages.projects import Projects
-    from docstow.store.snapshots import Snapshots
+    from docstow.library.package_cards import PackageCards
 
 #: The keyword fields of a package with their BM25F weight and length normalisation b.
 _FIELDS = {"name": (3.0, 0.0), "keywords": (1.5, 0.5), "about": (2.0, 0.5)}
@@ -68,7 +69,7 @@ class PackageFinder:
     """Finds packages by purpose. Safe to share between threads.
 
     Args:
-        snapshots: the published snapshots.
+        stored: which packages are stored.
         open_catalog: opens the catalog of stowed crates.
         projects: the projects that may be looked into.
         descriptions: what registries say of packages.
@@ -78,14 +79,14 @@ class PackageFinder:
 
     def __init__(
         self,
-        snapshots: Snapshots,
+        stored: PackageCards,
         open_catalog: Callable[[], Catalog],
         projects: Projects,
         descriptions: Descriptions,
         open_embedder: Callable[[], Embedder],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._snapshots = snapshots
+        self._stored = stored
         self._open_catalog = open_catalog
         self._projects = projects
         self._descriptions = descriptions
@@ -135,9 +136,9 @@ class PackageFinder:
             return fresh
 
     def _stowed(self, language: Language) -> tuple[str, ...]:
-        """Return what changes with what is stowed: names, or segments of the catalogue."""
+        """Return what changes with what is stowed."""
         if language.packaged:
-            return tuple(self._snapshots.names(language.kind))
+            return tuple(self._stored.state(language))
         return tuple(each.identity for each in self._open_catalog().card_set().segments)
 
     def _make(
@@ -192,22 +193,21 @@ class PackageFinder:
             found[key(name)] = Candidate(language, name, brought.get(name, ""), rank=rank)
         for name, told in self._descriptions.read(language)[1].items():
             put(name, told.summary, keywords=told.keywords)
-        if not language.packaged:
-            for entry in self._open_catalog().card_set().entries():
-                if not entry.source.target:
-                    put(entry.source.name, entry.about, stowed=entry.source.version)
-        for name in self._snapshots.names(language.kind) if language.packaged else ():
-            heads = self._snapshots.heads(language.kind, name)
-            loaded = {head.source.version: self._snapshots.load(head) for head in heads}
-            stored = {version: each for version, each in loaded.items() if each is not None}
-            best = language.versions().choose("", stored)
-            if best is not None:
-                facts = stored[best].facts
-                about = str(facts.get("description") or facts.get("summary") or "")
-                put(name, about, keywords=" ".join(facts.get("keywords", ())), stowed=best)
+        for entry in self._entries(language):
+            if not entry.source.target:
+                source = entry.source
+                put(source.name, entry.about, keywords=entry.keywords, stowed=source.version)
         for name, about, version in self._installed(language):
             put(name, about, installed=version)
         return found
+
+    def _entries(self, language: Language) -> Iterable[Entry]:
+        """Return what is told of what is stowed, each package in its newest version."""
+        if language.packaged:
+            return self._stored.newest(language).values()
+        from docstow.index.cards import CRATES
+
+        return self._open_catalog().card_set().entries(CRATES)
 
     def _installed(self, language: Language) -> Iterable[tuple[str, str, str]]:
         for project in self._projects.names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from docstow.core.model import Revision
+    from docstow.index.cards import Entry
     from docstow.languages.projects import Projects
     from docstow.library.environments import PackageEnvironments
+    from docstow.library.package_cards import PackageCards
     from docstow.library.requests import StowRequests
     from docstow.sources.packages import Listing as RegistryListing
     from docstow.sources.packages import PackageRegistry
@@ -72,6 +75,7 @@ class Packages:
     Args:
         projects: that may be looked into; none of them where somebody else's machine asks.
         snapshots: the published snapshots.
+        cards: which packages are stored.
         packages: ingests what is installed.
         open_registry: returns the registry of a kind of packages; None where there is none.
         open_requests: returns what has packages of registries ingested.
@@ -84,6 +88,7 @@ class Packages:
         self,
         projects: Projects,
         snapshots: Snapshots,
+        cards: PackageCards,
         packages: PackageIngest,
         open_registry: Callable[[str], PackageRegistry | None] = lambda _: None,
         open_requests: Callable[[], StowRequests] | None = None,
@@ -93,6 +98,7 @@ class Packages:
     ) -> None:
         self._projects = projects
         self._snapshots = snapshots
+        self._cards = cards
         self._packages = packages
         self._open_registry = open_registry
         self._open_requests = open_requests
@@ -322,15 +328,16 @@ class Packages:
 
     def search(self, language: Language, query: str, most: int) -> list[Snapshot]:
         """Return the newest stored version of each package, those with words of the query first."""
-        found = []
         words = set(re.findall(r"[a-z]{3,}", query.lower()))
-        for name in self._snapshots.names(language.kind):
-            versions = self._stored_versions(language, name)
-            if (best := language.versions().choose("", versions)) is not None:
-                text = f"{name} {versions[best].facts.get('description', '')}".lower()
-                common = len(words & set(re.findall(r"[a-z]{3,}", text)))
-                found.append((-common, name, versions[best]))
-        return [snapshot for _, _, snapshot in sorted(found, key=lambda each: each[:2])[:most]]
+
+        def rank(entry: Entry) -> tuple[int, str]:
+            text = f"{entry.source.name} {entry.about}".lower()
+            return -len(words & set(re.findall(r"[a-z]{3,}", text))), entry.source.name
+
+        best = sorted(self._cards.newest(language).values(), key=rank)
+        found = (self._snapshots.answering(each.source) for each in best)
+        # What was evicted a moment ago may have its card still.
+        return list(itertools.islice(filter(None, found), most))
 
     def stowed(self, installed: InstalledPackage) -> Snapshot | None:
         """Return what is stored of a package as it is installed; None where it is to be read."""
@@ -396,11 +403,9 @@ class Packages:
         found = self._stored_versions(language, language.spelling.package_key(name))
         if found or not name:
             return found
-        for other in self._snapshots.names(language.kind):
-            versions = self._stored_versions(language, other)
-            if any(name in each.facts.get("import_names", ()) for each in versions.values()):
-                return versions
-        return {}
+        entries = self._cards.entries(language)
+        other = next((each.source.name for each in entries if name in each.imports), "")
+        return self._stored_versions(language, other) if other else {}
 
     def _stored_versions(self, language: Language, name: str) -> dict[str, Snapshot]:
         heads = self._snapshots.heads(language.kind, name)
@@ -413,7 +418,7 @@ class Packages:
         if versions:
             known = ", ".join(dict.fromkeys(versions))
             return PackageNotFound(f"{name} {version} is not at hand; these are: {known}.")
-        near = similar_names(name, self._snapshots.names(language.kind))
+        near = similar_names(name, self._cards.names(language))
         return PackageNotFound(
             f"No {language.name} package {name!r} is installed in a project here or stowed; stow "
             f"it where it is installed: docstow ingest project DIR --package {name}.",

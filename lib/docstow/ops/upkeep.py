@@ -18,7 +18,7 @@ from docstow.core.model import Head, Registration, Snapshot
 from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
-from docstow.sources import kind_of
+from docstow.sources import kinds
 from docstow.store.heads import Heads, replace_head
 from docstow.store.inventory import (
     Inventory,
@@ -81,7 +81,7 @@ class Done:
         evicted: what had to make room.
         swept: what the sweep has found and deleted.
         dropped: deleted sources whose snapshots were given up.
-        tidied: small objects that were deleted, and cards of crates that were, by kind.
+        tidied: small objects that were deleted, and cards that were, by kind.
         sent: what was sent to workers.
         bytes: what all that the heads name weighs now.
         failed: steps that could not be done, with the reason; the others were.
@@ -108,7 +108,7 @@ class Upkeep:
         snapshots: publishes anew what a repair has found whole.
         refresh: sends workers what is due.
         limit: bytes that the heads may name before the least used make room.
-        open_catalog: opens the catalogue of crates.
+        open_catalog: opens the catalogue.
         grace: for how long readers may go on with what a head named.
     """
 
@@ -206,17 +206,13 @@ class Upkeep:
         return Done(evicted, swept, dropped, tidied, sent, weight, failed, found.left)
 
     def _maintain_catalog(self, found: Listing, now: datetime) -> dict[str, int]:
-        heads = {
-            source: stored.head
-            for source, stored in found.heads.items()
-            if kind_of(source.kind).catalogued
-        }
+        heads = {source: stored.head for source, stored in found.heads.items()}
         if not heads:
             return _NO_CARDS  # what reads cards takes a while to load
         from docstow.index.catalog_upkeep import CatalogUpkeep
 
         upkeep = CatalogUpkeep(self._open_catalog(), self._snapshots)
-        done = upkeep.maintain(heads, now - self._grace)
+        done = upkeep.maintain(heads, now - self._grace, kinds())
         if done.made:
             log.info("the catalogue lacked %d cards, which were made anew", done.made)
         return {"cards": done.dropped, "segments": done.deleted}

@@ -194,7 +194,6 @@ class SourceKind:
         paths_are_urls: whether document paths are canonical URLs; else they are paths in a tree.
         shared: whether its snapshots answer whoever names the package. Registering a source then
             pins its snapshot, and deleting the registration leaves the snapshot.
-        catalogued: whether its snapshots have cards in the catalog of crates.
         evictable: whether eviction may remove its snapshots, because a request fetches them again.
         preset: whether a preset may name such a source.
         command: its spelling as a subcommand of ``docstow ingest``; None where it has none, or one
@@ -213,7 +212,6 @@ class SourceKind:
     pushed: bool = False
     paths_are_urls: bool = False
     shared: bool = False
-    catalogued: bool = False
     evictable: bool = False
     preset: bool = False
     command: Command | None = None

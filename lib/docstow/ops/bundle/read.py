@@ -77,7 +77,7 @@ class BundleImport:
         store: where everything is.
         snapshots: its published snapshots.
         registry: its registered sources.
-        catalog: opens the catalogue of crates when it is first needed.
+        catalog: opens the catalogue when it is first needed.
         sync: makes a snapshot of a collection's texts, given its id; returns why it failed, or
             nothing.
         limit: what the files of a bundle may weigh together.
@@ -223,14 +223,14 @@ class BundleImport:
                 fence = {"expected_generation": head.generation if head else 0, "keep": keep}
                 here = self._find_here(snapshot, head)
                 if here is not None:
-                    with self._listed(entry, here):
+                    with self._listed(here):
                         self._snapshots.republish(here, now, **fence)
                     return ""
                 files = unpacked.tables(snapshot)
                 expected = in_epoch(snapshot.content, head.epoch if head else 0)
-                with self._listed(entry, replace(snapshot, id=expected), files):
+                with self._listed(replace(snapshot, id=expected), files):
                     adopted = self._snapshots.adopt(snapshot, files, now, **fence)
-                if adopted.id != expected and kind_of(entry.source.kind).catalogued:
+                if adopted.id != expected:
                     self._catalog().add(self._catalog().card(adopted))
                 return ""
         raise AssertionError("the last attempt returns or raises")
@@ -243,12 +243,9 @@ class BundleImport:
 
     @contextlib.contextmanager
     def _listed(
-        self, entry: Entry, snapshot: Snapshot, files: Mapping[str, Path] | None = None
+        self, snapshot: Snapshot, files: Mapping[str, Path] | None = None
     ) -> Iterator[None]:
-        """Keep a crate's card in the catalogue while its head is swapped."""
-        if not kind_of(entry.source.kind).catalogued:
-            yield
-            return
+        """Keep a source's card in the catalogue while its head is swapped."""
         from docstow.index.cards import card_of
 
         catalog = self._catalog()

@@ -47,10 +47,9 @@ KIND = SourceKind(
     canonical=canonical,
     source=_source,
     shared=True,
-    catalogued=True,
     evictable=True,
 )
-LOCAL_KIND = SourceKind(LOCAL, profile="items", catalogued=True)
+LOCAL_KIND = SourceKind(LOCAL, profile="items")
 
 
 class CrateResolver:

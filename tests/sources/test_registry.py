@@ -14,8 +14,9 @@ from docstow.core.errors import InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import CRATE, Head, Source, source_id
 from docstow.sources.registry import REGISTERED, Registry
 from docstow.store.heads import decode_head, encode_head, head_key, point_to
-from docstow.store.objects import DirectoryStore, ObjectStore, open_store
+from docstow.store.objects import DirectoryStore, ObjectStore, Stored, open_store
 from docstow.store.usage import Pins
+from schedules import Memory
 from servers.s3 import STORES, Bucket
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -239,3 +240,38 @@ def test_a_head_names_the_last_that_answered_each_once(moves: list[tuple[str, in
         assert (head.snapshot_id, head.generation) == (identity, number)
         assert list(head.earlier) == [each for each in before if each != identity][: keep - 1]
         assert decode_head(encode_head(head), head_key(head.source)) == head
+
+
+class Counted(Memory):
+    """A store that counts what is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def get(self, key: str) -> Stored | None:
+        self.read.append(key)
+        return super().get(key)
+
+
+@pytest.mark.parametrize("many", [10, 300])
+def test_a_list_reads_the_records_that_have_changed(many: int) -> None:
+    store = Counted()
+    ours, theirs = Registry(store), Registry(store)
+    made = [theirs.create("collection", f"notes-{n:03}")[0] for n in range(many)]
+
+    def listed() -> tuple[list[str], int]:
+        store.read.clear()
+        titles = [each.title for each in ours.all()]
+        return titles, len(store.read)
+
+    names = [f"notes-{n:03}" for n in range(many)]
+    assert listed() == (names, many)
+    assert listed() == (names, 0)
+    theirs.create("collection", "notes-003", title="zebra")
+    theirs.create("collection", "more")
+    theirs.delete(made[5].id)
+    expected = sorted({*names, "zebra", "more"} - {"notes-003", "notes-005"})
+    assert listed() == (expected, 3)
+    assert listed() == (expected, 0)
+    assert [record.registration.id for record in ours.deleted()] == [made[5].id]

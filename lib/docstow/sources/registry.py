@@ -53,6 +53,8 @@ class Record:
 class Registry:
     """The registered sources of a store, ``sources/<id>.json``. Safe to share between threads.
 
+    A list of all asks only for the records that have changed since the last one, by their ETags.
+
     Args:
         store: holds the records.
         freshness_s: how long the list of all is cached; changes by this process show at once.
@@ -71,6 +73,8 @@ class Registry:
         self._clock = clock
         self._guard = threading.Lock()
         self._listed: tuple[float, list[Record]] | None = None
+        #: What was read last, by id, with its ETag.
+        self._known: Mapping[str, tuple[str, Record]] = {}
         self._changes = 0
 
     def create(
@@ -206,17 +210,31 @@ class Registry:
         fresh = fresh or is_consistent()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
-        ids = [entry.key[len(PREFIX) : -5] for entry in self._store.list(PREFIX)]
-        read = in_parallel(self._read, ids)
-        found = [record for record in read if record is not None]
+        known = self._known
+        etags = {entry.key[len(PREFIX) : -5]: entry.etag for entry in self._store.list(PREFIX)}
+        same = {
+            identity: known[identity]
+            for identity, etag in etags.items()
+            # A listing of a directory tells no ETags, and its files are read at once.
+            if etag and identity in known and known[identity][0] == etag
+        }
+        changed = [identity for identity in etags if identity not in same]
+        read = zip(changed, in_parallel(self._read_state, changed), strict=True)
+        states = same | {identity: state for identity, state in read if state is not None}
+        found = [states[identity][1] for identity in etags if identity in states]
         with self._guard:
+            self._known = states
             if changes == self._changes:
                 self._listed = asked_at, found
         return found
 
     def _read(self, identity: str) -> Record | None:
+        state = self._read_state(identity)
+        return state[1] if state is not None else None
+
+    def _read_state(self, identity: str) -> tuple[str, Record] | None:
         stored = self._store.get(_key(identity))
-        return _decode(stored.body, _key(identity)) if stored else None
+        return (stored.etag, _decode(stored.body, _key(identity))) if stored else None
 
     def _change(
         self, identity: str, change: Callable[[Record | None], Record]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -28,6 +29,8 @@ _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*url\s*=\s*(.+)", re.IGNORECASE | re.
 _REDIRECT_LENGTH = 300
 #: Characters of an image's words.
 _LONGEST_ALT = 1000
+#: Links of a page whose addresses are kept: they are asked for twice, and many are alike.
+_ADDRESSES = 4096
 _WEB = ("http://", "https://")
 _CONTROL = re.compile(r"[\t\n\r]+")
 
@@ -243,12 +246,14 @@ def _links(root: Element, base: str) -> Iterator[str]:
             yield address
 
 
+@lru_cache(maxsize=_ADDRESSES)
 def _absolute(base: str, href: str | None) -> str:
     """Return an absolute http(s) URL without fragment; empty where there is none."""
     address = urldefrag(_joined(base, href))[0] if href else ""
     return address if address.lower().startswith(_WEB) and urlsplit(address).netloc else ""
 
 
+@lru_cache(maxsize=_ADDRESSES)
 def _joined(base: str, href: str | None) -> str:
     """Resolve ``href`` against a base URL; empty if it is invalid."""
     href = _CONTROL.sub("", href or "").strip()

@@ -69,6 +69,7 @@ _ASIDE = re.compile(
     r"|was this (?:page |article |section )?helpful\?.{0,20})",
     re.IGNORECASE,
 )
+_ASIDE_BEGINS = frozenset("lLwW")
 #: Attributes besides class and identifier that may say so.
 _TELLING = frozenset(("role", "data-testid", "hidden", "aria-hidden", "style", "color", "bgcolor"))
 _SHOWN_LATER = re.compile(r":(?:block|flex|grid|inline|table|contents)")
@@ -186,8 +187,12 @@ def _above(element: Element) -> Element:
 
 
 def _short(element: Element) -> str:
-    """The element's text if it is a line; empty where it holds more."""
-    return plain(element) if len(element) <= 2 and len(element.text or "") < 100 else ""
+    """Return the text of an element that may be such a line; empty of others."""
+    if len(element) > 2 or len(element.text or "") >= 100:
+        return ""
+    # An element of few parts may hold the whole page: its first letter tells most of them.
+    first = next((text for text in element.itertext() if text and not text.isspace()), "")
+    return plain(element) if first.lstrip()[:1] in _ASIDE_BEGINS else ""
 
 
 def _is_panel(element: Element) -> bool:

@@ -86,7 +86,6 @@ _DOMINANT = 0.6
 _DEEPEST, _REMEMBERED = 6, 500
 # Underscores divide, because Markdown escapes them.
 _WORD = re.compile(r"[^\W_]+")
-_SPACE = re.compile(r"\s+")
 #: Code in Markdown: fences and spans.
 _CODE = re.compile(
     r"^[ \t>]*(?P<fence>`{3,})[^`\n]*\n(?:[^\n]*\n)*?[ \t>]*(?P=fence)[ \t]*$"
@@ -318,17 +317,18 @@ def _measure(body: Element) -> dict[Element, _Part]:
     while stack:
         element, depth = stack.pop()
         if element.tag not in NO_TEXT and element.get("role") != "navigation":
-            order.append((element, depth))
-            stack.extend([(child, depth + 1) for child in element])
+            children = list(element)
+            order.append((element, depth, children))
+            stack.extend([(child, depth + 1) for child in children])
     parts: dict[Element, _Part] = {}
-    for element, depth in reversed(order):  # children come before their parents
+    for element, depth, children in reversed(order):  # children come before their parents
         texts = []
         words = linked = 0
         text = element.text
         if text and not text.isspace():
-            texts.append(_SPACE.sub(" ", text.strip()))
+            texts.append(" ".join(text.split()))
             words += len(_WORD.findall(text))
-        for child in element:
+        for child in children:
             part = parts.get(child)
             if part is not None:
                 texts.append(part.digest)
@@ -336,7 +336,7 @@ def _measure(body: Element) -> dict[Element, _Part]:
                 linked += part.linked
             text = child.tail
             if text and not text.isspace():
-                texts.append(_SPACE.sub(" ", text.strip()))
+                texts.append(" ".join(text.split()))
                 words += len(_WORD.findall(text))
         tag = element.tag
         if tag == "a" and element.get("href"):

@@ -88,7 +88,7 @@ Element = Any
 DEEPEST = 100
 # Possessive, and ended by the text's end too, so that hostile pages take linear time.
 _NAME = r"<(/?)([a-zA-Z][^\s/>]*+)"
-_TAG = re.compile(_NAME + r"(?:[^>\"']++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)")
+_TAG = re.compile(_NAME + r"(?:[^>\"']++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*+(?:((?<=/)>)|>|\Z)")
 #: Elements without an end tag, or whose end tag is often omitted; they do not count as depth.
 _UNCOUNTED = {
     "area",
@@ -122,7 +122,6 @@ _UNCOUNTED = {
     "head",
     "body",
 }
-_SPACE = re.compile(r"\s+")
 
 
 def parse(text: str) -> Element:
@@ -163,6 +162,8 @@ _make = _parser().makeelement
 
 def _shallow(text: str) -> str:
     """Remove the tags below :data:`DEEPEST`."""
+    if text.count("<") < DEEPEST or not _is_deep(text):
+        return text
     depth = 0
 
     def keep(match: re.Match[str]) -> str:
@@ -176,9 +177,22 @@ def _shallow(text: str) -> str:
         depth += 1
         return match[0] if depth <= DEEPEST else ""
 
-    if text.count("<") < DEEPEST:
-        return text
     return _TAG.sub(keep, text)
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether tags open below :data:`DEEPEST`; few pages have any."""
+    depth = 0
+    for end, name, empty in _TAG.findall(text):
+        if empty or name.lower() in _UNCOUNTED:
+            continue
+        if not end:
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif depth:
+            depth -= 1
+    return False
 
 
 def classes(element: Element) -> list[str]:
@@ -188,7 +202,7 @@ def classes(element: Element) -> list[str]:
 
 def plain(element: Element) -> str:
     """Return the element's text on one line."""
-    return _SPACE.sub(" ", "".join(element.itertext())).strip()
+    return " ".join("".join(element.itertext()).split())
 
 
 def elements(root: Element) -> list[Element]:

@@ -1,4 +1,4 @@
-"""The catalogue at any size: ``python -m benchmarks.catalogue [CRATES [FOLDER]]``.
+"""The catalogue at any size: ``python -m benchmarks.catalogue [CARDS [FOLDER]]``.
 
 Cards are drawn from those of real crates: each takes its terms from two of them and some that few
 others have, its vector from both, and a name of its own. What is printed are requests, rounds of
@@ -42,6 +42,8 @@ from paths import SHARED
 
 #: Larger packed files are left out, so that making the cards takes a minute.
 LARGEST = 60_000
+#: Kinds of packages and sites, whose cards lie among those of crates.
+OTHERS = ("python", "node", "site")
 #: So many cards are made into a segment at a time.
 STEP = 2048
 #: As many rare terms has a card of its own, and so many of these there are.
@@ -151,7 +153,7 @@ def cards_of_corpus(folder: Path) -> list[Card]:
 
 
 def drawn(real: Sequence[Card], count: int, *, seed: int = 7) -> Iterator[Card]:
-    """Cards that are like real ones, the same for the same seed."""
+    """Cards that are like real ones, the same for the same seed; one in eleven is of no crate."""
     choose, draw = random.Random(seed), np.random.default_rng(seed)
     for number in range(count):
         first, second = choose.sample(range(len(real)), 2)
@@ -164,7 +166,8 @@ def drawn(real: Sequence[Card], count: int, *, seed: int = 7) -> Iterator[Card]:
         noise = draw.normal(size=len(real[first].vector)) / len(real[first].vector) ** 0.5
         vector = real[first].vector + 0.4 * real[second].vector + 0.6 * noise
         vector /= np.linalg.norm(vector)
-        source = Source(LOCAL if number % 11 == 0 else CRATE, f"crate-{number}", "1.0.0")
+        kind = OTHERS[number // 11 % len(OTHERS)] if number % 11 == 0 else CRATE
+        source = Source(LOCAL if number % 11 == 1 else kind, f"crate-{number}", "1.0.0")
         entry = replace(real[first].entry, source=source, stamp=choose.getrandbits(64))
         centres = real[first].centres + 0.6 * noise
         centres /= np.linalg.norm(centres, axis=1, keepdims=True)
@@ -238,6 +241,15 @@ def searched(store: ObjectStore, runtime: Runtime, far_s: float = 0.0) -> Search
     return Search(*first, later, cpu_s[len(QUERIES) :])
 
 
+def listed(store: ObjectStore, runtime: Runtime) -> tuple[float, int]:
+    """CPU seconds of reading what the cards of packages and sites are of, and how many."""
+    cards = Catalog(store, runtime.snapshots).covering(OTHERS)
+    assert cards is not None
+    begun = time.process_time()
+    count = sum(1 for _ in cards.entries(OTHERS))
+    return time.process_time() - begun, count
+
+
 def published(store: ObjectStore, runtime: Runtime, card: Card) -> list[str]:
     """What a publish asks of the catalogue."""
     meter = Meter(store)
@@ -281,6 +293,7 @@ def main() -> None:
         writer = Catalog(store, runtime.snapshots)
         join_s, size = stored(writer, drawn(real, count))
         publish = published(store, runtime, next(drawn(real, 1, seed=8)))
+        listed_s, others = listed(store, runtime)
         runtime.close()
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
             found, grown = pool.submit(measured, folder).result()
@@ -294,6 +307,7 @@ def main() -> None:
         ("a later search: CPU, median", ms(quantile(found.cpu_s, 0.5))),
         ("a later search: CPU, worst", ms(max(found.cpu_s))),
         ("memory", mib(grown)),
+        (f"telling {others} packages and sites: CPU", ms(listed_s)),
         ("a publish: requests", f"{len(publish)} ({', '.join(publish)})"),
         (f"joining {count // STEP} segments: CPU", ms(join_s)),
     ]

@@ -1,4 +1,4 @@
-"""The catalogue of seven thousand crates, as requests: times are for ``benchmarks.catalogue``."""
+"""The catalogue of seven thousand cards, as requests: times are for ``benchmarks.catalogue``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.catalogue import cards_of_fixtures, drawn, published, searched, stored
+from benchmarks.catalogue import (
+    OTHERS,
+    cards_of_fixtures,
+    drawn,
+    listed,
+    published,
+    searched,
+    stored,
+)
 from docstow.core.settings import load
 from docstow.index import catalog_store
 from docstow.index.catalog import Catalog
@@ -32,6 +40,14 @@ def test_requests_do_not_grow_with_the_number_of_crates(
         assert not largest.whole
         assert largest.head.codes.shape[1] == COARSE
         assert len(reader.card_set()) == 7000
+        others = 1 + 6999 // 11
+        assert listed(store, runtime)[1] == others
+        vector = runtime.embedder.embed_query("a ship")
+        crates = reader.rank("a ship", runtime.embedder.id, vector)
+        sites = reader.rank("a ship", runtime.embedder.id, vector, {"site"})
+        assert (len(crates), len(sites)) == (7000 - others, others // 3)
+        assert {entry.source.kind for entry, _ in sites} == {"site"}
+        assert {entry.source.kind for entry, _ in crates}.isdisjoint(OTHERS)
         found = searched(store, runtime)
         assert found.gets <= 10
         assert found.later <= 6

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from docstow.core.errors import UnreadableInput
 from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.file import RustdocFile
 from docstow.languages.rust.rustdoc.schema import Id, Item
@@ -29,6 +30,9 @@ _NAMESPACES = {
 #: them. Beyond this the module itself is still an alias, so that longer paths resolve by their
 #: prefix.
 MOST_VISITS = 12
+#: Modules within each other, and re-exports of each other, that are followed. What a path costs
+#: grows with its length; rustc's own limit of recursion is as deep.
+DEEPEST = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,9 @@ class ModuleNames:
     Args:
         file: the file.
 
+    Raises:
+        UnreadableInput: modules or re-exports are more than :data:`DEEPEST` deep.
+
     Attributes:
         direct: items that can be reached without any ``use``; rustdoc keeps their page there.
         tables: (name, namespace) to entry, by the id of the module.
@@ -82,13 +89,15 @@ class ModuleNames:
 
     def _directly_public(self) -> set[Id]:
         found = {self.file.crate.root}
-        pending = [self.file.crate.root]
+        pending = [(self.file.crate.root, 1)]
         while pending:
-            for item_id, item in self._items(pending.pop()):
+            module, depth = pending.pop()
+            _check_depth(depth, "modules")
+            for item_id, item in self._items(module):
                 if item_id not in found:
                     found.add(item_id)
                     if item.kind == "module":
-                        pending.append(item_id)
+                        pending.append((item_id, depth + 1))
         return found
 
     def _items(self, module: Id) -> Iterator[tuple[Id, Item]]:
@@ -182,6 +191,7 @@ class ModuleNames:
             if following.is_glob or use.id is None:
                 return use.id, chain[-1], tuple(chain)
             chain.append(use.id)
+            _check_depth(len(chain), "re-exports")
             use = following
 
     def _extern_crate(self, item_id: Id, item: Item) -> Place | None:
@@ -238,15 +248,25 @@ class ModuleNames:
     def _through(self, entry: Place, module: Id, way: tuple[Id, ...]) -> Place:
         """Return the entry as a glob shows it; rustdoc inlines only what a private module hides."""
         hidden = module not in self.direct
+        through = way + entry.through
+        _check_depth(len(through) // 2, "re-exports")
         return replace(
             entry,
-            through=way + entry.through,
+            through=through,
             use=entry.use if entry.use is not None else way[0],
             has_page=hidden and (entry.foreign or entry.target not in self.direct),
         )
 
     def _is_enum(self, target: Id) -> bool:
         return self.file.index[target].kind == "enum"
+
+
+def _check_depth(depth: int, what: str) -> None:
+    if depth > DEEPEST:
+        raise UnreadableInput(
+            f"the rustdoc JSON has {what} that lead one to another more than {DEEPEST} times: "
+            "no such crate is read"
+        )
 
 
 def _has_constructor(struct: schema.StructInner) -> bool:
@@ -326,7 +346,7 @@ def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
             places[entry.target].append(place)
             if names.is_module(entry) and entry.target not in above:
                 visits[entry.target] += 1
-                if visits[entry.target] <= MOST_VISITS:
+                if visits[entry.target] <= MOST_VISITS and len(above) < DEEPEST:
                     queue.append((place, above | {entry.target}))
     view.places, view.foreign = dict(places), dict(foreign)
     return view

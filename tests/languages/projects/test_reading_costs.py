@@ -98,7 +98,7 @@ def test_what_is_read_is_forgotten_when_it_is_too_much(python_project: Path) -> 
             name = ".".join(path.relative_to(site).with_suffix("").parts)
             files.facts(name, python_files.Layer(path, "source", path.name == "__init__.py"))
     remembered = python_files._cache
-    kept = sum(size for _, size, _ in remembered._facts.values())
+    kept = sum(stamp[1] for stamp, _ in remembered._facts.values())
     assert 0 < kept == remembered._size <= python_files._MOST_CACHED
 
 

@@ -18,6 +18,7 @@ from docstow.core.errors import DocstowError
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
 from docstow.languages.shared.boundary import Boundary
+from docstow.languages.shared.stamps import Stamp, Stamps
 
 #: Bytes of source whose facts are cached; facts take about twice as much.
 _MOST_CACHED = 12 * 1024 * 1024
@@ -67,25 +68,25 @@ class _FactsCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._facts: OrderedDict[_CacheKey, tuple[int, int, ModuleFacts | None]] = OrderedDict()
+        self._facts: OrderedDict[_CacheKey, tuple[Stamp, ModuleFacts | None]] = OrderedDict()
         self._size = 0
 
-    def get(self, key: _CacheKey, status: os.stat_result) -> tuple[ModuleFacts | None] | None:
+    def get(self, key: _CacheKey, stamp: Stamp) -> tuple[ModuleFacts | None] | None:
         with self._lock:
             found = self._facts.get(key)
-            if found is None or found[:2] != (status.st_mtime_ns, status.st_size):
+            if found is None or found[0] != stamp:
                 return None
             self._facts.move_to_end(key)
-            return (found[2],)
+            return (found[1],)
 
-    def put(self, key: _CacheKey, status: os.stat_result, facts: ModuleFacts | None) -> None:
+    def put(self, key: _CacheKey, stamp: Stamp, facts: ModuleFacts | None) -> None:
         with self._lock:
             if earlier := self._facts.pop(key, None):
-                self._size -= earlier[1]
-            self._facts[key] = (status.st_mtime_ns, status.st_size, facts)
-            self._size += status.st_size
+                self._size -= earlier[0][1]
+            self._facts[key] = (stamp, facts)
+            self._size += stamp[1]
             while self._size > _MOST_CACHED and len(self._facts) > 1:
-                _, (_, size, _) = self._facts.popitem(last=False)
+                _, ((_, size), _) = self._facts.popitem(last=False)
                 self._size -= size
 
 
@@ -94,6 +95,9 @@ _cache = _FactsCache()
 
 class PythonFiles:
     """The modules below a folder of import names; the disk is looked at once.
+
+    Attributes:
+        stamps: of the files that were read, and the folders that were listed.
 
     Args:
         root: ``site-packages``, or the ``src`` of a checkout.
@@ -109,7 +113,7 @@ class PythonFiles:
         self._boundary = boundary
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
-        self._states: dict[Path, os.stat_result] = {}
+        self.stamps = Stamps()
 
     def module(self, name: str) -> ModuleFiles | None:
         """Return the files of a module; None where there are none."""
@@ -131,18 +135,16 @@ class PythonFiles:
     def facts(self, module: str, layer: Layer) -> ModuleFacts | None:
         """Return what a file binds; None where it cannot be read."""
         key = (str(layer.path), module, self._version)
-        try:
-            status = self._states.get(layer.path) or layer.path.stat()
-        except OSError:
+        stamp = self.stamps.note(layer.path)
+        if stamp is None:
             return None
-        self._states[layer.path] = status
-        if known := _cache.get(key, status):
+        if known := _cache.get(key, stamp):
             return known[0]
         facts = None
         with suppress(DocstowError):
             body = self._boundary.read(layer.path, most=_LARGEST_FILE)
             facts = read_module(body, module, package=layer.package, version=self._version)
-        _cache.put(key, status, facts)
+        _cache.put(key, stamp, facts)
         return facts
 
     def readable(self, module: ModuleFiles) -> Iterator[tuple[Layer, ModuleFacts]]:
@@ -212,6 +214,7 @@ class PythonFiles:
     def _list(self, folder: Path) -> dict[str, bool]:
         if folder not in self._listed:
             self._listed[folder] = {}
+            self.stamps.note(folder)
             with (
                 suppress(OSError, DocstowError),
                 os.scandir(self._boundary.inside(folder)) as found,

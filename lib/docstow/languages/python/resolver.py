@@ -12,7 +12,6 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,10 +21,14 @@ from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.findings import Verdict
+from docstow.languages.shared.kept import kept
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
 
+#: For how many pieces of code a resolver is used, and how many bytes it may have read.
+_MOST_USES = 100
+_MOST_BYTES = 16 * 1024 * 1024
 #: Folders that are looked into: a script's own folder comes first where it imports.
 _MOST_FOLDERS = 400
 _DEEPEST = 2
@@ -57,6 +60,18 @@ class PythonResolver:
         self._scan = scan
         self._surfaces: dict[str, PythonSurface | None] = {}
         self._standard = StandardLibrary(_python_version(scan))
+        self._own_modules: frozenset[str] | None = None
+        self._uses = 0
+
+    def again(self) -> bool:
+        """Make ready for another piece of code; whether what was read is still so, and not much."""
+        self._uses += 1
+        self._own_modules = None
+        surfaces = [each for each in self._surfaces.values() if each is not None]
+        # The standard library's stubs come with docstow, and stay as they are.
+        size = self._standard.size + sum(each.size for each in surfaces)
+        is_little = self._uses <= _MOST_USES and size <= _MOST_BYTES
+        return is_little and all(each.is_unchanged() for each in surfaces)
 
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a dotted import name; ``python`` for the standard library."""
@@ -78,11 +93,11 @@ class PythonResolver:
 
     def _is_hidden(self, imported: str) -> bool:
         """Return whether a module of the project's own may be meant and not Python's."""
-        return imported.partition(".")[0] in self._own_modules and self.is_standard(imported)
-
-    @cached_property
-    def _own_modules(self) -> frozenset[str]:
-        return _module_names(self._scan.boundary)
+        if not self.is_standard(imported):
+            return False
+        if self._own_modules is None:
+            self._own_modules = _module_names(self._scan.boundary)
+        return imported.partition(".")[0] in self._own_modules
 
     def _named(self, imported: str) -> PythonSurface | None:
         if self._standard.has(imported):
@@ -107,6 +122,12 @@ class StandardLibrary:
 
     def __init__(self, version: str = "") -> None:
         self._version = version
+
+    @property
+    def size(self) -> int:
+        """Bytes of the stubs of which it keeps what they say."""
+        surface = self.__dict__.get("surface")
+        return surface.size if surface is not None else 0
 
     @cached_property
     def surface(self) -> StandardSurface | None:
@@ -265,6 +286,12 @@ class StandardSurface(PythonSurface):
         self._by_version: dict[Version | None, StandardSurface] = {}
         self._versions_of: dict[str, list[Version]] = {}
 
+    @property
+    def size(self) -> int:
+        """Bytes of the files of which it keeps what they say, of all versions."""
+        others = (each.size for each in self._by_version.values())
+        return super().size + self._sources.size + sum(others)
+
     def has_module(self, name: str) -> bool:
         """Return whether this version has a module of the standard library."""
         return _is_covered(name) and self.files.module(name) is not None
@@ -376,11 +403,6 @@ def _stub_names() -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda path: (path.count("."), path)))
 
 
-@contextmanager
-def _resolver(scan: Scan) -> Iterator[Resolver]:
-    yield PythonResolver(scan)
-
-
 def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     from docstow.languages.python.check import verify
 
@@ -389,5 +411,8 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
 
 
 CHECKING = Checking(
-    verify=_verify, resolver=_resolver, standard=StandardLibrary, packages=distributions
+    verify=_verify,
+    resolver=lambda scan: kept(scan, PythonResolver),
+    standard=StandardLibrary,
+    packages=distributions,
 )

@@ -1,6 +1,6 @@
 """The public surface of an installed Python package: its modules, their names and symbols.
 
-A surface serves one question or a few: it looks at the disk once.
+It looks at the disk once, and says whether that is still as it was.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from docstow.languages.python.names import DefinitionView, External, ModuleView,
 from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
+from docstow.languages.shared.stamps import Stamps
 from docstow.languages.shared.surface import (
     Everything,
     Home,
@@ -74,6 +75,15 @@ class PythonSurface:
     def _other(self, name: str) -> Names | None:
         surface = self._siblings(name)
         return surface.resolver if surface is not None and surface is not self else None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files of which it keeps what they say."""
+        return self.files.stamps.size
+
+    def is_unchanged(self) -> bool:
+        """Return whether another one of the same package would find the same."""
+        return self.files.stamps.are_same() and self._subclasses.stamps.are_same()
 
     def modules(self) -> tuple[str, ...]:
         """Return the names of all modules: the entry modules, then the others, sorted."""
@@ -367,6 +377,9 @@ def _kind(view: DefinitionView) -> SymbolKind:
 class _Subclasses:
     """The subclasses in one package.
 
+    Attributes:
+        stamps: of the files that were searched.
+
     Args:
         surface: of the package.
         boundary: what may be opened.
@@ -375,6 +388,7 @@ class _Subclasses:
     def __init__(self, surface: PythonSurface, boundary: Boundary) -> None:
         self._surface = surface
         self._boundary = boundary
+        self.stamps = Stamps()
 
     def may_have(self, owner: str, name: str) -> bool:
         """Return whether a subclass of a class has a name, or may have it.
@@ -420,6 +434,7 @@ class _Subclasses:
         return found
 
     def _read(self, file: Path) -> bytes:
+        self.stamps.note(file)
         with suppress(DocstowError):
             return self._boundary.read(file, most=_LARGEST_FILE)
         return b""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from docstow.core.spelling import folded, of_ecosystem, of_name
 from docstow.languages.shared.boundary import Boundary
@@ -102,7 +103,7 @@ class Scan:
         boundary: what may be opened for these packages.
         took_ms: how long it took.
         looked_at: how many packages and files were read; the others were known.
-        idle: what was made of it and may be used again; it goes with the scan.
+        idle: what was made of it and may be used again, by what made it; it goes with the scan.
     """
 
     environments: tuple[Environment, ...]
@@ -110,7 +111,7 @@ class Scan:
     boundary: Boundary = field(repr=False)
     took_ms: float
     looked_at: int
-    idle: list[object] = field(default_factory=list, repr=False, compare=False)
+    idle: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def packages(self) -> tuple[Package, ...]:

@@ -25,13 +25,11 @@ import zstandard
 from docstow.core.errors import DocstowError, Forbidden
 from docstow.languages.shared.boundary import Boundary, is_binary, shown
 from docstow.languages.shared.project import Environment, Locked, Problem
+from docstow.languages.shared.stamps import TICK_NS
 
 #: Raised with every change of what is remembered of a file.
 _LAYOUT = "packages/2"
 _LARGEST_CACHE = 64 * 1024 * 1024
-#: Clocks of file systems are this coarse, at worst: what has changed so lately may change again
-#: and look the same.
-_TICK_NS = 2_000_000_000
 
 #: When something was changed last, its size, which one it is, and what may be done with it.
 _Mark = tuple[int, int, int, int]
@@ -143,7 +141,7 @@ class ScanCache:
 
     def _is_settled(self, mark: _Mark) -> bool:
         """Return whether a file is old enough that a further change of it would show."""
-        return mark[0] <= self._begun_ns - _TICK_NS
+        return mark[0] <= self._begun_ns - TICK_NS
 
     def end(self) -> None:
         """End a scan: what has changed is stored. Where that fails, the next scan takes longer."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.boundary import Boundary
+from docstow.languages.shared.stamps import Stamps
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.source.model import Source
 from docstow.languages.typescript.source.statements import read_file
@@ -155,7 +156,8 @@ class PackageFiles:
         self.boundary = boundary
         self._folders: dict[Path, Folder | None] = {}
         self._read: dict[Path, SourceFile | None] = {}
-        self._stamps: dict[Path, tuple[int, int] | None] = {}
+        #: Of the files that were read.
+        self.stamps = Stamps()
         #: Files that are there and could not be read.
         self.unread: list[Path] = []
 
@@ -194,7 +196,7 @@ class PackageFiles:
     def read(self, path: Path, folder: Folder) -> SourceFile | None:
         """Read a file; None where it cannot be read."""
         if path not in self._read:
-            self._stamps[path] = _stamp(path)
+            self.stamps.note(path)
             try:
                 real = self.boundary.inside(path)
                 content = _CACHE.get(real, lambda: self.boundary.read(real, most=_MAX_FILE))
@@ -209,15 +211,6 @@ class PackageFiles:
     def bundles(self) -> list[Path]:
         """The files that were read of which, for their size, only a part is seen."""
         return [each.path for each in self._read.values() if each is not None and each.is_bundle]
-
-    def is_unchanged(self) -> bool:
-        """Whether no file that was read has changed."""
-        return all(_stamp(path) == known for path, known in self._stamps.items())
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files that were read."""
-        return sum(known[1] for known in self._stamps.values() if known is not None)
 
     def find_module(
         self, folder: Folder, subpath: str, conditions: frozenset[str], *, typed: bool
@@ -336,15 +329,6 @@ def split_specifier(specifier: str) -> tuple[str, str]:
     if found is None:
         return specifier, "."
     return found[1], f".{found[2]}" if found[2] else "."
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Return when a file was changed last and its size; None where there is none."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - called often, and Path is slow
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
 
 
 def _join(base: Path, path: str) -> Path | None:

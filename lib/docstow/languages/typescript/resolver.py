@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from docstow.languages.shared.findings import Verdict
+from docstow.languages.shared.kept import kept
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
@@ -42,8 +41,8 @@ class NodeResolver:
     def again(self) -> bool:
         """Make ready for another piece of code; whether what was read is still so, and not much."""
         self._uses += 1
-        files = self._project.files
-        if self._uses > _MOST_USES or files.size > _MOST_BYTES or not files.is_unchanged():
+        read = self._project.files.stamps
+        if self._uses > _MOST_USES or read.size > _MOST_BYTES or not read.are_same():
             return False
         self._project.globals.forget_own()
         for each in self._surfaces.values():
@@ -119,19 +118,6 @@ def _is_builtin(imported: str) -> bool:
     return imported.startswith("node:") or imported.partition("/")[0] in _NODE_MODULES
 
 
-@contextmanager
-def _resolver(scan: Scan) -> Iterator[Resolver]:
-    """Keep a resolver with the scan for the next call, unless another call uses it just then."""
-    try:
-        known = scan.idle.pop()
-    except IndexError:
-        known = None
-    kept = known if isinstance(known, NodeResolver) and known.again() else NodeResolver(scan)
-    yield kept
-    if not scan.idle:
-        scan.idle.append(kept)
-
-
 def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     from docstow.languages.typescript.check import verify
 
@@ -146,7 +132,7 @@ def _packages(imported: str) -> tuple[str, ...]:
 
 CHECKING = Checking(
     verify=_verify,
-    resolver=_resolver,
+    resolver=lambda scan: kept(scan, NodeResolver),
     standard=lambda _: BuiltinModules(),
     packages=_packages,
 )

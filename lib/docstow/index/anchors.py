@@ -110,7 +110,11 @@ def _in_prose(row: int, document: Document, names: _Names) -> Iterator[tuple[str
     text = document.text
     if "`" not in text and "](" not in text:
         return
-    for block in _BLOCK_END.split(_INDENTED.sub("", _FENCE.sub("\n\n", text))):
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub("\n\n", text)
+    if "    " in text or "\t" in text:
+        text = _INDENTED.sub("", text)
+    for block in _BLOCK_END.split(text) if "\n" in text else (text,):
         if "`" not in block and "](" not in block:
             continue
         mentions: list[set[int]] = []

@@ -303,7 +303,7 @@ def _weighted(
     for row, fields in enumerate(rows):
         for name, text in fields.items():
             if name in table.shortened:
-                text = " ".join(text.split()[:EMBEDDED_WORDS])
+                text = " ".join(text.split(None, EMBEDDED_WORDS)[:EMBEDDED_WORDS])
             if text:
                 uses[name].append((row, numbers.setdefault(text, len(numbers))))
     embedded = embedder.embed(list(numbers))

@@ -19,9 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import platformdirs
+from typing import TYPE_CHECKING, Any, Literal
 
 from docstow import __version__
 from docstow.core import auth
@@ -32,32 +30,11 @@ from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy, limit_blas
 from docstow.core.urls import site_of
 from docstow.embedding.models import Models
-from docstow.ingest.jobs import RENEW, STOW, SYNC, Jobs
-from docstow.ingest.packages import PackageIngest, PackageTask
-from docstow.ingest.queue import (
-    Enqueuer,
-    LocalQueue,
-    Message,
-    PassingQueue,
-    Queue,
-    SqsQueue,
-    decode,
-)
-from docstow.ingest.worker import SqsEvents, StowTask, Worker
 from docstow.languages.projects import Projects
 from docstow.library import Library
-from docstow.library.environments import PackageEnvironments
-from docstow.library.guides import Guides
-from docstow.library.package_cards import PackageCards
-from docstow.library.packages import Packages
-from docstow.library.prose import Prose
-from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
-from docstow.ops.sweep import GRACE
 from docstow.sources import Upstreams
 from docstow.sources.crates import CrateResolver
 from docstow.sources.registry import Registry
-from docstow.sources.site.versions import SiteVersions
-from docstow.store.leases import SKEW_S, Leases
 from docstow.store.objects import (
     ObjectStore,
     S3Store,
@@ -75,12 +52,21 @@ if TYPE_CHECKING:
     from docstow.index.catalog import Catalog
     from docstow.ingest.crates import CrateTask, RustdocFiles
     from docstow.ingest.descriptions import Descriptions
+    from docstow.ingest.jobs import Jobs
+    from docstow.ingest.packages import PackageIngest, PackageTask
     from docstow.ingest.preload import PackagePreload
     from docstow.ingest.publish import Publisher, RenewalTask
     from docstow.ingest.pushed_texts import Collections
+    from docstow.ingest.queue import Enqueuer, Message, Queue
     from docstow.ingest.sync import SyncTask
-    from docstow.ingest.worker import Task
+    from docstow.ingest.worker import SqsEvents, Task, Worker
+    from docstow.library.environments import PackageEnvironments
     from docstow.library.finding import PackageFinder
+    from docstow.library.guides import Guides
+    from docstow.library.package_cards import PackageCards
+    from docstow.library.packages import Packages
+    from docstow.library.prose import Prose
+    from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
     from docstow.net import Fetcher
     from docstow.ops.upkeep import Upkeep
     from docstow.server.compat import System
@@ -89,8 +75,10 @@ if TYPE_CHECKING:
     from docstow.sources.advisories import Advisories
     from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
+    from docstow.store.leases import Leases
     from docstow.tools import Toolbox
     from docstow.tools.apart import ToolProcesses
+    from docstow.tools.sources import SourceServices
 
 log = logging.getLogger(__name__)
 
@@ -131,6 +119,13 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _user_folder(purpose: Literal["data", "cache"]) -> Path:
+    import platformdirs
+
+    find = platformdirs.user_data_path if purpose == "data" else platformdirs.user_cache_path
+    return find("docstow", appauthor=False)
+
+
 class Runtime:
     """The live objects of a process, each made once, when it is first needed.
 
@@ -164,9 +159,7 @@ class Runtime:
         local = folder is not None or settings.host in LOOPBACK
         roots = [Path(each).expanduser() for each in settings.root] or ([folder] if folder else [])
         self.projects = Projects(roots, self._cache_folder, local=local)
-        self.location = settings.store or str(
-            platformdirs.user_data_path("docstow", appauthor=False)
-        )
+        self.location = settings.store or str(_user_folder("data"))
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
         )
@@ -190,7 +183,7 @@ class Runtime:
     @property
     def _cache_folder(self) -> Path:
         given = self.settings.cache
-        return Path(given or platformdirs.user_cache_path("docstow", appauthor=False)).expanduser()
+        return Path(given).expanduser() if given else _user_folder("cache")
 
     def close(self) -> None:
         """Wait for running ingests and drop connections."""
@@ -226,11 +219,15 @@ class Runtime:
     @lazy
     def leases(self) -> Leases:
         """The leases of this process."""
+        from docstow.store.leases import Leases
+
         return Leases(self.store, f"{socket.gethostname()}/{os.getpid()}")
 
     @lazy
     def jobs(self) -> Jobs:
         """The records of all ingests, renewals and syncs."""
+        from docstow.ingest.jobs import Jobs
+
         return Jobs(
             self.store,
             _now,
@@ -293,9 +290,16 @@ class Runtime:
     @lazy
     def packages(self) -> PackageTask:
         """Ingests packages of registries."""
-        ingest = PackageIngest(lambda: self.publisher)
+        from docstow.ingest.packages import PackageTask
+
         registry = self.upstreams.package_registry
-        return PackageTask(self.snapshots, registry, ingest, self.unpacked)
+        return PackageTask(self.snapshots, registry, self._package_ingest, self.unpacked)
+
+    @lazy
+    def _package_ingest(self) -> PackageIngest:
+        from docstow.ingest.packages import PackageIngest
+
+        return PackageIngest(lambda: self.publisher)
 
     @lazy
     def unpacked(self) -> PackageFiles:
@@ -365,6 +369,9 @@ class Runtime:
     @lazy
     def worker(self) -> Worker:
         """Does the jobs of messages, whichever queue brings them."""
+        from docstow.ingest.jobs import RENEW, STOW, SYNC
+        from docstow.ingest.worker import StowTask, Worker
+
         stowing = StowTask(self.crates, dict.fromkeys(package_kinds(), self.packages))
         tasks: dict[str, Task] = {STOW: stowing, RENEW: self.renewals, SYNC: self.syncs}
         lease_s = self.settings.lease_s
@@ -376,6 +383,9 @@ class Runtime:
         Raises:
             ConfigurationError: no queue is set.
         """
+        from docstow.ingest.queue import SqsQueue
+        from docstow.ingest.worker import SqsEvents
+
         queue = self.queue
         if not isinstance(queue, SqsQueue):
             raise ConfigurationError("queue_url: name the queue whose messages are handled")
@@ -386,6 +396,8 @@ class Runtime:
     @lazy
     def queue(self) -> Queue:
         """What brings jobs to a worker: the queue that is set, or the workers of this process."""
+        from docstow.ingest.queue import LocalQueue, SqsQueue
+
         settings = self.settings
         if settings.queue_url:
             dead = settings.dead_letter_url
@@ -401,6 +413,8 @@ class Runtime:
         Args:
             pass_on: sends it what :meth:`run_apart` receives.
         """
+        from docstow.ingest.queue import PassingQueue
+
         if not self.settings.queue_url:
             self.queue = PassingQueue(lambda message: pass_on({"job": message.encode()}))
 
@@ -413,6 +427,7 @@ class Runtime:
         if not settings.code_processes or not sys.executable:
             return
         from docstow.core.processes import ProcessPool
+        from docstow.ingest.queue import decode
         from docstow.tools.apart import ToolProcesses, budget
 
         pool = ProcessPool(
@@ -428,18 +443,31 @@ class Runtime:
     @lazy
     def enqueuer(self) -> Enqueuer:
         """Starts jobs."""
+        from docstow.ingest.queue import Enqueuer
+
         return Enqueuer(self.jobs, self.queue, _now)
 
     @lazy
     def sync(self) -> SyncRequests:
         """Has registered sources synced."""
+        from docstow.library.requests import SyncRequests
+
         return SyncRequests(self.registry, self.jobs, self.enqueuer)
 
     @lazy
     def requests(self) -> StowRequests:
         """Has crates and packages ingested."""
+        from docstow.library.requests import StowRequests
+
         wait_s = self.settings.wait_s
         return StowRequests(self.snapshots, self.jobs, self.enqueuer, wait_s=wait_s)
+
+    @lazy
+    def renewal_requests(self) -> RenewalRequests:
+        """Has snapshots of an older recipe made again."""
+        from docstow.library.requests import RenewalRequests
+
+        return RenewalRequests(self.jobs, self.enqueuer)
 
     # The read path
 
@@ -450,17 +478,20 @@ class Runtime:
             self.snapshots,
             lambda: self.catalog,
             self.resolver,
-            self.requests,
-            RenewalRequests(self.jobs, self.enqueuer),
-            self.installed,
+            lambda: self.requests,
+            lambda: self.renewal_requests,
+            lambda: self.installed,
             self._open_embedder,
             self.settings.memory_bytes,
-            self.guides,
+            lambda: self.guides,
         )
 
     @lazy
     def guides(self) -> Guides:
         """The guides of packages."""
+        from docstow.library.guides import Guides
+        from docstow.sources.site.versions import SiteVersions
+
         prose, mode = self.prose, guides_mode(self.settings)
         return Guides(
             self.registry,
@@ -486,11 +517,13 @@ class Runtime:
         return self._packages(Projects([folder], self._cache_folder, local=True))
 
     def _packages(self, projects: Projects) -> Packages:
+        from docstow.library.packages import Packages
+
         return Packages(
             projects,
             self.snapshots,
             self.package_cards,
-            PackageIngest(lambda: self.publisher),
+            self._package_ingest,
             self.upstreams.package_registry,
             lambda: self.requests,
             self._may_ask,
@@ -501,6 +534,8 @@ class Runtime:
     @lazy
     def package_cards(self) -> PackageCards:
         """Which packages are stored."""
+        from docstow.library.package_cards import PackageCards
+
         return PackageCards(self.snapshots, lambda: self.catalog)
 
     def _may_ask(self, kind: str) -> bool:
@@ -511,6 +546,8 @@ class Runtime:
     @lazy
     def environments(self) -> PackageEnvironments:
         """Makes environments of packages that no project has installed."""
+        from docstow.library.environments import PackageEnvironments
+
         settings = self.settings
         made = PackageEnvironments(
             self.unpacked,
@@ -524,6 +561,8 @@ class Runtime:
     @lazy
     def prose(self) -> Prose:
         """Everything that was synced, for reading."""
+        from docstow.library.prose import Prose
+
         memory_bytes = self.settings.memory_bytes
         return Prose(self.snapshots, self.registry, self._open_embedder, memory_bytes)
 
@@ -546,26 +585,30 @@ class Runtime:
     @lazy
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
-        from docstow.tools.registry import make_toolbox
+        from docstow.tools.registry import ToolMakers
+
+        makers = ToolMakers(
+            self.library,
+            lambda: self._source_services,
+            lambda: self.collections,
+            self.projects,
+            self.snapshots,
+            self.advisories,
+            lambda: self.finder,
+        )
+        return makers.toolbox(self._apart)
+
+    @lazy
+    def _source_services(self) -> SourceServices:
         from docstow.tools.sources import SourceServices
 
-        services = SourceServices(
+        return SourceServices(
             self.registry,
             self.jobs,
             self.sync,
             self.prose,
             lambda name: self.presets.find(name),
             self.upstreams.check,
-        )
-        return make_toolbox(
-            self.library,
-            services,
-            self.collections,
-            self.projects,
-            self.snapshots,
-            self.advisories,
-            lambda: self.finder,
-            self._apart,
         )
 
     @lazy
@@ -704,12 +747,13 @@ class Runtime:
 
     # What runs in the background
 
-    def upkeep(self, grace: timedelta = GRACE) -> Upkeep:
+    def upkeep(self, grace: timedelta | None = None) -> Upkeep:
         """Return what keeps the store small and sound.
 
         Args:
-            grace: for how long readers may go on with what a head named.
+            grace: for how long readers may go on with what a head named; None for the usual time.
         """
+        from docstow.ops.sweep import GRACE
         from docstow.ops.upkeep import Refresh, Upkeep
 
         refresh = Refresh(self.registry, self.jobs, self.enqueuer)
@@ -721,11 +765,13 @@ class Runtime:
             refresh,
             limit,
             lambda: self.catalog,
-            grace=grace,
+            grace=GRACE if grace is None else grace,
         )
 
     def keep_up(self) -> None:
         """Begin to do upkeep periodically, where no schedule does it."""
+        from docstow.ingest.queue import LocalQueue
+
         period_s = self.settings.upkeep_hours * 3600
 
         def do_upkeep() -> None:
@@ -738,6 +784,9 @@ class Runtime:
 
     def requeue(self) -> None:
         """Begin to send again what a process that died had queued or begun."""
+        from docstow.ingest.queue import LocalQueue
+        from docstow.store.leases import SKEW_S
+
         older_s = self.settings.lease_s
 
         def send() -> None:

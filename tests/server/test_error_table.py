@@ -246,7 +246,7 @@ def test_a_fault_nobody_foresaw_says_nothing_of_the_inside(tmp_path: Path) -> No
         assert httpx.post(
             f"{url}/mcp/tools/get_crate_summary", json={"crate": "stowage"}, timeout=30
         ).is_success
-        for head in (tmp_path / "store" / "snapshots").iterdir():
+        for head in (tmp_path / "store" / "heads").rglob("*.json"):
             head.write_bytes(b"{}")
         with _server(
             tmp_path / "second", Row("", 0, {}, settings={"store": str(tmp_path / "store")})

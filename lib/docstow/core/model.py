@@ -16,6 +16,8 @@ NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 CRATE = "crate"
 #: The kind of crates that were ingested from a file.
 LOCAL = "local"
+#: The origin of what was read where a project has it installed.
+INSTALLED = "file"
 #: Crates of the Rust toolchain, which neither the index nor docs.rs has.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 

@@ -16,7 +16,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import DocstowError, PackageNotFound
-from docstow.core.model import NO_ATTRIBUTES, Document, Relation, Revision, Snapshot, Source
+from docstow.core.model import (
+    INSTALLED,
+    NO_ATTRIBUTES,
+    Document,
+    Relation,
+    Revision,
+    Snapshot,
+    Source,
+)
 from docstow.ingest.jobs import Job, source_of, success_fields
 from docstow.languages.shared.language import of_kind
 from docstow.text.invisible import drop_invisible
@@ -32,8 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The origin of what was read where a project has it installed.
-INSTALLED = "file"
 #: A package with fewer items than the first, from more lines of code than the second, says so.
 _FEW_ITEMS, _MANY_LINES = 5, 1000
 #: So many keywords are kept, and so many characters of each and of a licence.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -40,6 +40,13 @@ ALL = "all stowed crates"
 
 #: No packages with their versions.
 NOTHING: Mapping[str, str] = MappingProxyType({})
+
+#: The tables of items that are read for a list of them, for the page of one, for a search among
+#: them, and for one among their examples.
+OUTLINE = ("documents", "relations")
+PAGE = (*OUTLINE, "passages")
+RANKED = (*PAGE, "postings", "anchor_postings")
+EXAMPLES = ("documents", "examples", "example_postings")
 
 #: How many packages a search over all stored ones looks into.
 PACKAGES = 8
@@ -88,12 +95,12 @@ class Library:
         snapshots: the published snapshots.
         open_catalog: opens the catalog of stored crates.
         resolver: finds the version of a crate that answers.
-        crates: has crates ingested.
-        renewals: has snapshots of an older recipe made again.
-        installed: the packages of other languages.
+        open_crates: opens what has crates ingested.
+        open_renewals: opens what has snapshots of an older recipe made again.
+        open_installed: opens the packages of other languages.
         open_embedder: opens the model that queries are embedded with.
         memory_bytes: bound of the loaded indexes.
-        guides: the guides of packages; None where there are only those that they carry.
+        open_guides: opens the guides of packages; None where there are only those that they carry.
     """
 
     def __init__(
@@ -101,22 +108,32 @@ class Library:
         snapshots: Snapshots,
         open_catalog: Callable[[], Catalog],
         resolver: CrateResolver,
-        crates: StowRequests,
-        renewals: RenewalRequests,
-        installed: Packages,
+        open_crates: Callable[[], StowRequests],
+        open_renewals: Callable[[], RenewalRequests],
+        open_installed: Callable[[], Packages],
         open_embedder: Callable[[], Embedder],
         memory_bytes: int,
-        guides: Guides | None = None,
+        open_guides: Callable[[], Guides] | None = None,
     ) -> None:
-        self.guides = guides
         self._snapshots = snapshots
         self._open_catalog = open_catalog
         self._resolver = resolver
-        self._crates = crates
-        self._renewals = renewals
-        self.installed = installed
+        self._open_crates = open_crates
+        self._open_renewals = open_renewals
+        self._open_installed = open_installed
+        self._open_guides = open_guides
         self.open_embedder = open_embedder
         self._indexes = IndexCache(snapshots, memory_bytes)
+
+    @property
+    def installed(self) -> Packages:
+        """The packages of other languages."""
+        return self._open_installed()
+
+    @property
+    def guides(self) -> Guides | None:
+        """The guides of packages; None where there are only those that they carry."""
+        return self._open_guides() if self._open_guides is not None else None
 
     def crate(self, name: str, requirement: str = "", target: str = "") -> ResolvedVersion:
         """Return the snapshot that answers for a crate, ingested now if it is not stored.
@@ -137,7 +154,7 @@ class Library:
         except (UpstreamError, UpstreamTimeout) as error:
             return self._without_index(name, requirement, target, error)
         if snapshot is None:
-            snapshot = self._crates.ingest(revision.source)
+            snapshot = self._open_crates().ingest(revision.source)
         return ResolvedVersion(requirement or "latest", snapshot)
 
     def _without_index(
@@ -316,7 +333,7 @@ class Library:
         recipe, source = snapshot.recipe, snapshot.revision.source
         if recipe == profile_of(source.kind).recipe(recipe.reader, embedder.id):
             return stowed, embedder
-        failure = self._renewals.renew(snapshot)
+        failure = self._open_renewals().renew(snapshot)
         if recipe.model == embedder.id:
             return stowed, embedder
         notice = "the embedding model has changed: words alone are searched until "
@@ -324,9 +341,14 @@ class Library:
         notice += f"failed and is tried again in a minute: {failure}" if failure else "has begun"
         return replace(stowed, notice="; ".join(filter(None, (stowed.notice, notice)))), None
 
-    def index(self, snapshot: Snapshot) -> Index:
-        """Return the loaded tables of a snapshot, from memory, the local cache or the store."""
-        return self._indexes.get(snapshot)
+    def index(self, snapshot: Snapshot, tables: Collection[str] = ()) -> Index:
+        """Return the loaded tables of a snapshot, from memory, the local cache or the store.
+
+        Args:
+            snapshot: which one.
+            tables: what is read of it; see :meth:`IndexCache.get`.
+        """
+        return self._indexes.get(snapshot, tables)
 
     def indexes(self, snapshots: Sequence[Snapshot]) -> list[Index]:
         """Return the loaded tables of several snapshots, as :meth:`index` does of each."""
@@ -344,39 +366,54 @@ class IndexCache:
     def __init__(self, snapshots: Snapshots, limit: int) -> None:
         self._snapshots = snapshots
         self._limit = limit
-        self._loaded: OrderedDict[str, Index] = OrderedDict()
+        self._loaded: OrderedDict[str, tuple[Index, frozenset[str]]] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get(self, snapshot: Snapshot) -> Index:
+    def get(self, snapshot: Snapshot, tables: Collection[str] = ()) -> Index:
         """Return the index of a snapshot, from memory, the local cache or the store.
 
         Of callers that come at once, one loads it and the others wait.
+
+        Args:
+            snapshot: which one.
+            tables: what the caller reads of it, fetched at once; all where none are named. Any
+                others are fetched one by one when they are read.
         """
         from docstow.index.loaded import Index
 
         key = snapshot.id
+        wanted = frozenset(snapshot.tables.keys() & tables or snapshot.tables)
         with self._lock:
-            if (found := self._loaded.get(key)) is not None:
-                self._loaded.move_to_end(key)
+            if (found := self._find(key, wanted)) is not None:
                 return found
             loading = self._loading.setdefault(key, threading.Lock())
         with loading:
             with self._lock:
-                if (found := self._loaded.get(key)) is not None:
+                if (found := self._find(key, wanted)) is not None:
                     return found
-            self._snapshots.fetch(snapshot)  # all at once; one by one they would queue up
-            index = Index(snapshot, partial(self._snapshots.file, snapshot))
+            self._snapshots.fetch(snapshot, sorted(wanted))  # one by one they would queue up
             with self._lock:
-                self._loaded[key] = index
+                index, fetched = self._loaded.get(key, (None, frozenset[str]()))
+                if index is None:
+                    index = Index(snapshot, partial(self._snapshots.file, snapshot))
+                self._loaded[key] = index, fetched | wanted
+                self._loaded.move_to_end(key)
                 self._loading.pop(key, None)
                 self._shrink()
         return index
 
+    def _find(self, key: str, wanted: frozenset[str]) -> Index | None:
+        index, fetched = self._loaded.get(key, (None, frozenset[str]()))
+        if index is None or not wanted <= fetched:
+            return None
+        self._loaded.move_to_end(key)
+        return index
+
     def _shrink(self) -> None:
-        total = sum(index.nbytes() for index in self._loaded.values())
+        total = sum(index.nbytes() for index, _ in self._loaded.values())
         while total > self._limit and len(self._loaded) > 1:
-            _, oldest = self._loaded.popitem(last=False)
+            _, (oldest, _) = self._loaded.popitem(last=False)
             total -= oldest.nbytes()
 
 

@@ -19,10 +19,9 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
-from docstow.core.model import Snapshot
+from docstow.core.model import INSTALLED, Snapshot
 from docstow.core.similar import similar_names
 from docstow.ingest.packages import (
-    INSTALLED,
     InstalledPackage,
     PackageIngest,
     is_outdated,

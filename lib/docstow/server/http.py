@@ -257,7 +257,7 @@ class _Routes:
         self._toolbox = protocol.toolbox
         self._health = health
         self._commands = commands
-        offered = {tool.name for tool in self._toolbox.tools}
+        offered = self._toolbox.names
         self.tool_routes = [route for route in tool_routes if route.tool in offered]
         self._max_body_bytes = max_body_bytes
         self._body_s = body_s

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from docstow.core.errors import Forbidden, InvalidParameter
 from docstow.core.model import File, Known, Registration, Revision, Source
@@ -436,6 +435,8 @@ class Upstreams:
         Where callers are elsewhere, those are on public addresses. A proxy resolves names itself
         and decides what it reaches.
         """
+        from urllib.request import getproxies  # which imports a client and mail
+
         private = allowed_private(self.settings)
         proxied = connection.proxy or (connection.proxy is None and getproxies())
         if isinstance(private, bool) or proxied:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import auth
@@ -27,6 +28,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.core.similar import similar_names
+from docstow.core.threads import lazy
 from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
 from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
@@ -115,6 +117,47 @@ class Tool:
             return auth.ADMIN
         return auth.READ if self.read_only else auth.WRITE
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which it is called."""
+        return (self.name, *self.aliases)
+
+
+class ToolGroup:
+    """Tools that are made together when one of them is first wanted.
+
+    A process that answers one call imports the module of that tool alone.
+
+    Args:
+        toolset: theirs.
+        names: theirs with their aliases, in the order in which they are listed.
+        make: imports what they need and makes them.
+
+    Attributes:
+        toolset: as given.
+        names: as given.
+    """
+
+    def __init__(
+        self, toolset: str, names: Sequence[str], make: Callable[[], Sequence[Tool]]
+    ) -> None:
+        self.toolset = toolset
+        self.names = tuple(names)
+        self._make = make
+
+    @lazy
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools themselves.
+
+        Raises:
+            ValueError: they are not those that were named.
+        """
+        made = tuple(self._make())
+        names = tuple(name for tool in made for name in tool.names)
+        if names != self.names or {tool.toolset for tool in made} != {self.toolset}:
+            raise ValueError(f"{', '.join(self.names)} of {self.toolset} are named otherwise")
+        return made
+
 
 class Toolbox:
     """All tools of a server.
@@ -133,23 +176,38 @@ class Toolbox:
 
     def __init__(
         self,
-        tools: Iterable[Tool],
+        tools: Iterable[Tool | ToolGroup],
         *,
         default_toolsets: Sequence[str] = (),
         observe: Callable[[str, float, str], None] = lambda *_: None,
         apart: Callable[[str, Mapping[str, Any]], Answer] | None = None,
     ) -> None:
         self._apart = apart
-        self.tools = tuple(tools)
-        self.toolsets = tuple(dict.fromkeys(tool.toolset for tool in self.tools))
+        self._groups = tuple(
+            ToolGroup(each.toolset, each.names, partial(tuple, (each,)))
+            if isinstance(each, Tool)
+            else each
+            for each in tools
+        )
+        self.toolsets = tuple(dict.fromkeys(group.toolset for group in self._groups))
         self.default_toolsets = tuple(default_toolsets) or self.toolsets
         self._observe = observe
-        named = [(name, tool) for tool in self.tools for name in (tool.name, *tool.aliases)]
+        named = [(name, group) for group in self._groups for name in group.names]
         self._by_name = dict(named)
         if len(self._by_name) < len(named):
             raise ValueError("two tools have the same name")
         if missing := set(self.default_toolsets) - set(self.toolsets):
             raise ValueError(f"default toolsets without tools: {', '.join(sorted(missing))}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all tools and their aliases; no tool is made to know them."""
+        return tuple(self._by_name)
+
+    @lazy
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools, in the order in which they are listed."""
+        return tuple(tool for group in self._groups for tool in group.tools)
 
     def get(self, name: str) -> Tool:
         """Return the tool of that name.
@@ -157,8 +215,8 @@ class Toolbox:
         Raises:
             ToolNotFound: there is none; near names are suggested.
         """
-        if tool := self._by_name.get(name):
-            return tool
+        if group := self._by_name.get(name):
+            return next(tool for tool in group.tools if name in tool.names)
         raise ToolNotFound(
             f"There is no tool {name!r}; there are {', '.join(self._by_name)}.",
             suggestions=[
@@ -178,7 +236,8 @@ class Toolbox:
             if name not in self.toolsets:
                 known = ", ".join(self.toolsets)
                 raise InvalidParameter("toolsets", f"unknown toolset {name!r}; known are {known}")
-        return tuple(tool for tool in self.tools if tool.toolset in chosen)
+        chosen_groups = (group for group in self._groups if group.toolset in chosen)
+        return tuple(tool for group in chosen_groups for tool in group.tools)
 
     def schema(self, tool: Tool, *, plain: bool = False, brief: bool = False) -> dict[str, Any]:
         """Return the JSON Schema 2020-12 of the tool's arguments.

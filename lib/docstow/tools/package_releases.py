@@ -13,7 +13,6 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.threads import in_parallel
-from docstow.languages.projects.lock_text import parse_lock
 from docstow.sources.crates.dependencies import MOST_NODES, Node, mermaid
 from docstow.tools import Answer, paged
 from docstow.tools.package_status import count_advisories
@@ -199,6 +198,8 @@ def list_package_dependencies(
 def _locked_versions(lockfile: str, language: Language) -> Callable[[Dependency], str]:
     """Return what tells the version of a dependency: the locked one where there is one."""
     key = language.spelling.package_key
+    from docstow.languages.projects.lock_text import parse_lock
+
     locked = parse_lock(lockfile, language).versions() if lockfile else {}
     return lambda need: locked.get(key(need.name), "") or need.requirement
 

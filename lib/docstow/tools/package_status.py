@@ -12,8 +12,8 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
+from docstow.core.model import INSTALLED
 from docstow.core.versions import choose
-from docstow.ingest.packages import INSTALLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,12 +16,10 @@ from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import STANDARD
 from docstow.core.similar import similar_names
-from docstow.languages.projects.lock_text import parse_lock
-from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.shared.language import Language
-from docstow.languages.shared.project import LockedVersion
 
 if TYPE_CHECKING:
+    from docstow.languages.shared.language import Language
+    from docstow.languages.shared.project import LockedVersion
     from docstow.library import Library, ResolvedVersion
 
 Type = Literal["string", "integer", "number", "boolean", "array", "object"]
@@ -443,9 +441,14 @@ def find_locked(
     Raises:
         InvalidParameter: the text is no lock file, or has no such package.
     """
-    if lockfile and language.packaged:
+    if not lockfile:
+        return None
+    from docstow.languages.projects.lock_text import parse_lock
+    from docstow.languages.rust.cargo_lock import parse
+
+    if language.packaged:
         return parse_lock(lockfile, language).locked(name)
-    if not lockfile or name.replace("-", "_") in STANDARD:
+    if name.replace("-", "_") in STANDARD:
         return None
     return parse(lockfile).locked(name)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import STANDARD
+from docstow.library import OUTLINE, PAGE
 from docstow.tools import (
     COUNT,
     TEXT,
@@ -119,13 +120,13 @@ def _summarise(
     stowed = find_stowed(library, arguments["package"], arguments)
     facts = dict(stowed.snapshot.facts)
     if language_of(arguments).packaged:
-        index = library.index(stowed.snapshot)
+        index = library.index(stowed.snapshot, OUTLINE)
         own, modules = _list_package_modules(index, arguments["module"], arguments["depth"])
         facts |= own
     elif arguments["module"] or arguments["depth"] > 1:
         from docstow.index.lookup import list_modules
 
-        index = library.index(stowed.snapshot)
+        index = library.index(stowed.snapshot, OUTLINE)
         own, modules = list_modules(index, arguments["module"], arguments["depth"])
         facts |= own
     else:
@@ -254,7 +255,7 @@ def _read_modules(library: Library, arguments: Mapping[str, Any]) -> Answer:
     from docstow.index.lookup import module_tree
 
     found = find_stowed(library, arguments["package"], arguments)
-    index = library.index(found.snapshot)
+    index = library.index(found.snapshot, OUTLINE)
     nodes = module_tree(index, arguments["module"], arguments["depth"])
     page = paged(nodes, arguments["cursor"], found.snapshot.id)
     return Answer(provenance(found) | {"total": len(nodes)} | page)
@@ -306,7 +307,7 @@ def open_item(
     if not path:
         raise InvalidParameter("item_path", "must be a path such as tokio::sync::Mutex")
     stowed = find_stowed(library, arguments["package"] or language.spelling.root(path), arguments)
-    index = library.index(stowed.snapshot)
+    index = library.index(stowed.snapshot, PAGE)
     pages: dict[str, str] = {}
     for row in find_items(index, arguments["item_path"]):
         text = item_page(index, row, lambda document: provenance_line(stowed, document.url))
@@ -385,7 +386,7 @@ def _find_implementations(library: Library, arguments: Mapping[str, Any]) -> Ans
     if bool(trait) == bool(named):
         raise InvalidParameter("trait", "give exactly one of trait and type")
     found = find_stowed(library, arguments["package"], arguments)
-    index = library.index(found.snapshot)
+    index = library.index(found.snapshot, OUTLINE)
     by_trait = bool(trait)
     search = find_by_trait if by_trait else find_by_type
     meant, rows = search(index, trait or named)

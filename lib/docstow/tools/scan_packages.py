@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
-from docstow.languages.projects import mentions
 from docstow.tools import COUNT, CURSOR_SCHEMA, TEXT, Answer, Tool, cursor_at, offset, result_schema
 from docstow.tools.parameters import CURSOR, Parameter
 
@@ -93,7 +92,9 @@ def _run(projects: Projects, arguments: Mapping[str, Any]) -> Answer:
     ]
     extra: dict[str, Any] = {}
     if arguments["text"].strip():
-        named = mentions.read_mentions(arguments["text"])
+        from docstow.languages.projects.mentions import read_mentions
+
+        named = read_mentions(arguments["text"])
         found = {name: _package(scan, named, name) for name in named.names}
         chosen = [each for each in found.values() if each is not None]
         rows = [row for row in rows if any(row[1] is each for each in chosen)]

@@ -14,7 +14,7 @@ from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.index.render import HEADINGS, item_docs
 from docstow.languages.rust.cargo_lock import parse
-from docstow.library import ALL
+from docstow.library import ALL, EXAMPLES, OUTLINE, RANKED
 from docstow.text.chunking import plain, sentences
 from docstow.text.paging import CHARACTERS_PER_TOKEN
 from docstow.tools import (
@@ -166,7 +166,10 @@ def _search_items(library: Library, arguments: Mapping[str, Any]) -> Answer:
     if arguments["packages"]:
         raise InvalidParameter("packages", "give either package or packages, not both")
     stowed, embedder = library.current(find_stowed(library, arguments["package"], arguments))
-    index = library.index(stowed.snapshot)
+    tables: tuple[str, ...] = OUTLINE if signature and not query else RANKED
+    if arguments["max_tokens"] and not arguments["cursor"]:
+        tables += EXAMPLES
+    index = library.index(stowed.snapshot, tables)
     limit = offset(arguments["cursor"], stowed.snapshot.id) + arguments["k"] + 1
     unknown_names: Sequence[str] = ()
     if signature:
@@ -470,7 +473,7 @@ def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidParameter("query", "must say what the code should do")
     arguments, wanted = _code_languages(arguments)
     found, embedder = library.current(find_stowed(library, arguments["package"], arguments))
-    index = library.index(found.snapshot)
+    index = library.index(found.snapshot, EXAMPLES)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     spellings = [each for language in wanted for each in _code_marks(language)]
     examples = search_examples([index], embedder, query, limit=limit, languages=spellings)

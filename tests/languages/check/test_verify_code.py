@@ -14,7 +14,7 @@ from docstow.languages.python import check as python_code
 from docstow.languages.python.resolver import PythonResolver
 from docstow.runtime import Runtime
 from docstow.tools import Toolbox, verify_code
-from docstow.tools.verify_code import language_of
+from docstow.tools.check_code import language_of
 
 LOCK = """
 [[package]]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MOST_PAGES = 2000
 _LONGEST_TEXT = 8 * 1024 * 1024
 _DEEPEST_OUTLINE = 20
+#: Operators of all pages: forms that show each other twice have no end of them.
+_MOST_OPERATORS = 3_000_000
 
 
 def read(file: File) -> Page:
@@ -23,7 +25,7 @@ def read(file: File) -> Page:
 
     Raises:
         ConfigurationError: the extra is not installed.
-        UnreadableInput: the file is broken or encrypted.
+        UnreadableInput: the file is broken or encrypted, or would take too long.
     """
     try:
         import pypdf
@@ -38,6 +40,9 @@ def read(file: File) -> Page:
         # Files without a user password open with an empty one.
         locked = reader.is_encrypted and not reader.decrypt("")
         page = None if locked else _page(reader, file)
+    except _TooMuch as error:
+        shown = f"more than {_MOST_OPERATORS} operators"
+        raise UnreadableInput(f"{file.path} is a PDF file of {shown}: divide it.") from error
     # pypdf raises many kinds of exceptions for a damaged file.
     except Exception as error:
         raise UnreadableInput(f"{file.path} is no PDF that can be read: it is damaged.") from error
@@ -46,13 +51,36 @@ def read(file: File) -> Page:
     return page
 
 
+class _TooMuch(Exception):
+    """There are more operators than are read."""
+
+
+class _Budget:
+    """A visitor of the operators of all pages, which raises at the first that is too much."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_OPERATORS
+
+    def __call__(self, *_: object) -> None:
+        self._left -= 1
+        self.check()
+
+    def check(self) -> None:
+        """Raise if there were too many; pypdf swallows what is raised within a form."""
+        if self._left < 0:
+            raise _TooMuch
+
+
 def _page(reader: PdfReader, file: File) -> Page:
     title = (str(reader.metadata.title or "") if reader.metadata else "").strip()
     titles = _titles(reader)
     parts: list[str] = []
     size = 0
+    budget = _Budget()
     for number, page in enumerate(reader.pages[:_MOST_PAGES]):
-        text = "\n".join(line.rstrip() for line in page.extract_text().split("\n")).strip()
+        extracted = page.extract_text(visitor_operand_before=budget)
+        budget.check()
+        text = "\n".join(line.rstrip() for line in extracted.split("\n")).strip()
         if text:
             parts.append(f"## {titles.get(number, f'Page {number + 1}')}\n\n{_escape_markup(text)}")
         size += len(text)

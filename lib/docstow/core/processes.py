@@ -102,6 +102,10 @@ class ProcessPool:
         process = self._take(key)
         try:
             return process.call(request, self._budget, self._receive)
+        except TooLarge:
+            if self._closed:
+                raise _over() from None
+            raise
         finally:
             self._give_back(process)
 
@@ -114,15 +118,19 @@ class ProcessPool:
         """End all processes, whatever they do."""
         with self._changed:
             self._closed = True
-            for each in self._processes:
+            for each in [e for e in self._processes if not e.busy]:
                 each.end()
+                self._processes.remove(each)
+            for each in self._processes:
+                # Its caller is at its pipes, and forgets it when they end.
+                each.kill()
             self._changed.notify_all()
 
     def _take(self, key: str) -> _Process:
         with self._changed:
             while True:
                 if self._closed:
-                    raise InternalError("The server ends; ask again when it is back.")
+                    raise _over()
                 now = time.monotonic()
                 self._end_idle(now)
                 found, pause_s = self._choose(key, now)
@@ -229,9 +237,13 @@ class _Process:
             timer.cancel()
         raise self._ended(budget)
 
+    def kill(self) -> None:
+        """Kill it, whatever it does."""
+        self._popen.kill()
+
     def end(self) -> None:
         """Kill it, and forget it."""
-        self._popen.kill()
+        self.kill()
         self._popen.wait()
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
@@ -251,6 +263,10 @@ class _Process:
         return InternalError(
             "The process that read this code or package ended. Try again; if it stays, send less."
         )
+
+
+def _over() -> InternalError:
+    return InternalError("The server ends; ask again when it is back.")
 
 
 def _unwrap(reply: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -163,6 +163,7 @@ class CrateTask:
         reading = read_crate(
             revision, file, facts, fetch_sibling, guides, try_unknown=self._try_unknown
         )
+        del file  # tens of megabytes of a large crate, and its tables need memory
         return self._publisher.publish(reading).snapshot
 
     def _fetch_guides(self, revision: Revision, release: Release | None) -> CrateArchive | str:

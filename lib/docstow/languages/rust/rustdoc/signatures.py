@@ -267,13 +267,17 @@ class SignaturePrinter(TypePrinter):
         file: has the parts of items: fields, variants, trait items.
     """
 
-    __slots__ = ("_printers", "file")
+    __slots__ = ("file",)
 
     def __init__(self, file: RustdocFile) -> None:
         super().__init__()
         self.file = file
-        inner = file.inner
-        self._printers: dict[str, Callable[[Item], str]] = {
+
+    def item(self, item: Item) -> str:
+        """Print the header of a module-level item; of a kind without one, its name."""
+        inner = self.file.inner
+        # Kept by the printer, they would keep it and its file until garbage is collected.
+        printers: dict[str, Callable[[Item], str]] = {
             "module": lambda item: f"pub mod {_ident(item)}",
             "function": lambda item: self.function(item, inner(item, schema.Function)),
             "struct": lambda item: self.struct(item, inner(item, schema.StructInner)),
@@ -289,10 +293,7 @@ class SignaturePrinter(TypePrinter):
             "macro": lambda item: inner(item, str),
             "proc_macro": lambda item: self.proc_macro(item, inner(item, schema.ProcMacro)),
         }
-
-    def item(self, item: Item) -> str:
-        """Print the header of a module-level item; of a kind without one, its name."""
-        printer = self._printers.get(item.kind)
+        printer = printers.get(item.kind)
         return printer(item) if printer is not None else item.name or ""
 
     def function(self, item: Item, value: schema.Function, *, public: bool = True) -> str:

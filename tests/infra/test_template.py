@@ -53,7 +53,8 @@ def resolved(value: Any) -> str:
             return str(TEMPLATE["Parameters"][name]["Default"])
         return {"AWS::Region": "eu-central-1"}.get(name, f"https://sqs.example/{name}")
     if "Fn::Sub" in value:
-        return str(value["Fn::Sub"]).replace("${Bucket}", "a-bucket")
+        text = str(value["Fn::Sub"]).replace("${Bucket}", "a-bucket")
+        return text.replace("${Api.ApiEndpoint}", "https://abc.execute-api.example")
     # No condition holds in such a stack.
     return resolved(value["Fn::If"][2])
 

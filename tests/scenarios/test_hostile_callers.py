@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+
+from servers.command import serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,29 +22,6 @@ LIMIT_S = 240
 #: Takes minutes, and megabytes of memory.
 HOSTILE = {"language": "typescript", "code": "a<b," * 49_000}
 HONEST = {"language": "rust", "code": "use stowage::Hold;", "versions": {"stowage": "0.1.0"}}
-
-
-@contextmanager
-def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    environment = {
-        "DOCSTOW_STORE": str(folder / "store"),
-        "DOCSTOW_CACHE": str(folder / "cache"),
-        "DOCSTOW_OFFLINE": "true",
-        "DOCSTOW_AUTH": "anonymous:read",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "docstow", "serve", "--port", "0"],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://127\.0\.0\.1:\d+/mcp", process.stdout.readline())
-            assert found
-            yield process, f"{found[0]}/tools/"
-        finally:
-            process.kill()
 
 
 def _workers(parent: int) -> dict[int, float]:
@@ -66,16 +41,23 @@ def _workers(parent: int) -> dict[int, float]:
 def test_a_search_is_answered_while_hostile_calls_go_on_and_the_server_ends(
     tmp_path: Path,
 ) -> None:
-    with _server(tmp_path) as (process, url), ThreadPoolExecutor(16) as threads:
+    with (
+        serving(tmp_path, DOCSTOW_AUTH="anonymous:read") as (process, url),
+        ThreadPoolExecutor(16) as threads,
+    ):
         hostile = [
-            threads.submit(httpx.post, f"{url}verify_code", json=HOSTILE, timeout=LIMIT_S)
+            threads.submit(
+                httpx.post, f"{url}/mcp/tools/verify_code", json=HOSTILE, timeout=LIMIT_S
+            )
             for _ in range(16)
         ]
         # As soon as one of them computes, in a process of its own.
         while not any(seconds > 1 for seconds in _workers(process.pid).values()):
             assert process.poll() is None
         found = httpx.post(
-            f"{url}search_items", json={"crate": "stowage", "query": "hold"}, timeout=LIMIT_S
+            f"{url}/mcp/tools/search_items",
+            json={"crate": "stowage", "query": "hold"},
+            timeout=LIMIT_S,
         )
         assert found.status_code == 200, found.text
         assert found.json()["results"]
@@ -88,10 +70,10 @@ def test_a_search_is_answered_while_hostile_calls_go_on_and_the_server_ends(
 
 
 def test_a_call_that_is_ended_is_an_error_of_its_own(tmp_path: Path) -> None:
-    with _server(tmp_path) as (_, url):
-        honest = httpx.post(f"{url}verify_code", json=HONEST, timeout=LIMIT_S)
-        refused = httpx.post(f"{url}verify_code", json=HOSTILE, timeout=LIMIT_S)
-        again = httpx.post(f"{url}verify_code", json=HONEST, timeout=LIMIT_S)
+    with serving(tmp_path, DOCSTOW_AUTH="anonymous:read") as (_, url):
+        honest = httpx.post(f"{url}/mcp/tools/verify_code", json=HONEST, timeout=LIMIT_S)
+        refused = httpx.post(f"{url}/mcp/tools/verify_code", json=HOSTILE, timeout=LIMIT_S)
+        again = httpx.post(f"{url}/mcp/tools/verify_code", json=HONEST, timeout=LIMIT_S)
     assert honest.status_code == 200, honest.text
     assert refused.status_code == 413, refused.text
     assert refused.json()["error"] == "too_large"

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from servers.command import start
 from servers.s3 import bucket
 
 FRESHNESS_S = 2.0
@@ -24,14 +21,8 @@ class Server:
     """A process that serves."""
 
     def __init__(self, environment: dict[str, str]) -> None:
-        command = [sys.executable, "-m", "docstow", "serve", "--port", "0"]
-        self.process = subprocess.Popen(
-            command, env=os.environ | environment, stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", self.process.stdout.readline())
-        assert found
-        self._client = httpx.Client(base_url=f"{found[0]}/tools/", timeout=60)
+        self.process, url = start(environment)
+        self._client = httpx.Client(base_url=f"{url}/mcp/tools/", timeout=60)
 
     def call(self, tool: str, **arguments: Any) -> Any:
         answer = self._client.post(tool, json=arguments)

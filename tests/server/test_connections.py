@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +16,7 @@ import uvicorn
 
 from docstow.server.connections import GuardedConnection
 from docstow.server.http import listen
+from servers.command import serving
 from servers.mcp_fixture_server import fixture_app
 
 LIMIT_S = 120
@@ -107,31 +105,13 @@ def test_beyond_the_cap_connections_go_that_have_sent_nothing() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_ends_whatever_its_clients_do(tmp_path: Path, number: signal.Signals) -> None:
-    environment = {
-        "DOCSTOW_STORE": str(tmp_path / "store"),
-        "DOCSTOW_CACHE": str(tmp_path / "cache"),
-        "DOCSTOW_OFFLINE": "true",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "docstow", "serve", "--port", "0"],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
-            assert found
-            address = ("127.0.0.1", int(found[1]))
-            half_open = [_open(address, b"") for _ in range(400)]
-            half_sent = [
-                _open(address, HEAD + JSON + b"Content-Length: 99\r\n\r\n{") for _ in range(5)
-            ]
-            assert httpx.get(f"{found[0]}/health", timeout=LIMIT_S).status_code == 200
-            process.send_signal(number)
-            process.wait(LIMIT_S)
-            for each in (*half_open, *half_sent):
-                _read(each)
-        finally:
-            process.kill()
+    with serving(tmp_path) as (process, url):
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        half_open = [_open(address, b"") for _ in range(400)]
+        half_sent = [_open(address, HEAD + JSON + b"Content-Length: 99\r\n\r\n{") for _ in range(5)]
+        assert httpx.get(f"{url}/health", timeout=LIMIT_S).status_code == 200
+        process.send_signal(number)
+        process.wait(LIMIT_S)
+        for each in (*half_open, *half_sent):
+            _read(each)
     assert process.returncode in (0, 130)

@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit
+.PHONY: install serve test test-fast fuzz lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit
 
 install: .venv/installed
 
@@ -71,10 +71,11 @@ FUNCTION_PYTHON ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/
 	|| ls $(HOME)/.pyenv/versions/3.13.*/bin/python3.13 2>/dev/null | tail -1)
 SAM := AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 .venv-infra/bin/sam
 
-infra: .venv-infra/installed .venv/python
+infra: .venv-infra/installed .venv/installed-dev
 	AWS_DEFAULT_REGION=us-east-1 .venv-infra/bin/cfn-lint template.yaml infra/edge.yaml
 	$(SAM) validate --lint --config-file infra/samconfig.toml
 	.venv-infra/bin/check-jsonschema --builtin-schema vendor.compose-spec infra/compose.yaml
+	DOCSTOW_SAM_PYTHON=$(CURDIR)/.venv-infra/bin/python $(BIN)/python -m pytest -q tests/infra/test_sam_local.py
 	$(or $(FUNCTION_PYTHON),$(BIN)/python) infra/pack.py image build/image
 ifneq ($(FUNCTION_PYTHON),)
 	PYTHON=$(FUNCTION_PYTHON) ARCHITECTURE=arm64 $(SAM) build UpkeepFunction \
@@ -83,6 +84,13 @@ else
 	@echo "No Python 3.13 here: sam build is left out, sizes are of another Python."
 	$(BIN)/python infra/pack.py zip build/zip
 endif
+
+# The template's API on this machine, before the S3 server of infra/compose.yaml; needs Docker.
+sam-local: .venv-infra/installed
+	$(SAM) build McpFunction --config-file infra/samconfig.toml --build-dir build/sam \
+		--parameter-overrides Architecture=$(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
+	$(SAM) local start-api --template build/sam/template.yaml --env-vars infra/sam-local.json \
+		--warm-containers LAZY
 
 # The lock has every dependency; pip alone would ask for a pin of each extra.
 .venv-infra/installed: requirements-infra.txt

@@ -673,19 +673,19 @@ class Runtime:
         """This server as clients of OAuth know it; None where no issuer is configured.
 
         Raises:
-            ConfigurationError: the issuer is, and this server's address is not.
+            ConfigurationError: the issuer is, and nothing says whom its tokens are for.
         """
         settings = self.settings
         if not settings.oauth_issuer:
             return None
-        if not settings.oauth_resource:
+        if not settings.oauth_resource and not settings.oauth_audience:
             raise ConfigurationError(
                 "oauth_issuer needs oauth_resource, the address of this server's /mcp"
-                " (DOCSTOW_OAUTH_RESOURCE=https://docs.example/mcp)"
+                " (DOCSTOW_OAUTH_RESOURCE=https://docs.example/mcp), or oauth_audience"
             )
         from docstow.server.oauth import Resource
 
-        return Resource(settings.oauth_resource, settings.oauth_issuer)
+        return Resource(settings.oauth_resource or "/mcp", settings.oauth_issuer)
 
     @lazy
     def access_tokens(self) -> AccessTokens | None:

@@ -243,14 +243,36 @@ def test_every_log_is_kept_for_as_long_as_is_asked_for() -> None:
     assert all(each["RetentionInDays"] == {"Ref": "LogDays"} for each in groups.values())
 
 
-def test_paths_have_no_stage_before_them() -> None:
-    (stage,) = of_type("AWS::ApiGatewayV2::Stage").values()
-    assert stage["StageName"] == "$default"
-    assert {"ThrottlingRateLimit", "ThrottlingBurstLimit"} <= set(stage["DefaultRouteSettings"])
-    # Without an authorizer nothing is exempt from one.
-    routes = {name: each["RouteKey"] for name, each in of_type("AWS::ApiGatewayV2::Route").items()}
-    always = {key for name, key in routes.items() if "Condition" not in RESOURCES[name]}
-    assert always == {"$default"}
+def test_requests_are_throttled_and_have_no_stage_before_their_paths() -> None:
+    (api,) = of_type("AWS::Serverless::HttpApi").values()
+    assert "StageName" not in api  # SAM's default is $default
+    assert {"ThrottlingRateLimit", "ThrottlingBurstLimit"} <= set(api["DefaultRouteSettings"])
+
+
+def test_where_there_is_an_issuer_only_what_comes_before_a_token_is_open() -> None:
+    (api,) = of_type("AWS::Serverless::HttpApi").values()
+    (path,) = api["DefinitionBody"]["paths"].items()
+    assert path[0] == "$default"
+    default = path[1]["x-amazon-apigateway-any-method"]
+    assert default["isDefaultRoute"]
+    assert default["security"] == {"Fn::If": ["HasJwt", [{"jwt": []}], []]}
+    schemes = api["DefinitionBody"]["components"]["securitySchemes"]["Fn::If"]
+    assert (schemes[0], list(schemes[1]), schemes[2]) == ("HasJwt", ["jwt"], {})
+    opened = {
+        (each["Properties"]["Method"], each["Properties"]["Path"])
+        for each in FUNCTIONS["McpFunction"]["Events"].values()
+    }
+    assert opened == {
+        ("GET", "/health"),
+        ("GET", "/.well-known/{proxy+}"),
+        ("OPTIONS", "/{proxy+}"),
+    }
+
+
+def test_what_sam_runs_locally_sets_variables_of_the_function() -> None:
+    local = json.loads((REPOSITORY / "infra" / "sam-local.json").read_text("utf-8"))["Parameters"]
+    # SAM passes on no variable that the template does not have.
+    assert set(local) <= set(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
 
 
 def test_every_parameter_is_described_and_shown_in_a_group() -> None:

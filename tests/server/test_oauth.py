@@ -289,6 +289,23 @@ def test_clients_learn_of_the_issuer(server: str, issuer: Loopback) -> None:
         }
 
 
+def test_metadata_name_the_host_that_was_asked_where_no_address_is_set(
+    issuer: Loopback, tmp_path: Path
+) -> None:
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "oauth_issuer": issuer.url,
+        "oauth_audience": "clients",
+        "auth": "ci:read:" + hashlib.sha256(b"docstow_ci").hexdigest(),
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime, serve(runtime.app) as url:
+        metadata_url = f"{url}/.well-known/oauth-protected-resource/mcp"
+        refused = httpx.get(f"{url}/mcp/manifest")
+        assert f'resource_metadata="{metadata_url}"' in refused.headers["www-authenticate"]
+        assert httpx.get(metadata_url).json()["resource"] == f"{url}/mcp"
+
+
 def test_scopes_of_a_token_hold(server: str, issuer: Loopback) -> None:
     def ask(path: str, arguments: dict[str, Any], **claims: Any) -> httpx.Response:
         token = _signed(_claims(iss=issuer.url, **claims))

@@ -96,7 +96,9 @@ class Settings:
         "", "authorization server whose JWTs are checked here and accepted", kind="url"
     )
     oauth_resource: str = _setting(
-        "", "address of this server's /mcp, as its clients and oauth_issuer know it", kind="url"
+        "",
+        "address of /mcp, as clients and oauth_issuer know it; empty: at the host that was asked",
+        kind="url",
     )
     oauth_audience: tuple[str, ...] = _setting(
         (), "audiences or client ids of accepted JWTs; empty: oauth_resource"

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
-from urllib.parse import urlsplit
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -145,7 +144,7 @@ def create_app(
         public={"/health", *alive, *told},
         limits=limits,
         tokens=tokens,
-        metadata_url=resource.metadata_url if resource is not None else "",
+        resource=resource,
     )
     return app
 
@@ -153,10 +152,10 @@ def create_app(
 def _add_metadata(app: Starlette, resource: Resource) -> set[str]:
     """Add the metadata for clients of OAuth, and return the paths at which they look for them."""
 
-    async def metadata(_: Request) -> Response:
-        return JSONResponse(resource.metadata())
+    async def metadata(request: Request) -> Response:
+        return JSONResponse(resource.at(f"{request.url.scheme}://{request.url.netloc}").metadata())
 
-    paths = {METADATA_PATH, f"{METADATA_PATH}/mcp", urlsplit(resource.metadata_url).path}
+    paths = {METADATA_PATH, f"{METADATA_PATH}/mcp", resource.metadata_path}
     for path in sorted(paths):
         app.add_route(path, metadata, methods=["GET"])
     return paths

@@ -29,7 +29,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.server.limits import UNLIMITED, Limits
-from docstow.server.oauth import AccessTokens
+from docstow.server.oauth import AccessTokens, Resource
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class AccessMiddleware:
         public: paths that reveal nothing of what is stowed and are answered to anybody.
         limits: rates of one caller; ``state.caller`` of a request names whom they count for.
         tokens: checks JWTs, if an issuer of them is configured.
-        metadata_url: where a client learns of the issuer; part of every challenge.
+        resource: this server as clients of OAuth know it; every challenge leads to its metadata.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class AccessMiddleware:
         public: Collection[str] = (),
         limits: Limits = UNLIMITED,
         tokens: AccessTokens | None = None,
-        metadata_url: str = "",
+        resource: Resource | None = None,
     ) -> None:
         self.limits = limits
         self.tokens = tokens
-        self.metadata_url = metadata_url
+        self.resource = resource
         self.app = app
         self.policy = policy
         self.public = frozenset(public)
@@ -134,7 +134,7 @@ class AccessMiddleware:
                 status = message["status"]
                 answered = MutableHeaders(scope=message)
                 _mark(answered, request_id, shared_with)
-                self._complete_challenge(answered, status, headers)
+                self._complete_challenge(answered, status, scope, headers)
             await send(message)
 
         try:
@@ -202,16 +202,19 @@ class AccessMiddleware:
             )
         return caller
 
-    def _complete_challenge(self, answered: MutableHeaders, status: int, sent: Headers) -> None:
+    def _complete_challenge(
+        self, answered: MutableHeaders, status: int, scope: Scope, sent: Headers
+    ) -> None:
         """Add to a challenge what a client of OAuth goes by (RFC 6750, 3; RFC 9728, 5.1)."""
         challenge = answered.get("www-authenticate")
-        if challenge is None or not self.metadata_url:
+        if challenge is None or self.resource is None:
             return
         if status == Unauthorized.status:
             if "authorization" in sent:
                 challenge += ', error="invalid_token"'
             challenge += f', scope="docstow:{auth.READ}"'
-        answered["www-authenticate"] = f'{challenge}, resource_metadata="{self.metadata_url}"'
+        asked = self.resource.at(f"{scope['scheme']}://{sent.get('host', '')}")
+        answered["www-authenticate"] = f'{challenge}, resource_metadata="{asked.metadata_url}"'
 
     def _refusal(self, headers: Headers) -> Response | None:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()

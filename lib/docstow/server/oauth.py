@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,18 +43,30 @@ class Resource:
     """This server as its issuer and its clients know it.
 
     Attributes:
-        address: the URL of the MCP endpoint, which tokens are asked for.
+        address: the URL of the MCP endpoint, which tokens are asked for; a path alone is at the
+            host that was asked.
         issuer: identifier of the authorization server.
     """
 
     address: str
     issuer: str
 
+    def at(self, origin: str) -> Resource:
+        """Return it as a client knows it that asked at an origin, as ``https://docs.example``."""
+        if self.address.startswith("/"):
+            return replace(self, address=origin + self.address)
+        return self
+
+    @property
+    def metadata_path(self) -> str:
+        """The path of the metadata, by RFC 9728, 3.1."""
+        return METADATA_PATH + urlsplit(self.address).path.rstrip("/")
+
     @property
     def metadata_url(self) -> str:
-        """Where the metadata are, by RFC 9728, 3.1."""
+        """Where the metadata are."""
         parts = urlsplit(self.address)
-        return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path.rstrip('/')}"
+        return f"{parts.scheme}://{parts.netloc}{self.metadata_path}"
 
     def metadata(self) -> dict[str, Any]:
         """Return the metadata of RFC 9728."""

@@ -202,7 +202,7 @@ class Cloud:
                     stuck = time.perf_counter() - tally.moved_at > STUCK_S
                     if tally.broken or stuck:
                         done.set()
-                        raise AssertionError(self._told(active)) from next(iter(tally.broken), None)
+                        raise AssertionError(self.told(active)) from next(iter(tally.broken), None)
             wall_s = time.perf_counter() - begun
             done.set()
             for thread in threads:
@@ -240,7 +240,7 @@ class Cloud:
                 assert (body["answered"], body["substituted"]) == (version, False), body
         return seconds
 
-    def _told(self, active: Sequence[str]) -> str:
+    def told(self, active: Sequence[str]) -> str:
         """What is not done, and where its messages are."""
         jobs = [self.runtime.jobs.stored(job) for job in active]
         lines = [f"{job.lease}: {job.state} {[e.message for e in job.errors]}" for job in jobs]

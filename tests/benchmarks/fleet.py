@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -190,6 +190,7 @@ class _Running:
         self.counts: Counter[str] = Counter()
         self._random = random.Random(seed)
         self._started = 0
+        self._sent: list[str] = []
         self._changed = threading.Condition()
         self._news: list[str] = []
         self._broken: list[str] = []
@@ -232,7 +233,7 @@ class _Running:
         kills = sorted(self._random.sample(below, self.options.kills))
         done, told = set[str](), time.perf_counter()
         while len(done) < count:
-            heard = self._wait()
+            heard = self._wait(done)
             jobs = in_parallel(self.cloud.runtime.jobs.stored, sorted(heard - done))
             ended = [job for job in jobs if not job.active]
             assert {job.state for job in ended} <= {SUCCESS}, [each.reason() for each in ended]
@@ -242,7 +243,7 @@ class _Running:
                 self._kill_one()
             if time.perf_counter() - told > TOLD_S:
                 told = time.perf_counter()
-                print(f"{len(done)} of {count} crates", flush=True)
+                print(f"{len(done)} of {count} crates {dict(self.counts)}", flush=True)
 
     def _send(self, words: Sequence[str]) -> None:
         """Send a job for each word, so many at a time: moto looks through all that wait."""
@@ -251,6 +252,7 @@ class _Running:
             started = self.cloud.runtime.enqueuer.crates(words, self.cloud.resolve)
             for sent, (word, job) in enumerate(started):
                 assert isinstance(job, Job), (word, job)
+                self._sent.append(job.id)
                 with self._changed:
                     while sent - self.counts["handled"] >= most and not self._over:
                         self._changed.wait()
@@ -259,12 +261,13 @@ class _Running:
         except Exception as error:  # noqa: BLE001 - whoever waits for the end raises it
             self.hear({"event": "broken", "error": repr(error)})
 
-    def _wait(self) -> set[str]:
+    def _wait(self, done: Collection[str]) -> set[str]:
         """Return the jobs whose messages were handled since, once there are some."""
         with self._changed:
             heard = self._changed.wait_for(lambda: self._news or self._broken, STUCK_S)
             assert not self._broken, self._broken[0]
-            assert heard, f"nothing ends any more: {self.counts}"
+            left = [] if heard else [each for each in self._sent if each not in done]
+            assert heard, f"nothing ends any more: {self.counts}\n{self.cloud.told(left)}"
             news, self._news = set(self._news), []
         return news
 

@@ -49,6 +49,7 @@ class FleetProcess:
         self._free = threading.Semaphore(threads)
         self._handler = importlib.import_module("functions.ingest.handler").handler
         self._speaking = threading.Lock()
+        self._gone = queues.client.exceptions.ReceiptHandleIsInvalid
 
     def run(self) -> None:
         """Take messages for ever."""
@@ -65,7 +66,9 @@ class FleetProcess:
                     self._say("took", message)
                     if self._random.random() < self._twice:
                         self._say("twice", message)
-                        self._queues.show(message)
+                        # Who was delivered it before may have deleted it by now.
+                        with contextlib.suppress(self._gone):
+                            self._queues.show(message)
                     pool.submit(self._handle, message)
 
     def _handle(self, message: Mapping[str, Any]) -> None:
@@ -76,7 +79,7 @@ class FleetProcess:
                 self._say("failed", message)
             else:
                 # Another to whom it was delivered may have been first.
-                with contextlib.suppress(self._queues.client.exceptions.ReceiptHandleIsInvalid):
+                with contextlib.suppress(self._gone):
                     self._queues.delete(message)
                 self._say("handled", message, seconds=time.perf_counter() - begun)
         except Exception as error:  # noqa: BLE001 - whoever reads the lines raises it

@@ -19,6 +19,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from docstow.index.manifest import MANIFEST
+from docstow.index.waiting import WAITING
 from docstow.runtime import SAMPLE
 from docstow.store.objects import open_store
 from paths import REPOSITORY
@@ -178,6 +180,12 @@ def ask(deployed: Deployed) -> None:
     across = deployed.call("search_items", query="cargo")
     assert across["status"] == 200, across
     assert deployed.call("search_docs", query="anchors")["body"]["results"]
+    store = open_store(deployed.bucket.at(), endpoint=deployed.bucket.endpoint, region="us-east-1")
+    busy = store.get(MANIFEST)
+    assert busy is not None
+    # As where many have just been named together: the next one waits.
+    body = json.dumps(json.loads(busy.body) | {"taken": [f"{WAITING}a", f"{WAITING}b"]})
+    store.swap(MANIFEST, body.encode(), busy.etag)
     deployed.call("push_document", text="# Anchors\n\nWeigh them.", uri="a.md")
     deployed.work()
     assert deployed.call("delete_document", uri="a.md")["status"] in (200, 202)

@@ -22,11 +22,16 @@ from docstow.index.cards import CRATES, Card, Entry, card_of, key_of, outranks, 
 from docstow.index.catalog_store import CatalogStore
 from docstow.index.manifest import Manifest, Reference
 from docstow.index.segments import Damaged, join_current, make_segment
+from docstow.index.waiting import Waiting
 from docstow.store.objects import ObjectStore, tolerate_read_only
 from docstow.store.snapshots import Snapshots
 
 #: A publish joins its card with the last segment as long as that has fewer cards.
 TAIL = 64
+
+
+class _Overtaken(Exception):
+    """Another writer has swapped the manifest."""
 
 
 class Catalog:
@@ -49,6 +54,7 @@ class Catalog:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.objects = CatalogStore(store, freshness_s=freshness_s, clock=clock)
+        self.waiting = Waiting(self.objects)
         self._snapshots = snapshots
         self._reading = threading.Lock()
         self._buckets = Buckets()
@@ -117,7 +123,7 @@ class Catalog:
             manifest = self.objects.refresh(fresh=True)
             if tuple(each.id for each in manifest.segments) == self._card_set[0]:
                 return manifest.corrections
-        return self.append([card]).corrections
+        return self.append([card])
 
     @contextlib.contextmanager
     def listed(self, card: Card) -> Iterator[None]:
@@ -156,17 +162,23 @@ class Catalog:
 
     def append(
         self, cards: Sequence[Card], gone: Sequence[Source] = (), *, corrections: int = 0
-    ) -> Manifest:
-        """Append cards of one model, after the sources that are stowed no more."""
+    ) -> int:
+        """Append cards of one model, after the sources that are stowed no more.
+
+        Returns:
+            The corrections that the manifest had before it named them.
+        """
         fresh = make_segment(cards, gone)
         written: dict[tuple[int, str], Reference] = {}
-        tries = 0
+        tries, before = 0, 0
 
         def change(manifest: Manifest) -> Manifest:
-            nonlocal tries
+            nonlocal tries, before
             tries += 1
+            before = before if tries > 1 else manifest.corrections
+            if not corrections and (tries > 1 or len(manifest.taken) > 1):
+                raise _Overtaken  # or others were, a moment ago
             tail = manifest.segments[-1:]
-            # Who was overtaken appends a segment of its own, which it need not write again.
             joins = tries == 1 and tail and tail[0].cards + len(fresh.head) <= TAIL
             if not joins or len({tail[0].model, fresh.head.model} - {""}) > 1:
                 tail = ()
@@ -186,7 +198,11 @@ class Catalog:
                 corrections=manifest.corrections + corrections,
             )
 
-        return self.objects.change(change)
+        try:
+            self.objects.change(change)
+        except _Overtaken:
+            self.waiting.append(fresh)
+        return before
 
     def make(self, heads: Iterable[Head]) -> Iterator[Card]:
         """Yield the cards of what heads have stowed."""

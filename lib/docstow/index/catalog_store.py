@@ -59,6 +59,9 @@ class CatalogStore:
         freshness_s: for so long the manifest is answered from memory; after that it is requested
             with its tag.
         clock: monotonic seconds.
+
+    Attributes:
+        last_written: the id of the segment that this process wrote last.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class CatalogStore:
         self._freshness_s = freshness_s
         self._clock = clock
         self._seen: _Seen | None = None
+        self.last_written = ""
         self._loaded: dict[str, Loaded] = {}
 
     def load(self, *, fresh: bool = False) -> list[Loaded]:
@@ -136,7 +140,7 @@ class CatalogStore:
                 segment = self.read(reference)
                 return Loaded(reference.id, segment.head, segment.bucket, whole=True)
             body = self.objects.get_range(reference.key, 0, reference.head)
-            head = read_head(_checked(reference, body))
+            head = read_head(_check_head(reference, body))
         except Damaged as error:
             log.warning("%s: %s", reference.key, error.message)
             return None
@@ -158,25 +162,15 @@ class CatalogStore:
             Damaged: it is missing or not what was written.
         """
         stored = self.objects.get(reference.key)
-        if stored is None or len(stored.body) != reference.bytes:
-            raise Damaged(f"{reference.key} is missing or cut.")
-        head = read_head(_checked(reference, stored.body[: reference.head]))
-        return Segment(head, stored.body[reference.head :])
+        if stored is None:
+            raise Damaged(f"{reference.key} is missing.")
+        return unpack(reference, stored.body)
 
     def write(self, segment: Segment, epoch: int) -> Reference:
         """Store a segment under an epoch, and remember it."""
-        head = encode_head(segment.head)
-        body = head + segment.terms
-        reference = Reference(
-            id=uuid.uuid4().hex[:16],
-            epoch=epoch,
-            cards=len(segment.head),
-            model=segment.head.model,
-            head=len(head),
-            bytes=len(body),
-            sha256=hashlib.sha256(head).hexdigest(),
-        )
+        reference, body = pack(segment, epoch, uuid.uuid4().hex[:16])
         self.objects.create(reference.key, body)
+        self.last_written = reference.id
         return self._keep(segment, reference)
 
     def _keep(self, segment: Segment, reference: Reference | None = None) -> Reference:
@@ -217,7 +211,28 @@ class CatalogStore:
         return by_model(card for body in bodies for card in _read_shard(body))
 
 
-def _checked(reference: Reference, head: bytes | None) -> bytes:
+def pack(segment: Segment, epoch: int, name: str) -> tuple[Reference, bytes]:
+    """Return how a segment is referred to under an id of an epoch, and its stored form."""
+    head = encode_head(segment.head)
+    body = head + segment.terms
+    digest = hashlib.sha256(head).hexdigest()
+    model, cards = segment.head.model, len(segment.head)
+    return Reference(name, epoch, cards, model, len(head), len(body), digest), body
+
+
+def unpack(reference: Reference, body: bytes) -> Segment:
+    """Return a segment of its stored form.
+
+    Raises:
+        Damaged: it is not what was written.
+    """
+    if len(body) != reference.bytes:
+        raise Damaged(f"{reference.key} is cut.")
+    head = read_head(_check_head(reference, body[: reference.head]))
+    return Segment(head, body[reference.head :])
+
+
+def _check_head(reference: Reference, head: bytes | None) -> bytes:
     """Return the stored form of a segment's head.
 
     Raises:

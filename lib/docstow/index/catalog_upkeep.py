@@ -87,9 +87,13 @@ class CatalogUpkeep:
     def join_small(self) -> int:
         """Join small segments if there are many; return how many were joined. For jobs.
 
-        Searches over everything need not wait for upkeep then, however much is stowed at once.
+        Searches over everything need not wait for upkeep then, however much is stowed at once. Who
+        wrote the last segment does it, not everybody; that one others are about to change.
         """
-        return self._join(lambda manifest: plan_small(manifest.segments), fresh=False)
+        segments = self._objects.refresh().segments
+        if not segments or segments[-1].id != self._objects.last_written:
+            return 0
+        return self._join(lambda manifest: plan_small(manifest.segments[:-1]), fresh=False)
 
     def _join(self, plan: Callable[[Manifest], tuple[int, int]], *, fresh: bool = True) -> int:
         """Join the segments of a plan; 0 if there is none, or others have changed them."""
@@ -130,6 +134,7 @@ class CatalogUpkeep:
             oldest: by the store's clock; what is younger may belong to somebody at work.
             kinds: all that there are of sources.
         """
+        self._catalog.waiting.name_all()
         deleted = self._sweep(oldest)
         lost = self._forget_damaged()
         dropped, made, left = self._reconcile(heads)

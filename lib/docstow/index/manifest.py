@@ -62,12 +62,15 @@ class Manifest:
         epoch: rises when what is not named is given up; see the module.
         corrections: rises when cards are taken out, so that a writer adds its own once more.
         covered: kinds of sources of which every head was seen to have its card.
+        taken: keys of what waited and is in the segments now, but may not be deleted yet; see
+            :mod:`docstow.index.waiting`.
     """
 
     segments: tuple[Reference, ...] = ()
     epoch: int = 0
     corrections: int = 0
     covered: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
 
 def plan(segments: Sequence[Reference]) -> tuple[int, int]:
@@ -125,7 +128,8 @@ def decode(body: bytes, _: str = "") -> Manifest | None:
             return None
         segments = tuple(Reference(**each) for each in fields.pop("segments"))
         covered = tuple(map(str, fields.pop("covered")))
-        return Manifest(segments, covered=covered, **fields)
+        taken = tuple(map(str, fields.pop("taken", ())))
+        return Manifest(segments, covered=covered, taken=taken, **fields)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -208,25 +208,72 @@ def serve(respond: Respond) -> Iterator[str]:
         thread.join()
 
 
+class Forward:
+    """Passes requests on to ``upstream``, or to ``queues`` what is for SQS, and the answers back.
+
+    Connections are kept until it is closed, where the other side keeps them.
+    """
+
+    def __init__(self, upstream: str, queues: str = "") -> None:
+        self._upstream = upstream
+        self._queues = queues
+        self._idle: dict[str, list[http.client.HTTPConnection]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Answer:
+        """Pass a request on."""
+        url = self._queues if "x-amz-target" in request.headers else self._upstream
+        headers = {n: v for n, v in request.headers.items() if n not in ("expect", "connection")}
+        connection = self._take(url)
+        try:
+            try:
+                answer = _ask(connection, request, headers)
+            except ConnectionError:  # the other side had closed it while it was idle
+                connection.close()
+                answer = _ask(connection, request, headers)
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.setdefault(url, []).append(connection)
+        return answer
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        with self._lock:
+            for each in self._idle.values():
+                for connection in each:
+                    connection.close()
+            self._idle.clear()
+
+    def _take(self, url: str) -> http.client.HTTPConnection:
+        with self._lock:
+            if idle := self._idle.get(url):
+                return idle.pop()
+        target = urlsplit(url)
+        if target.scheme == "https":
+            return http.client.HTTPSConnection(target.netloc, timeout=30)
+        return http.client.HTTPConnection(target.netloc, timeout=30)
+
+
+def _ask(
+    connection: http.client.HTTPConnection, request: Request, headers: dict[str, str]
+) -> Answer:
+    connection.request(request.method, request.path, request.body, headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    hop = ("transfer-encoding", "connection")
+    return Answer(
+        answer.status, {n: v for n, v in answer.getheaders() if n.lower() not in hop}, body
+    )
+
+
 def forward(upstream: str, queues: str = "") -> Respond:
-    """Pass a request on to ``upstream``, or to ``queues`` what is for SQS, and the answer back."""
+    """Pass requests on as :class:`Forward` does, each over a connection of its own."""
 
     def respond(request: Request) -> Answer:
-        target = urlsplit(queues if "x-amz-target" in request.headers else upstream)
-        secure = target.scheme == "https"
-        connect_to = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = connect_to(target.netloc, timeout=30)
-        headers = {n: v for n, v in request.headers.items() if n not in ("expect", "connection")}
-        try:
-            connection.request(request.method, request.path, request.body, headers)
-            answer = connection.getresponse()
-            body = answer.read()
-        finally:
-            connection.close()
-        hop = ("transfer-encoding", "connection")
-        return Answer(
-            answer.status, {n: v for n, v in answer.getheaders() if n.lower() not in hop}, body
-        )
+        with contextlib.closing(Forward(upstream, queues)) as forwarded:
+            return forwarded(request)
 
     return respond
 

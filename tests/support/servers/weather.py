@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from servers.s3 import Answer, Bucket, Lost, Request, fault, forward, serve
+from servers.s3 import Answer, Bucket, Forward, Lost, Request, fault, serve
 
 KINDS = ("GET", "LIST", "HEAD", "PUT", "DELETE")
 
@@ -94,12 +94,13 @@ class Weather:
         self.meter = Meter()
         self.url = ""
         self._seed = seed
-        self._forward = forward(bucket.endpoint, bucket.queues)
+        self._forward = Forward(bucket.endpoint, bucket.queues)
         self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._stack = ExitStack()
 
     def __enter__(self) -> Weather:
+        self._stack.callback(self._forward.close)
         self.url = self._stack.enter_context(serve(self._respond))
         return self
 

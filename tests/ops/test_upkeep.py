@@ -34,7 +34,7 @@ from docstow.ops.upkeep import LOST_S, Refresh, Sent, Upkeep, clean_up
 from docstow.runtime import Runtime
 from docstow.sources.registry import Registry
 from docstow.store import inventory
-from docstow.store.heads import snapshot_key
+from docstow.store.heads import list_blobs, snapshot_key
 from docstow.store.objects import (
     DirectoryStore,
     Entry,
@@ -146,7 +146,8 @@ def test_the_least_used_make_room_pinned_ones_last_and_what_cannot_come_back_nev
     store: ObjectStore, tmp_path: Path
 ) -> None:
     sources = [crate(number) for number in range(4)] + [crate("l", "local"), crate("s", "site")]
-    sizes = {source: sum(stow(store, tmp_path, source).sizes.values()) for source in sources}
+    made = {source: stow(store, tmp_path, source) for source in sources}
+    sizes = {source: sum(snapshot.sizes.values()) for source, snapshot in made.items()}
     Pins(store).pin(sources[0], PRE_INGESTED)
     found = upkeep(store, tmp_path)
     assert [line.source for line in found.list_sources()] == [
@@ -162,7 +163,9 @@ def test_the_least_used_make_room_pinned_ones_last_and_what_cannot_come_back_nev
     evicted = upkeep(store, tmp_path, 0).evict()
     assert [line.source for line in evicted] == [sources[3], sources[0]]
     assert [text_of(store, tmp_path, each) for each in sources] == [""] * 4 + ["one"] * 2
-    assert upkeep(store, tmp_path).sweep().deleted == 4 * 3
+    assert upkeep(store, tmp_path).sweep().deleted == sum(
+        1 + len(blobs_of(made[source])) for source in sources[:4]
+    )
     assert upkeep(store, tmp_path).verify().faults == ()
     stow(store, tmp_path, sources[1])
     assert text_of(store, tmp_path, sources[1]) == "one"
@@ -221,7 +224,7 @@ def test_a_reader_goes_on_for_a_day_with_what_was_evicted(
         sweep(store)
     path = reader.fetch(snapshot)["documents"]
     assert path.read_bytes() == b"documents of one" * 100
-    assert sweep(store, grace=AT_ONCE).deleted == 3
+    assert sweep(store, grace=AT_ONCE).deleted == 1 + len(blobs_of(snapshot))
     with pytest.raises(SnapshotGone):
         opened(store, tmp_path / "another").fetch(snapshot)
 
@@ -230,7 +233,7 @@ def test_a_reader_goes_on_for_a_day_with_what_was_evicted(
 
 
 def blobs_of(snapshot: Snapshot) -> list[str]:
-    return sorted(key for key, _ in inventory.list_blobs(snapshot))
+    return sorted(key for key, _ in list_blobs(snapshot))
 
 
 def replace_object(store: ObjectStore, key: str, body: bytes) -> None:
@@ -242,7 +245,7 @@ DAMAGES: dict[str, Callable[[ObjectStore, Snapshot], None]] = {
     "a blob is lost": lambda store, made: store.delete(blobs_of(made)[0]),
     "a blob is cut": lambda store, made: replace_object(store, blobs_of(made)[0], b"short"),
     "a blob is flipped": lambda store, made: replace_object(
-        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(inventory.list_blobs(made)))
+        store, blobs_of(made)[0], b"x" * next(s for k, s in sorted(list_blobs(made)))
     ),
     "a record is lost": lambda store, made: store.delete(f"snapshots/{made.id}.json"),
     "a record is damaged": lambda store, made: replace_object(
@@ -496,7 +499,7 @@ def test_listing_pages_do_not_matter(bucket: Bucket, tmp_path: Path) -> None:
     for number in range(5):
         stow(plain, tmp_path, crate(number))
     paged = S3Store(connect(endpoint=bucket.endpoint), bucket.name, tmp_path.name, page_size=2)
-    assert len(inventory.list_store(paged).blobs) == 10
+    assert len(inventory.list_store(paged).blobs) == 5
     assert verify(paged).faults == ()
 
 
@@ -525,13 +528,13 @@ def test_a_round_gives_up_what_was_deleted_and_tidies(store: ObjectStore, tmp_pa
     registry = Registry(store)
     gone, _ = registry.create("collection", "gone")
     kept, _ = registry.create("collection", "kept")
-    for each in (gone, kept):
-        stow(store, tmp_path, each.source)
+    made = [stow(store, tmp_path, each.source) for each in (gone, kept)]
     registry.delete(gone.id)
     later = datetime.now(UTC) + timedelta(days=100)
     store.create("touched/2000-01-01/crate/x/1", b"")
     done = upkeep(store, tmp_path).run()
-    assert (done.dropped, done.swept.deleted, done.failed) == (1, 3, {})
+    dead = 1 + len(blobs_of(made[0]))
+    assert (done.dropped, done.swept.deleted, done.failed) == (1, dead, {})
     assert done.tidied == {"jobs": 0, "leases": 0, "touched": 1, "cards": 0, "segments": 0}
     assert text_of(store, tmp_path, kept.source) == "one"
     for number in (1, 2):
@@ -584,8 +587,8 @@ def test_a_round_reads_what_has_changed_since_the_last_one(tmp_path: Path) -> No
     assert (store.counts["get heads"], store.counts["get snapshots"]) == (2, 2)
     assert store.counts["put " + inventory.INVENTORY] == 1
     assert store.counts["list"] <= 13
-    # the record and the two blobs of each that was replaced
-    assert (done.swept.fenced, done.swept.deleted) == (2, 6)
+    # the record and the blob of each that was replaced
+    assert (done.swept.fenced, done.swept.deleted) == (2, 4)
     assert done.bytes == sum(
         inventory.list_store(store).weight(inventory.list_store(store).all_heads()).values()
     )

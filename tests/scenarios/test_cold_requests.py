@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import pytest
 
 from docstow.core.settings import load
 from docstow.runtime import SAMPLE, Runtime
+from docstow.store.heads import list_blobs
 from servers import s3
 from servers.docs_rs import DocsRs
 
@@ -27,14 +29,16 @@ class Stowed:
 
     Attributes:
         settings: for a process that reads it.
-        tables: names of the crate's tables by their blobs.
-        asked: method and path below the store, in order.
+        pack: path of the crate's tables below the store.
+        tables: where each table begins and ends there.
+        asked: method, path below the store and range, in order.
         upstream: docs.rs and the index.
     """
 
     settings: dict[str, str]
-    tables: dict[str, str]
-    asked: list[tuple[str, str]]
+    pack: str
+    tables: dict[str, tuple[int, int]]
+    asked: list[tuple[str, str, str]]
     upstream: DocsRs
 
 
@@ -44,12 +48,13 @@ def stowed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stowed]:
     place = folder / "crates" / "stowage" / "0.1.0"
     place.mkdir(parents=True)
     shutil.copy(SAMPLE, place / "rustdoc.json.zst")
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[str, str, str]] = []
     with s3.bucket() as there, DocsRs(folder / "crates") as upstream:
         forward = s3.forward(there.endpoint)
 
         def respond(request: s3.Request) -> s3.Answer:
-            asked.append((request.method, request.path.partition("/docs/")[2]))
+            path = request.path.partition("/docs/")[2]
+            asked.append((request.method, path, request.headers.get("range", "")))
             return forward(request)
 
         with s3.serve(respond) as endpoint:
@@ -65,8 +70,13 @@ def stowed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stowed]:
                 Runtime(load(settings | {"cache": f"{folder}/a"}, {}))
             ) as first:
                 snapshot = first.library.crate("stowage", "0.1.0").snapshot
-            tables = {digest: name for name, digest in snapshot.tables.items()}
-            yield Stowed(settings, tables, asked, upstream)
+            ((pack, _),) = list_blobs(snapshot)
+            ends = itertools.accumulate(snapshot.sizes.values())
+            tables = {
+                name: (end - snapshot.sizes[name], end)
+                for name, end in zip(snapshot.sizes, ends, strict=True)
+            }
+            yield Stowed(settings, pack, tables, asked, upstream)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +99,11 @@ def test_an_exact_version_is_found_by_its_heads_and_read_by_its_tables_alone(
         answer = runtime.toolbox.call(tool, CRATE | arguments).render()
     assert "0.1.0" in answer
     assert stowed.upstream.requests == []
-    # Two rounds: both heads at once, then the tables at once; no table twice.
-    assert sorted(stowed.asked[:2]) == [("GET", head) for head in HEADS]
-    gets = [path for method, path in stowed.asked[2:] if method == "GET"]
-    read = [stowed.tables[path.rpartition("/")[2].partition(".")[0]] for path in gets]
-    assert sorted(read) == sorted(tables)
-    rest = {(method, path.partition("/")[0]) for method, path in stowed.asked[2:]}
+    # Two rounds: both heads at once, then the tables by one range.
+    assert sorted(stowed.asked[:2]) == [("GET", head, "") for head in HEADS]
+    read = [(path, span) for method, path, span in stowed.asked[2:] if method == "GET"]
+    places = [stowed.tables[name] for name in tables]
+    begin, end = min(start for start, _ in places), max(end for _, end in places)
+    assert read == [(stowed.pack, f"bytes={begin}-{end - 1}")]
+    rest = {(method, path.partition("/")[0]) for method, path, _ in stowed.asked[2:]}
     assert rest <= {("GET", "blobs"), ("PUT", "touched"), ("HEAD", "touched")}

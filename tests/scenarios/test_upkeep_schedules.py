@@ -25,7 +25,7 @@ from docstow.ops.audit import verify
 from docstow.ops.evict import evict, list_sources
 from docstow.ops.sweep import sweep
 from docstow.store import inventory
-from docstow.store.heads import decode_head, decode_snapshot, snapshot_key
+from docstow.store.heads import decode_head, decode_snapshot, list_blobs, snapshot_key
 from docstow.store.objects import DirectoryStore, ObjectStore
 from docstow.store.snapshots import BlobCache, Fenced, Snapshots
 from schedules import Actor, Memory
@@ -147,7 +147,7 @@ class World:
             for identity in decode_head(stored.body, entry.key).named:
                 record = self.store.get(snapshot_key(identity))
                 assert record is not None, f"{entry.key} names a record that is gone"
-                for key, size in inventory.list_blobs(decode_snapshot(record.body, identity)):
+                for key, size in list_blobs(decode_snapshot(record.body, identity)):
                     blob = self.store.get(key)
                     assert blob is not None, f"{entry.key} names a blob that is gone: {key}"
                     assert len(blob.body) == size

@@ -101,8 +101,13 @@ def tables(folder: Path, text: str) -> dict[str, Path]:
 
 
 def blob_key(snapshot: Snapshot, table: str) -> str:
-    """Where a table's bytes are."""
+    """Where a table's bytes are in a store whose objects are files."""
     return f"blobs/{snapshot.tables[table]}.{snapshot.place}.parquet"
+
+
+def pack_key(snapshot: Snapshot) -> str:
+    """Where the bytes of all tables are in any other store."""
+    return f"blobs/{snapshot.pack}.{snapshot.place}.pack"
 
 
 def publish(
@@ -152,10 +157,16 @@ def test_the_layout_and_the_order_of_writes(
     snapshot = publish(snapshots, tmp_path / "new")
     writes = [call for call in store.calls if call[0] in ("create", "swap")]
     head_key = "heads/crate/tokio-util/1.24.2.json"
-    blobs = {("create", blob_key(snapshot, table)) for table in snapshot.tables}
-    assert writes[0] == ("create", head_key)
-    assert set(writes[1:3]) == blobs
-    assert writes[3:] == [("create", f"snapshots/{snapshot.id}.json"), ("swap", head_key)]
+    assert writes == [
+        ("create", head_key),
+        ("create", pack_key(snapshot)),
+        ("create", f"snapshots/{snapshot.id}.json"),
+        ("swap", head_key),
+    ]
+    pack = store.get(pack_key(snapshot))
+    assert pack is not None
+    assert pack.body == b"".join(contents(tables(tmp_path / "new", "one")).values())
+    assert hashlib.sha256(pack.body).hexdigest() == snapshot.pack
     head = store.get("heads/crate/tokio-util/1.24.2.json")
     record = store.get(f"snapshots/{snapshot.id}.json")
     assert head is not None
@@ -171,7 +182,7 @@ def test_the_layout_and_the_order_of_writes(
         "record": record.body.decode(),
     }
     fields = json.loads(record.body)
-    assert fields["schema"] == 2
+    assert (fields["schema"], fields["pack"]) == (3, snapshot.pack)
     assert fields["tables"] == {
         name: {"blob": digest, "bytes": snapshot.sizes[name]}
         for name, digest in snapshot.tables.items()
@@ -294,7 +305,7 @@ def test_what_is_stowed_is_known_without_reading_it(
     snapshot = publish(snapshots, tmp_path / "new")
     assert snapshots.stored(SOURCE, snapshot.id) == snapshot
     assert snapshots.stored(SOURCE, "0" * 64) is None
-    store.delete(blob_key(snapshot, "passages"))
+    store.delete(pack_key(snapshot))
     assert snapshots.stored(SOURCE, snapshot.id) is None
     assert publish(snapshots, tmp_path / "new") == snapshot
     assert snapshots.stored(SOURCE, snapshot.id) == snapshot
@@ -304,7 +315,7 @@ def test_a_snapshot_whose_blobs_are_lost_is_replaced_by_one_of_the_next_epoch(
     snapshots: Snapshots, store: Elsewhere, tmp_path: Path
 ) -> None:
     first = publish(snapshots, tmp_path / "new")
-    store.delete(blob_key(first, "passages"))
+    store.delete(pack_key(first))
     files = tables(tmp_path / "new", "one")
     files["passages"].write_bytes(b"the same passages, computed on another machine")
     again = snapshots.publish(
@@ -423,9 +434,7 @@ def test_a_blob_is_downloaded_once(snapshots: Snapshots, store: Elsewhere, tmp_p
         snapshots.fetch(snapshot)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(snapshots.fetch, [snapshot] * 8))
-    assert sorted(store.calls) == sorted(
-        ("get", blob_key(snapshot, table)) for table in snapshot.tables
-    )
+    assert store.calls == [("get_range", pack_key(snapshot))]
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"flipped"])
@@ -457,14 +466,18 @@ def test_blobs_that_are_damaged_or_lost_in_the_store_are_named(
     snapshots: Snapshots, store: Elsewhere, tmp_path: Path
 ) -> None:
     snapshot = publish(snapshots, tmp_path / "new")
-    digest = snapshot.tables["passages"]
-    key = blob_key(snapshot, "passages")
+    key = pack_key(snapshot)
+    pack = store.get(key)
+    assert pack is not None
     store.delete(key)
-    with pytest.raises(StoreError, match=f"{digest} is not in the store"):
+    with pytest.raises(StoreError, match=f"{key} is not in the store"):
         snapshots.fetch(snapshot)
-    store.create(key, b"other bytes")
-    with pytest.raises(StoreError, match=f"{digest} in the store is damaged"):
-        snapshots.fetch(snapshot)
+    for body, damaged in ((b"other bytes", "documents"), (pack.body[:-1] + b"x", "passages")):
+        store.create(key, body)
+        digest = snapshot.tables[damaged]
+        with pytest.raises(StoreError, match=f"{digest} in the store is damaged"):
+            snapshots.fetch(snapshot)
+        store.delete(key)
     with pytest.raises(StoreError, match="has no table examples; it has documents, passages"):
         snapshots.fetch(snapshot, ["examples"])
 
@@ -490,7 +503,8 @@ def test_files_of_a_store_on_this_machine_are_read_in_place(tmp_path: Path) -> N
 
 
 def add(cache: BlobCache, body: bytes) -> Path:
-    return cache.obtain(hashlib.sha256(body).hexdigest(), len(body), lambda: body)
+    digest = hashlib.sha256(body).hexdigest()
+    return cache.obtain({digest: len(body)}, lambda _: [body])[digest]
 
 
 def names(cache: BlobCache) -> set[str]:

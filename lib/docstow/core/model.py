@@ -237,6 +237,8 @@ class Snapshot:
         content: its id without the epoch: equal for equal content.
         place: distinguishes its blobs from those of other sources and epochs; empty in records of
             older releases, whose blobs are shared.
+        pack: SHA-256 (hex) of the blob that holds all tables, one after another in their order
+            here; empty where each table is a blob.
     """
 
     id: str
@@ -250,6 +252,7 @@ class Snapshot:
     epoch: int = 0
     content: str = ""
     place: str = ""
+    pack: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,16 +110,17 @@ def tabulate(
         passages += profile.divide(source_id, row, document, embedder.count)
     content = Content(source_id, documents, summaries, passages, blocks)
     vectors = _Vectors(profile, embedder, known)
+    # In this order they are stored: what the page of an item is made of lies together.
     columns: dict[str, Columns] = {
+        "relations": {
+            name: [getattr(relation, name) for relation in relations]
+            for name in ("subject", "predicate", "object", "detail")
+        },
         "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},
         profile.passages.name: _text_columns(content, profile.passages, passages, vectors),
         profile.passages.postings: _keyword_columns(content, profile.passages, profile.terms),
         profile.examples.name: _text_columns(content, profile.examples, blocks, vectors),
         profile.examples.postings: _keyword_columns(content, profile.examples, profile.terms),
-        "relations": {
-            name: [getattr(relation, name) for relation in relations]
-            for name in ("subject", "predicate", "object", "detail")
-        },
     }
     if profile.has_anchors:
         aliases = {

@@ -21,6 +21,7 @@ from docstow.store.heads import (
     end_epoch,
     find_mismatch,
     head_key,
+    list_blobs,
     record_digest,
     replace_head,
     snapshot_key,
@@ -30,7 +31,6 @@ from docstow.store.inventory import (
     HEADS,
     Listing,
     in_parallel,
-    list_blobs,
     list_store,
     store_time,
 )

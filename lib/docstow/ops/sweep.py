@@ -45,6 +45,7 @@ from docstow.store.heads import (
     encode_head,
     end_epoch,
     head_key,
+    list_blobs,
     replace_head,
     snapshot_key,
 )
@@ -54,7 +55,6 @@ from docstow.store.inventory import (
     Blob,
     Listing,
     in_parallel,
-    list_blobs,
     list_store,
     owner_of,
     parse_blob_key,

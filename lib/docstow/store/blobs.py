@@ -8,14 +8,17 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from docstow.core.errors import SnapshotGone, StoreError
 from docstow.core.model import Snapshot
 from docstow.core.threads import in_parallel
-from docstow.store.heads import blob_key
+from docstow.store.heads import blob_key, list_blobs
 from docstow.store.objects import AlreadyThere, LocalFiles, ObjectStore
+from docstow.store.packs import find_places, read_places
 
 HOLD_S = 30.0
 _LEFTOVER_AGE_S = 3600.0
@@ -64,23 +67,34 @@ class BlobCache:
             _remove(path)
         return None
 
-    def obtain(self, digest: str, size: int, download: Callable[[], bytes]) -> Path:
-        """Return the file of this digest, downloaded if need be by one thread for all that ask.
+    def obtain(
+        self,
+        blobs: Mapping[str, int],
+        download: Callable[[Sequence[str]], Sequence[bytes | memoryview]],
+    ) -> dict[str, Path]:
+        """Return the files of some digests, downloaded if need be by one thread for all that ask.
+
+        Args:
+            blobs: the size of each digest's file.
+            download: returns the bodies of those digests whose files are not here.
 
         Raises:
             StoreError: what was downloaded is not what the digest names, or the disk is full.
         """
-        with self._filling[int(digest[:2], 16)]:
-            path = self.find(digest, size)
-            if path is not None:
-                return path
-            body = download()
-            if hashlib.sha256(body).hexdigest() != digest:
-                raise StoreError(
-                    f"The blob {digest} in the store is damaged: its content has another digest."
-                    " Delete it and stow the source again."
-                )
-            return self._add(digest, body)
+        with contextlib.ExitStack() as stack:
+            # In one order, so that no two threads wait for each other.
+            for number in sorted({int(digest[:2], 16) for digest in blobs}):
+                stack.enter_context(self._filling[number])
+            found = {digest: self.find(digest, size) for digest, size in blobs.items()}
+            absent = [digest for digest, path in found.items() if path is None]
+            for digest, body in zip(absent, download(absent) if absent else (), strict=True):
+                if hashlib.sha256(body).hexdigest() != digest:
+                    raise StoreError(
+                        f"The table {digest} in the store is damaged: its content has another"
+                        " digest. Delete its blob and stow the source again."
+                    )
+                found[digest] = self._add(digest, body)
+        return {digest: path for digest, path in found.items() if path is not None}
 
     def is_sound(self, path: Path, digest: str, size: int) -> bool:
         """Return whether a file has this size and, on first sight, this digest."""
@@ -98,7 +112,7 @@ class BlobCache:
             return False
         return True
 
-    def _add(self, digest: str, body: bytes) -> Path:
+    def _add(self, digest: str, body: bytes | memoryview) -> Path:
         """Write a file whole or not at all, after making room for it."""
         path = self.directory / digest
         unfinished = self.directory / f"{uuid.uuid4().hex}{_UNFINISHED}"
@@ -112,6 +126,7 @@ class BlobCache:
                 # On Windows a file that another process reads stays: it is the same content.
                 with contextlib.suppress(PermissionError):
                     unfinished.replace(path)
+                    self._verified.add(path)
             finally:
                 unfinished.unlink(missing_ok=True)
         return path
@@ -175,18 +190,42 @@ class Blobs:
         self._store = store
         self._cache = cache
 
-    def upload(self, path: Path, place: str) -> tuple[str, int]:
-        """Store a file under its digest; return digest and size in bytes."""
-        body = path.read_bytes()
-        digest = hashlib.sha256(body).hexdigest()
+    def upload(self, made: Snapshot, tables: Mapping[str, Path], place: str) -> Snapshot:
+        """Store a snapshot's tables in one blob, or each in its own where these are read in place.
+
+        Args:
+            made: the snapshot.
+            tables: table name to Parquet file, in the order in which they are to lie.
+            place: of the blobs.
+
+        Returns:
+            The snapshot with its tables' digests and sizes.
+        """
+        bodies = {name: path.read_bytes() for name, path in tables.items()}
+        stored = replace(
+            made,
+            tables={name: hashlib.sha256(body).hexdigest() for name, body in bodies.items()},
+            sizes={name: len(body) for name, body in bodies.items()},
+            place=place,
+            pack="",
+        )
+        if bodies and not isinstance(self._store, LocalFiles):
+            pack = b"".join(bodies.values())
+            stored = replace(stored, pack=hashlib.sha256(pack).hexdigest())
+            bodies = {"": pack}
+        keys = [key for key, _ in list_blobs(stored)]
+        in_parallel(lambda blob: self._create(*blob), list(zip(keys, bodies.values(), strict=True)))
+        return stored
+
+    def _create(self, key: str, body: bytes) -> None:
         with contextlib.suppress(AlreadyThere):
-            self._store.create(blob_key(digest, place), body)
-        return digest, len(body)
+            self._store.create(key, body)
 
     def whole(self, snapshot: Snapshot) -> bool:
-        """Return whether the store has all tables of a snapshot, each of its size."""
-        keys = [blob_key(digest, snapshot.place) for digest in snapshot.tables.values()]
-        return in_parallel(self._stored_size, keys) == list(snapshot.sizes.values())
+        """Return whether the store has all blobs of a snapshot, each of its size."""
+        blobs = list_blobs(snapshot)
+        found = in_parallel(self._stored_size, [key for key, _ in blobs])
+        return found == [size for _, size in blobs]
 
     def _stored_size(self, key: str) -> int | None:
         return next((entry.size for entry in self._store.list(key)), None)
@@ -212,12 +251,7 @@ class Blobs:
             for name in wanted
         }
         absent = {snapshot.tables[name]: snapshot.sizes[name] for name in wanted if not files[name]}
-
-        def obtain(blob: tuple[str, int]) -> Path:
-            digest, size = blob
-            return self._cache.obtain(digest, size, lambda: self._download(snapshot, digest))
-
-        found = dict(zip(absent, in_parallel(obtain, list(absent.items())), strict=True))
+        found = self._cache.obtain(absent, partial(self._download, snapshot))
         return {name: path or found[snapshot.tables[name]] for name, path in files.items()}
 
     def is_local(self, snapshot: Snapshot) -> bool:
@@ -235,8 +269,13 @@ class Blobs:
                     return path
         return self._cache.find(digest, size)
 
-    def _download(self, snapshot: Snapshot, digest: str) -> bytes:
-        stored = self._store.get(blob_key(digest, snapshot.place))
-        if stored is None:
-            raise SnapshotGone(f"The blob {digest} is not in the store; stow its source again.")
-        return stored.body
+    def _download(self, snapshot: Snapshot, digests: Sequence[str]) -> list[memoryview]:
+        """Return the tables of some digests, as they are in the store."""
+        places = find_places(snapshot)
+        return read_places([places[digest] for digest in digests], self._read)
+
+    def _read(self, key: str, start: int, size: int) -> bytes:
+        found = self._store.get_range(key, start, size)
+        if found is None:
+            raise SnapshotGone(f"{key} is not in the store; stow its source again.")
+        return found

@@ -28,6 +28,8 @@ SCHEMA = 1
 #: Schema of records whose blobs have a place, and of heads with an epoch. Releases that do not
 #: know these would break the rules that they stand for, so they refuse this number.
 PLACED = 2
+#: Schema of records whose tables are in one blob.
+PACKED = 3
 #: Longer records, in bytes, are not copied into heads, which are read for all versions at once.
 LONGEST_COPY = 32 * 1024
 #: Anybody may ask for names that do not exist, so only so many answers are remembered.
@@ -223,6 +225,21 @@ def blob_key(digest: str, place: str = "") -> str:
     return f"blobs/{digest}.{place}.parquet" if place else f"blobs/{digest}.parquet"
 
 
+def pack_key(digest: str, place: str) -> str:
+    """Return the key of a pack of tables: its SHA-256 in hex, and its place."""
+    return f"blobs/{digest}.{place}.pack"
+
+
+def list_blobs(snapshot: Snapshot) -> list[tuple[str, int]]:
+    """Return keys and lengths of a snapshot's blobs."""
+    if snapshot.pack:
+        return [(pack_key(snapshot.pack, snapshot.place), sum(snapshot.sizes.values()))]
+    return [
+        (blob_key(digest, snapshot.place), snapshot.sizes[name])
+        for name, digest in snapshot.tables.items()
+    ]
+
+
 def snapshot_key(identity: str) -> str:
     """Return the key of a snapshot's record."""
     return f"snapshots/{identity}.json"
@@ -254,7 +271,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
     """Return the stored form of a snapshot's record."""
     return _encode(
         {
-            "schema": PLACED if snapshot.place else SCHEMA,
+            "schema": PACKED if snapshot.pack else PLACED if snapshot.place else SCHEMA,
             "id": snapshot.id,
             "revision": asdict(snapshot.revision),
             "recipe": asdict(snapshot.recipe),
@@ -270,6 +287,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
                 if snapshot.place
                 else {}
             ),
+            **({"pack": snapshot.pack} if snapshot.pack else {}),
         }
     )
 
@@ -297,6 +315,7 @@ def decode_snapshot(body: bytes, key: str) -> Snapshot:
             epoch=int(fields.get("epoch", 0)),
             content=str(fields.get("content", fields["id"])),
             place=str(fields.get("place", "")),
+            pack=str(fields.get("pack", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise damaged(key) from fault
@@ -384,9 +403,9 @@ def _decode(body: bytes, key: str) -> dict[str, Any]:
         raise damaged(key) from fault
     if not isinstance(fields, dict):
         raise damaged(key)
-    if fields.get("schema") not in (SCHEMA, PLACED):
+    if fields.get("schema") not in (SCHEMA, PLACED, PACKED):
         raise StoreError(
-            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA} and {PLACED};"
+            f"{key} has schema {fields.get('schema')!r}, this release reads {SCHEMA} to {PACKED};"
             " use the release that wrote the store, or an empty store."
         )
     return fields

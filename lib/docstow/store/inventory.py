@@ -28,12 +28,12 @@ from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
 from docstow.store.heads import (
     StoredHead,
-    blob_key,
     decode_head,
     decode_snapshot,
     encode_head,
     encode_snapshot,
     find_mismatch,
+    list_blobs,
     place_of,
     record_digest,
     snapshot_key,
@@ -50,7 +50,7 @@ INVENTORY_SCHEMA = 1
 #: Most of it is digests, which no effort makes smaller.
 _QUICK = 3
 _BLOB = re.compile(
-    r"blobs/(?P<digest>[0-9a-f]{64})(?:\.(?P<owner>[0-9a-f]{16})-(?P<epoch>\d+))?\.parquet"
+    r"blobs/(?P<digest>[0-9a-f]{64})(?:\.(?P<owner>[0-9a-f]{16})-(?P<epoch>\d+))?\.(?:parquet|pack)"
 )
 
 _T = TypeVar("_T")
@@ -141,14 +141,6 @@ class Listing:
     def all_heads(self) -> list[Head]:
         """Return every head that could be read."""
         return [each.head for each in self.heads.values()]
-
-
-def list_blobs(snapshot: Snapshot) -> list[tuple[str, int]]:
-    """Return keys and lengths of a snapshot's blobs."""
-    return [
-        (blob_key(digest, snapshot.place), snapshot.sizes[name])
-        for name, digest in snapshot.tables.items()
-    ]
 
 
 def parse_blob_key(key: str) -> Blob | None:

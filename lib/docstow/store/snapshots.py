@@ -14,13 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
-from docstow.core.threads import in_parallel
 from docstow.store.blobs import BlobCache, Blobs
 from docstow.store.heads import (
     LONGEST_COPY,
@@ -144,16 +142,8 @@ class Snapshots:
         """
         source = made.revision.source
         for epoch in self._epochs(source, now):
-            upload = partial(self._blobs.upload, place=place_of(source, epoch))
-            blobs = dict(zip(tables, in_parallel(upload, list(tables.values())), strict=True))
-            snapshot = replace(
-                made,
-                id=in_epoch(made.content, epoch),
-                tables={name: digest for name, (digest, _) in blobs.items()},
-                sizes={name: size for name, (_, size) in blobs.items()},
-                epoch=epoch,
-                place=place_of(source, epoch),
-            )
+            uploaded = self._blobs.upload(made, tables, place_of(source, epoch))
+            snapshot = replace(uploaded, id=in_epoch(made.content, epoch), epoch=epoch)
             with contextlib.suppress(Fenced):
                 return self.republish(
                     self._record(snapshot), now, expected_generation=expected_generation, keep=keep

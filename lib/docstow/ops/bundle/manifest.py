@@ -102,7 +102,7 @@ class Manifest:
 
 def neutralize(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot without what its store added: named by its content alone."""
-    return replace(snapshot, id=snapshot.content, epoch=0, place="")
+    return replace(snapshot, id=snapshot.content, epoch=0, place="", pack="")
 
 
 def record_name(identity: str) -> str:

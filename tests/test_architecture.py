@@ -59,7 +59,7 @@ OWNERS = {
     "tree_sitter_typescript": {"languages"},
     "uvicorn": {"server"},
     "yaml": {"formats"},
-    "zstandard": {"net", "ops", "languages"},
+    "zstandard": {"net", "ops", "index", "languages"},
 }
 
 #: Modules and packages without input or output.

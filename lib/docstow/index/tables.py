@@ -1,7 +1,8 @@
 """The tables of a snapshot: made from documents, written to and read from Parquet files.
 
 What differs between kinds of snapshots is data of a :class:`docstow.index.profiles.Profile`. DuckDB
-writes and reads the files; it is imported at the first table.
+writes the files, and reads what is asked for under a condition or is not as it writes it itself; it
+is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from docstow.core.model import (
 )
 from docstow.core.threads import DUCKDB_THREADS
 from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
+from docstow.index.parquet import Unusual, read_columns
 from docstow.index.profiles import Content, Embeddable, Profile, TextTable
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
@@ -220,6 +222,9 @@ def read_table(
     Raises:
         StoreError: the file is missing or no readable table, or lacks a column.
     """
+    if not where:
+        with contextlib.suppress(Unusual):
+            return read_columns(path, columns)
     import duckdb
 
     selected = ", ".join(map(_quoted, columns)) or "*"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import ingest, store
+from docstow.cli import connect, ingest, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
@@ -237,6 +237,8 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
 
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "serve": _serve,
+    "connect": connect.connect,
+    "disconnect": connect.disconnect,
     "ingest_descriptions": ingest.ingest_descriptions,
     "ingest_crates": ingest.ingest_crates,
     "ingest_files": ingest.ingest_files,

@@ -19,6 +19,12 @@ from docstow.sources import kinds as source_kinds
 #: The states of a job.
 STATES = ("queued", "running", "success", "failed")
 
+#: The MCP clients whose settings are known.
+CLIENT_NAMES = (
+    *("claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini-cli", "windsurf"),
+    *("zed", "opencode", "continue", "open-webui"),
+)
+
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
 _EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
 
@@ -43,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     _add_serve(commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP")))
+    _add_connect(commands, common)
     _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
     _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
     _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
@@ -84,6 +91,31 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
         "npm:react, or those of a list",
     )
     command.set_defaults(command="serve")
+
+
+def _add_connect(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    connect = commands.add_parser(
+        "connect", parents=[common], **_help("print or write what an MCP client needs")
+    )
+    connect.add_argument("--url", default="", help="of a server's /mcp; else the client starts one")
+    connect.add_argument(
+        "--token", action="store_true", help="send the token that DOCSTOW_TOKEN holds"
+    )
+    connect.add_argument("--skill", action="store_true", help="also write when agents should ask")
+    connect.set_defaults(command="connect")
+    disconnect = commands.add_parser(
+        "disconnect", parents=[common], **_help("take docstow out of a client's settings")
+    )
+    disconnect.set_defaults(command="disconnect", write=True)
+    connect.add_argument("--write", action="store_true", help="merge it into the client's file")
+    for command in (connect, disconnect):
+        command.add_argument("client", choices=CLIENT_NAMES, metavar="CLIENT")
+        command.add_argument("--dry-run", action="store_true", help="print what would change")
+        command.add_argument(
+            "--project", type=Path, metavar="DIR", help="in this project, not for all of the user's"
+        )
 
 
 def _add_model(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

@@ -56,9 +56,13 @@ test: .venv/installed-dev lint
 test-fast: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not network and not slow"
 
-# The property tests with examples that no run had before.
+# Inputs that no run had before: of the property tests, among which are those of tests/fuzz, as many
+# as EXAMPLES says; then such as are guided by what they reach, for GUIDED seconds a reader.
+EXAMPLES ?= 2000
+GUIDED ?= 60
 fuzz: .venv/installed-dev
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m property
+	HYPOTHESIS_PROFILE=fuzz HYPOTHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m property
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m fuzz.guided --seconds $(GUIDED)
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check .

@@ -17,9 +17,11 @@ from docstow.sources.packages import Registry, configuration
 from paths import SHARED, TESTS
 from servers import s3, seaweed
 
-# ``HYPOTHESIS_PROFILE=fuzz`` looks for examples that the fixed seeds of ``make test`` miss.
+# ``HYPOTHESIS_PROFILE=fuzz`` looks for examples that the fixed seeds of ``make test`` miss, as many
+# of each test as ``HYPOTHESIS_EXAMPLES`` says.
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
-hypothesis.settings.register_profile("fuzz", max_examples=2000, deadline=None)
+most = int(os.environ.get("HYPOTHESIS_EXAMPLES") or 2000)
+hypothesis.settings.register_profile("fuzz", max_examples=most, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 #: Fixtures that need a package registry, and Node for some.

@@ -391,7 +391,10 @@ class _Parser:
             parser.Parse(body, True)  # noqa: FBT003 - expat's own parameter has no name
         except _Full:
             pass
-        except expat.ExpatError as error:
+        except UnreadableInput:
+            raise
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            # An encoding that no codec has, or of several bytes a letter, is no error of expat's.
             raise UnreadableInput(f"{self._url} is no sitemap: {error}.") from None
         return self._found
 

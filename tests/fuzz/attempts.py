@@ -1,0 +1,97 @@
+"""One input in a process with limits: what it costs, and whether it is read or refused."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from docstow.core.errors import DocstowError
+from docstow.core.processes import Budget, Handler, ProcessPool
+from fuzz.seeds import LONGEST
+from paths import REPOSITORY, TESTS
+
+#: Of one input of the longest length, in seconds of CPU. The process may have more, so that what
+#: it took is told.
+MOST_CPU_S = 2.0
+MOST_BYTES = 512 * 1024 * 1024
+_BUDGET = Budget(cpu_s=20, wall_s=300.0, memory_bytes=MOST_BYTES)
+
+
+class Failure(AssertionError):
+    """An input that is neither read nor refused, or at too high a price."""
+
+
+def open_pool() -> ProcessPool:
+    """Open a pool whose processes find the tests; each ends with the input that is too much."""
+    places = [REPOSITORY / "lib", TESTS, TESTS / "support"]
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, places))
+    return ProcessPool("fuzz.attempts:make_handler", {}, most=1, budget=_BUDGET)
+
+
+def attempt(pool: ProcessPool, reader: str, body: bytes) -> str:
+    """Have an input read; return the code of the error that refuses it, or nothing.
+
+    Raises:
+        Failure: it took too much, or the reader failed.
+    """
+    request = {"reader": reader, "body": base64.b64encode(body).decode()}
+    try:
+        found = pool.call(request, reader)
+    except DocstowError as error:
+        raise Failure(f"{reader}: the process was ended: {error}") from None
+    if found["failed"]:
+        raise Failure(f"{reader}: {found['failed']}")
+    judge(reader, body, found["cpu_s"])
+    return str(found["refused"])
+
+
+def judge(reader: str, body: bytes, cpu_s: float) -> None:
+    """Refuse a price above what the length of an input allows."""
+    most = MOST_CPU_S * max(1.0, len(body) / LONGEST)
+    if cpu_s > most:
+        raise Failure(f"{reader}: {len(body)} bytes took {cpu_s:.1f} s of CPU")
+
+
+# In the process
+
+
+def make_handler(setup: Mapping[str, Any], send: Callable[[Mapping[str, Any]], object]) -> Handler:
+    """Return what reads inputs; called in the process."""
+    del setup, send
+    from fuzz.readers import READERS
+
+    warm: set[str] = set()
+
+    def handle(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        name, body = request["reader"], base64.b64decode(request["body"])
+        reader = READERS[name]
+        if name not in warm:
+            # What is imported and loaded once is not the price of an input.
+            warm.add(name)
+            try_one(reader.read, reader.seeds()[0])
+        begun = time.process_time()
+        refused, failed = try_one(reader.read, body)
+        cpu_s = time.process_time() - begun
+        return {"refused": refused, "failed": failed, "cpu_s": cpu_s}
+
+    return handle
+
+
+def try_one(read: Callable[[bytes], object], body: bytes) -> tuple[str, str]:
+    """Read an input; return the code of the error that refused it, and how the reader failed."""
+    try:
+        read(body)
+    except DocstowError as error:
+        return error.code, ""
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises is what is looked for
+        places = traceback.extract_tb(error.__traceback__)[-4:]
+        told = " < ".join(f"{Path(e.filename).name}:{e.lineno}" for e in reversed(places))
+        return "", f"{type(error).__name__}: {str(error)[:300]} ({told})"
+    return "", ""

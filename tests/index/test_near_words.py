@@ -82,6 +82,17 @@ def test_summaries_are_near_by_words_of_like_meaning(near: NearWords) -> None:
     assert near.in_summaries(asked, [SUMMARIES[1]])[0] < like
 
 
+def test_texts_that_have_been_read_are_near_as_sentences_are(near: NearWords) -> None:
+    asked = bm25.tokens("delete an item")
+    sentences = [SUMMARIES[0], "Parses a date.", "Unheard of."]
+    read = [near.read(bm25.tokens(each)) for each in sentences]
+    assert near.in_read(asked, read).tolist() == near.in_summaries(asked, sentences).tolist()
+    assert near.in_read(asked, []).tolist() == []
+    # Of these all words are compared.
+    long = bm25.tokens(SUMMARIES[1])
+    assert near.in_read(asked, [near.read(long)]) > near.in_read(asked, [near.read(long[:-1])])
+
+
 def test_how_near_a_word_is_to_all_others_is_computed_once(
     near: NearWords, monkeypatch: pytest.MonkeyPatch
 ) -> None:

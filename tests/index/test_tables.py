@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from docstow.core.errors import StoreError
-from docstow.index.tables import pack_vectors, read_table, unpack_vectors, write_table
+from docstow.index.tables import column_names, pack_vectors, read_table, unpack_vectors, write_table
 
 Columns = Mapping[str, NDArray[Any] | Sequence[Any]]
 
@@ -125,6 +125,7 @@ def test_columns_and_rows_are_chosen(tmp_path: Path) -> None:
         path, ["path"], where="path IN (?, ?) OR row = ?", parameters=["c'", "a", 0]
     )
     assert chosen["path"].tolist() == ["a", "c'", "d"]
+    assert column_names(path) == {"path", "row", "x"}
 
 
 @pytest.mark.parametrize("folder", ["it's here", "[x] * ?", "ünï cödé", "a;b--c"])
@@ -157,8 +158,9 @@ def test_what_is_no_table_says_so(tmp_path: Path) -> None:
         read_table(path, ["b"])
     for damaged in (b"", b"no table", whole[:-10], b"PAR1" + bytes(200) + b"PAR1"):
         path.write_bytes(damaged)
-        with pytest.raises(StoreError, match="Cannot read the table"):
-            read_table(path)
+        for read in (read_table, column_names):
+            with pytest.raises(StoreError, match="Cannot read the table"):
+                read(path)
 
 
 def test_columns_of_different_lengths_are_refused(tmp_path: Path) -> None:

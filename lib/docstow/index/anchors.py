@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from docstow.core.model import Document, Example
 from docstow.text.chunking import sentences
+from docstow.text.markdown import FENCED
 
 #: Name of the table with the inverted index of these texts.
 ANCHORS = "anchor_postings"
@@ -31,9 +32,6 @@ _MOST_CALLED = 3
 #: By so many last parts of its path an item can be named.
 _MOST_PARTS = 6
 
-_FENCE = re.compile(
-    r"^[ >\t]*(```+|~~~+).*?(?:^[ >\t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
 _INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t).*\n?)+")
 # Paragraphs, items of lists, rows of tables and headings, each a text of its own.
 _BLOCK_END = re.compile(r"\n[ >\t]*\n|\n(?=[ >\t]*(?:[-*+|#]|\d+[.)])[ \t|#]*)")
@@ -111,7 +109,7 @@ def _in_prose(row: int, document: Document, names: _Names) -> Iterator[tuple[str
     if "`" not in text and "](" not in text:
         return
     if "```" in text or "~~~" in text:
-        text = _FENCE.sub("\n\n", text)
+        text = FENCED.sub("\n\n", text)
     if "    " in text or "\t" in text:
         text = _INDENTED.sub("", text)
     for block in _BLOCK_END.split(text) if "\n" in text else (text,):

@@ -30,17 +30,19 @@ from docstow.embedding import word_vectors
 from docstow.index.anchors import ANCHORS
 from docstow.index.copies import ORIGINAL
 from docstow.index.near_words import NearWords
+from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
+from docstow.index.page_fields import PageWords
 from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.shown import COLUMNS as SHOWN
 from docstow.index.shown import ShownChunk, read_shown, show_chunk
-from docstow.index.tables import read_table, unpack_vectors
+from docstow.index.tables import column_names, read_table, unpack_vectors
 from docstow.text.chunking import plain
 
 if TYPE_CHECKING:
     from docstow.index.signatures.crate_signatures import CrateSignatures
 
 #: Columns of the documents table that are read alone and only when they are needed.
-_LARGE = {"row", "text", "digest"}
+_LARGE = {"row", "text", "digest", *PAGE_FIELDS}
 
 #: Kinds that stand inside a type or trait, never directly in a module.
 _MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
@@ -124,6 +126,14 @@ class Index:
         """What hits show of chunks; nothing in snapshots of earlier layouts."""
         names = [name for name in SHOWN if name in self._derived]
         return read_table(self._file(self.profile.passages.name), names) if names else {}
+
+    @cached_property
+    def page_words(self) -> PageWords | None:
+        """What pages are about and begin with; nothing in snapshots that were made without."""
+        file = self._file("documents")
+        if not column_names(file).issuperset(PAGE_FIELDS):
+            return None
+        return PageWords(word_vectors(), read_table(file, PAGE_FIELDS))
 
     @property
     def _derived(self) -> Collection[str]:

@@ -58,7 +58,7 @@ class NearWords:
         known = [number for number, row in enumerate(rows) if row is not None]
         self._known = np.array(known, np.int64)
         self._words = sum(len(self._terms[number]) > 1 for number in known)
-        # One more term stands for all words that the index does not have.
+        # One more term stands for all words that the index does not have, and is like no other.
         self._places = np.full(len(self._terms) + 1, len(known), np.int64)
         self._places[self._known] = np.arange(len(known))
         self._matrix, _ = vectors.vectors(np.array([rows[number] for number in known], np.int64))
@@ -100,18 +100,38 @@ class NearWords:
         """
         return self._in_words(query, summaries, 1)
 
+    def read(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """Return the numbers of terms; those that are not of the index have the same one."""
+        other = len(self._terms)
+        return np.array([self._numbers.get(word, other) for word in words], np.int32)
+
+    def in_read(self, query: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
+        """Return how much of a query the words of each text mean, as :meth:`in_summaries` does.
+
+        Args:
+            query: its terms; a repeated one counts once.
+            texts: as :meth:`read` gives them, none of them empty.
+        """
+        return self._in_numbers(query, texts, 1)
+
     def _in_words(self, query: Sequence[str], texts: Sequence[str], power: int) -> Floats:
+        return self._in_numbers(query, list(map(self._read, texts)), power)
+
+    def _in_numbers(
+        self, query: Sequence[str], held: Sequence[NDArray[np.int32]], power: int
+    ) -> Floats:
         terms = list(dict.fromkeys(query))
-        if not terms or not texts:
-            return np.zeros(len(texts), np.float32)
-        held = list(map(self._read, texts))
+        if not terms or not held:
+            return np.zeros(len(held), np.float32)
         flat = np.concatenate(held)
         begins = np.cumsum([0, *map(len, held[:-1])])
         places = self._places[flat]
-        similarities = np.zeros((len(terms), len(flat)), np.float32)
+        similarities = np.empty((len(terms), len(flat)), np.float32)
         for row, term in zip(similarities, terms, strict=True):
-            np.append(self._compare(term)[0], np.float32(0)).clip(min=0).take(places, out=row)
-            row[flat == self._numbers.get(term, -1)] = 1.0
+            self._compare(term)[0].take(places, out=row)
+            number = self._numbers.get(term)
+            if number is not None and self._places[number] == len(self._known):
+                row[flat == number] = 1.0
         best: Floats = np.maximum.reduceat(similarities, begins, axis=1)
         found: Floats = (self._shares(terms) @ best**power).astype(np.float32)
         return found
@@ -123,12 +143,20 @@ class NearWords:
         return shares
 
     def _compare_word(self, word: str) -> tuple[Floats, float]:
-        """Return the cosine of a word with every known term, and how much the word means."""
+        """Return how like a word every known term and the other one is, and how much it means.
+
+        No likeness is below 0, and that of the word itself is 1.
+        """
+        likeness = np.zeros(len(self._known) + 1, np.float32)
         row = self._vectors.number(word)
         if row is None:
-            return np.zeros(len(self._known), np.float32), _UNKNOWN_LENGTH
+            return likeness, _UNKNOWN_LENGTH
         vectors, lengths = self._vectors.vectors([row])
-        return self._matrix @ vectors[0], float(lengths[0])
+        np.matmul(self._matrix, vectors[0], out=likeness[:-1]).clip(min=0, out=likeness[:-1])
+        number = self._numbers.get(word)
+        if number is not None:
+            likeness[self._places[number]] = 1.0
+        return likeness, float(lengths[0])
 
     def _find_near(self, word: str) -> tuple[NDArray[np.int32], Floats]:
         """Return the rows that hold a word or one near it, and how near each is.
@@ -152,8 +180,7 @@ class NearWords:
     def _read_text(self, text: str) -> NDArray[np.int32]:
         """Return the numbers of a text's terms, each once; never none."""
         words = list(dict.fromkeys(bm25.tokens(text)))[:_MOST_WORDS]
-        other = len(self._terms)
-        return np.array([self._numbers.get(word, other) for word in words] or [other], np.int32)
+        return self.read(words or [""])
 
 
 def _top(similarities: Floats) -> NDArray[np.int64]:

@@ -31,6 +31,7 @@ from docstow.core.model import (
 from docstow.core.spelling import as_words, of_name, package_kinds
 from docstow.formats.docstrings import guess_language
 from docstow.index.copies import ORIGINAL, ChunkText, find_originals, last_heading
+from docstow.index.page_fields import page_fields
 from docstow.index.shown import COLUMNS as SHOWN
 from docstow.index.shown import show_chunk, shown_columns
 from docstow.text import bm25
@@ -80,6 +81,11 @@ class Content:
             )
             for found in divided
         ]
+
+    @cached_property
+    def page_fields(self) -> tuple[list[str], list[str]]:
+        """The terms of what each page is about, and of what each begins with."""
+        return page_fields(self.documents, self.summaries, bm25.prose_tokens)
 
 
 class PlainTexts(NamedTuple):
@@ -475,7 +481,9 @@ PAGES = Profile(
     chunker=PROSE_CHUNKER,
     words=bm25.PROSE_WORDS,
     terms=bm25.prose_tokens,
-    document_columns=("row", "id", "path", "title", "text", "url", "digest", "attributes"),
+    document_columns=(
+        *("row", "id", "path", "title", "text", "url", "digest", "about", "lead", "attributes"),
+    ),
     passages=TextTable(
         name="chunks",
         columns=(

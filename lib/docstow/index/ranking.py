@@ -360,7 +360,12 @@ def score_candidates(features: Mapping[str, Floats], language: Spelling = RUST) 
 
 
 @cache
-def page_weights() -> Mapping[str, float]:
-    """Return the fitted weight of each feature of a chunk of a page, and of the page itself."""
+def page_weights(*, with_fields: bool) -> Mapping[str, float]:
+    """Return the fitted weight of each feature of a chunk of a page, and of the page itself.
+
+    Args:
+        with_fields: whether what pages are about is known; see
+            :mod:`docstow.index.page_fields`.
+    """
     tables: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return tables["pages"]
+    return tables["page_fields" if with_fields else "pages"]

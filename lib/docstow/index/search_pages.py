@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from docstow.core.model import NO_ATTRIBUTES
 from docstow.index.copies import ChunkText, drop_copies, last_heading
 from docstow.index.loaded import Index, Posting
+from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.ranking import (
     Scale,
     page_weights,
@@ -42,7 +43,9 @@ _PAGE_DEPTH = 30
 #: What each further chunk of a page loses of its score, so that other pages come before it.
 _REPEATED = 2.0
 
-#: Makes of a score the chance that the page answers, fitted to the first five hits in development.
+#: Make of a score the chance that the page answers, fitted to the first five hits in development:
+#: where what pages are about is known, and where it is not.
+_SCALE_WITH_FIELDS = Scale(middle=13.4, width=4.2)
 _SCALE = Scale(middle=11.1, width=4.75)
 
 
@@ -288,6 +291,7 @@ class _Matches:
         keyword: each row's score by words; None if they do not count.
         cosine: of each row, 0 where vectors cannot be compared; None if they do not count.
         vector: of the query; None if vectors do not count.
+        terms: of the query.
         lists: the best places by words, by vectors, or by both.
     """
 
@@ -298,6 +302,7 @@ class _Matches:
     keyword: NDArray[np.float32] | None
     cosine: NDArray[np.float32] | None
     vector: NDArray[np.float32] | None
+    terms: Sequence[str]
     lists: Sequence[NDArray[np.int64]]
 
     def locate(self, ranked: Sequence[_Scored]) -> list[_Ranked]:
@@ -328,9 +333,10 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
         mode = "keyword"
     allowed = np.concatenate([table.allowed for table in tables])
     keyword = cosine = vector = None
+    terms = profile.query_terms(query)
     lists = []
     if mode != "vector":
-        keyword = _score_words(tables, profile.query_terms(query))
+        keyword = _score_words(tables, terms)
         lists.append(top_allowed(keyword, allowed & (keyword > 0), FUSION_DEPTH))
     if mode != "keyword" and embedder is not None:
         vector = embedder.embed_query(profile.fold_query(query))
@@ -343,7 +349,7 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
         similar = allowed if profile.lists_dissimilar else allowed & (cosine != 0)
         lists.append(top_allowed(cosine, similar, FUSION_DEPTH))
     starts = np.cumsum([0, *(len(table.documents) for table in tables)])
-    return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, lists)
+    return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, terms, lists)
 
 
 def _rank_fused(found: _Matches) -> list[_Scored]:
@@ -428,10 +434,37 @@ def _describe_chunks(
         "keyword_share": keyword[places] / most_words,
         "page_words": words_of[page] / most_words,
         **cosines,
+        **_near_pages(found, page),
     }
     return PageCandidates(
         places, {name: values.astype(np.float64) for name, values in features.items()}
     )
+
+
+def _near_pages(found: _Matches, pages: NDArray[np.int64]) -> Mapping[str, NDArray[np.float32]]:
+    """Return how much of the query words of each page's fields mean.
+
+    Nothing if a snapshot keeps no such fields: then no page is the worse for having them.
+
+    Args:
+        found: how everything matches.
+        pages: of the candidates, ascending, counted through all tables.
+    """
+    words = [table.index.page_words for table in found.tables]
+    if not all(words):
+        return {}
+    counted, places = np.unique(pages, return_inverse=True)
+    edges = np.cumsum([0, *(len(table.index) for table in found.tables)])
+    parts = np.split(counted, np.searchsorted(counted, edges[1:-1]))
+    near = [
+        each.compare(found.terms, (part - before).tolist())
+        for each, part, before in zip(words, parts, edges, strict=False)
+        if each is not None
+    ]
+    return {
+        f"{name}_near": np.concatenate([each[name] for each in near])[places]
+        for name in PAGE_FIELDS
+    }
 
 
 def _closeness(ranking: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -445,7 +478,9 @@ def _closeness(ranking: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray
 def _rank_chunks(found: _Matches) -> list[_Scored]:
     """Return the candidates, best first, by what they and their pages have of the query."""
     described = _describe_chunks(found, found.lists[0], found.lists[1])
-    weights = page_weights()
+    with_fields = "about_near" in described.features
+    weights = page_weights(with_fields=with_fields)
+    scale = _SCALE_WITH_FIELDS if with_fields else _SCALE
     scores = np.zeros(len(described.places))
     for name, values in described.features.items():
         scores += weights[name] * values
@@ -456,7 +491,7 @@ def _rank_chunks(found: _Matches) -> list[_Scored]:
         seen[page] = seen.get(page, -1) + 1
         scores[number] -= _REPEATED * seen[page]
     order = np.argsort(-scores, kind="stable")
-    chances = 1 / (1 + np.exp((_SCALE.middle - scores[order]) / _SCALE.width))
+    chances = 1 / (1 + np.exp((scale.middle - scores[order]) / scale.width))
     return list(zip(places[order].tolist(), chances.tolist(), strict=True))
 
 

@@ -239,6 +239,22 @@ def read_table(
     return {name: _plain(array) for name, array in found.items()}
 
 
+def column_names(path: Path) -> frozenset[str]:
+    """Return the names of a Parquet file's columns.
+
+    Raises:
+        StoreError: the file is missing or no readable table.
+    """
+    import duckdb
+
+    with _connection() as connection:
+        try:
+            found = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)])
+            return frozenset(row[0] for row in found.fetchall())
+        except (duckdb.IOException, duckdb.InvalidInputException) as fault:
+            raise StoreError(f"Cannot read the table {path.name}: {fault}") from fault
+
+
 def pack_vectors(matrix: NDArray[Any]) -> NDArray[np.object_]:
     """Return each row of an ``(n, d)`` matrix as the bytes of little-endian float16 values."""
     count, dimensions = matrix.shape
@@ -410,6 +426,8 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
     "deprecated": _of_each(lambda document: document.attributes.get("deprecated") is not None),
     "twin": _twins,
     "of_trait": _of_each(lambda document: "trait" in document.attributes),
+    "about": lambda content: content.page_fields[0],
+    "lead": lambda content: content.page_fields[1],
     "attributes": _of_each(
         lambda document: json.dumps(
             dict(document.attributes), sort_keys=True, separators=(",", ":")

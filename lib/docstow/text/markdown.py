@@ -15,6 +15,10 @@ RUSTDOC_WORD = re.compile(
     r"|edition\d{4}|E\d{4}|custom|[{.].*|.*}"
 )
 
+#: A fenced block of code, whole; one that is not closed reaches to the end.
+FENCED = re.compile(
+    r"^[ >\t]*(```+|~~~+).*?(?:^[ >\t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 
 _LANGUAGE_ALIASES = {"rs": "rust", "none": "text", "plain": "text", "plaintext": "text"}
 

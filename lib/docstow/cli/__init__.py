@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Windows gives pipes and files its own code page; JSON and docs are UTF-8.
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
-    options = command_line.parser().parse_args(arguments)
+    options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
     limit_blas()
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:

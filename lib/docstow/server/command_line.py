@@ -6,18 +6,25 @@ A parsed command names a function of :mod:`docstow.cli`, which does the work.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NoReturn, TypedDict
 
 from docstow import __version__
 from docstow.core import auth
 from docstow.core.settings import FIELDS
+from docstow.core.similar import similar_names
 from docstow.sources import Command
 from docstow.sources import kinds as source_kinds
 
 #: The states of a job.
 STATES = ("queued", "running", "success", "failed")
+
+#: Asks for the whole help; the short one leaves the settings out.
+ALL = "--help-all"
+
+_UNKNOWN = re.compile(r"argument (\w+): invalid choice: '([^']*)'.* \(choose from (.*)\)")
 
 #: The MCP clients whose settings are known.
 CLIENT_NAMES = (
@@ -29,38 +36,112 @@ CLIENT_NAMES = (
 _EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Build the parser; ``command`` of what it parses names the function that runs."""
+class _Parser(argparse.ArgumentParser):
+    """A parser that names what is nearest to a word that it does not know."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the words, and end the process with 2."""
+        if found := _UNKNOWN.search(message):
+            place, word, choices = found.groups()
+            near = similar_names(word, re.findall(r"[\w-]+", choices), most=1)
+            hint = f"did you mean {near[0][0]}?" if near else f"there are {choices}"
+            message = f"there is no {place} {word!r}; {hint}"
+        super().error(message)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; ``command`` names the function that runs.
+
+    Words that stop before a command print the help of what they name.
+
+    Raises:
+        SystemExit: help was printed, or the words are wrong (2).
+    """
+    root = parser(settings_in_help=ALL in words)
+    options = root.parse_args(["--help" if word == ALL else word for word in words])
+    if not hasattr(options, "command"):
+        getattr(options, "group", root).print_help()
+        root.exit()
+    return options
+
+
+def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
+    """Build the parser; ``command`` of what it parses names the function that runs.
+
+    Args:
+        settings_in_help: whether the help of each command lists the settings, which all take.
+    """
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
+    common.add_argument(ALL, action="store_true", help="this, and every setting")
     group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
     for name, field in FIELDS.items():
         flag = f"--{name.replace('_', '-')}"
         text = field.metadata["help"].replace("%", "%%")
+        if not settings_in_help:
+            text = argparse.SUPPRESS
         if isinstance(field.default, tuple):
             group.add_argument(flag, metavar="X,…", action="extend", type=_split_values, help=text)
         else:
             group.add_argument(flag, metavar="X", help=text)
 
-    root = argparse.ArgumentParser(
-        prog="docstow", description="Documentation for AI coding agents, stowed in a bucket."
+    root = _Parser(
+        prog="docstow",
+        description="Documentation for AI coding agents, stowed in a bucket.",
+        epilog="docstow COMMAND --help says more, with examples.",
     )
-    root.add_argument("--version", action="version", version=f"docstow {__version__}")
-    commands = root.add_subparsers(required=True, metavar="COMMAND")
+    root.add_argument("-V", "--version", action="version", version=f"docstow {__version__}")
+    commands = root.add_subparsers(metavar="COMMAND")
 
-    _add_serve(commands.add_parser("serve", parents=[common], **_help("serve MCP and plain HTTP")))
+    _add_serve(
+        commands.add_parser(
+            "serve",
+            parents=[common],
+            **_help(
+                "serve MCP and plain HTTP",
+                "serve",
+                "serve --stdio",
+                "serve --port 9000 --pre-ingest 50",
+            ),
+        )
+    )
     _add_connect(commands, common)
     _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
     _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
-    _add_search(commands.add_parser("search", parents=[common], **_help("search what is stowed")))
-    _add_export(commands.add_parser("export", parents=[common], **_help("write docs to files")))
+    _add_search(
+        commands.add_parser(
+            "search",
+            parents=[common],
+            **_help(
+                "search what is stowed",
+                'search "retry a request"',
+                'search "window functions" --source SQLite',
+            ),
+        )
+    )
+    _add_export(
+        commands.add_parser(
+            "export",
+            parents=[common],
+            **_help(
+                "write docs to files", "export serde --format llms", "export tokio@1.40 --into -"
+            ),
+        )
+    )
     _add_bundles(commands, common)
     _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
     _add_jobs(commands.add_parser("jobs", help="ingests and syncs, done and to be done"), common)
     _add_model(commands.add_parser("model", help="models by choice"), common)
     _add_token(commands.add_parser("token", help="credentials for callers"), common)
     _add_call(
-        commands.add_parser("call", parents=[common], **_help("call a tool and print its answer"))
+        commands.add_parser(
+            "call",
+            parents=[common],
+            **_help(
+                "call a tool and print its answer",
+                """call search_items '{"package": "tokio", "query": "spawn a task"}'""",
+            ),
+        )
     )
     return root
 
@@ -71,14 +152,30 @@ def _split_values(text: str) -> list[str]:
 
 
 class _Help(TypedDict):
-    """One line for the list of commands, and the same for the command's own help."""
+    """One line for the list of commands; the same for the command's own help, and examples."""
 
     help: str
     description: str
+    epilog: str | None
+    formatter_class: type[argparse.HelpFormatter]
 
 
-def _help(text: str) -> _Help:
-    return _Help(help=text, description=f"{text[:1].upper()}{text[1:]}.")
+def _help(text: str, *examples: str) -> _Help:
+    shown = "\n".join(["examples:", *(f"  docstow {example}" for example in examples)])
+    return _Help(
+        help=text,
+        description=f"{text[:1].upper()}{text[1:]}.",
+        epilog=shown if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _verbs(
+    group: argparse.ArgumentParser, metavar: str
+) -> argparse._SubParsersAction[argparse.ArgumentParser]:
+    """Let a command have commands of its own; without one of them it prints its help."""
+    group.set_defaults(group=group)
+    return group.add_subparsers(metavar=metavar)
 
 
 def _add_serve(command: argparse.ArgumentParser) -> None:
@@ -97,7 +194,13 @@ def _add_connect(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
 ) -> None:
     connect = commands.add_parser(
-        "connect", parents=[common], **_help("print or write what an MCP client needs")
+        "connect",
+        parents=[common],
+        **_help(
+            "print or write what an MCP client needs",
+            "connect claude-code --write",
+            "connect zed --url https://docs.example/mcp --token",
+        ),
     )
     connect.add_argument("--url", default="", help="of a server's /mcp; else the client starts one")
     connect.add_argument(
@@ -119,7 +222,7 @@ def _add_connect(
 
 
 def _add_model(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(required=True, metavar="VERB")
+    verbs = _verbs(command, "VERB")
     fetch = verbs.add_parser("fetch", parents=[common], **_help("fetch a model from the hub"))
     fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
     fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
@@ -127,8 +230,12 @@ def _add_model(command: argparse.ArgumentParser, common: argparse.ArgumentParser
 
 
 def _add_token(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(required=True, metavar="VERB")
-    made = verbs.add_parser("new", parents=[common], **_help("make a token for the setting auth"))
+    verbs = _verbs(command, "VERB")
+    made = verbs.add_parser(
+        "new",
+        parents=[common],
+        **_help("make a token for the setting auth", "token new ci --scope read"),
+    )
     made.add_argument("name", metavar="NAME", help="whom it is for")
     made.add_argument("--scope", choices=auth.SCOPES, default=auth.READ)
     made.set_defaults(command="new_token")
@@ -144,8 +251,12 @@ def _add_call(command: argparse.ArgumentParser) -> None:
 
 def _add_ingest(ingest: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     """Add a command for each kind of source that can be ingested."""
-    kinds = ingest.add_subparsers(required=True, metavar="KIND")
-    crate = kinds.add_parser("crate", parents=[common], **_help("crates from docs.rs"))
+    kinds = _verbs(ingest, "KIND")
+    crate = kinds.add_parser(
+        "crate",
+        parents=[common],
+        **_help("crates from docs.rs", "ingest crate tokio serde@1.0.219 'axum@^0.8'"),
+    )
     crate.add_argument("crates", nargs="*", metavar="NAME[@VERSION|@REQUIREMENT]")
     crate.add_argument("--file", type=Path, metavar="LIST", help="a file of such names, one a line")
     crate.set_defaults(command="ingest_crates")
@@ -217,7 +328,7 @@ def _add_source(command: argparse.ArgumentParser, kind: str, spelling: Command) 
 
 
 def _add_sources(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(required=True, metavar="VERB")
+    verbs = _verbs(command, "VERB")
     listed = verbs.add_parser("list", parents=[common], **_help("one a line"))
     listed.set_defaults(command="list_sources")
     show = verbs.add_parser(
@@ -231,7 +342,7 @@ def _add_sources(command: argparse.ArgumentParser, common: argparse.ArgumentPars
 
 
 def _add_jobs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(required=True, metavar="VERB")
+    verbs = _verbs(command, "VERB")
     listed = verbs.add_parser("list", parents=[common], **_help("one a line, the newest first"))
     listed.add_argument("--state", choices=STATES, help="only these")
     listed.set_defaults(command="list_jobs")
@@ -278,7 +389,7 @@ def _add_export(command: argparse.ArgumentParser) -> None:
 
 
 def _add_store(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(required=True, metavar="VERB")
+    verbs = _verbs(command, "VERB")
     for verb, text in (
         ("list", "sources with sizes and days of use"),
         ("size", "what the sources weigh together"),
@@ -302,7 +413,9 @@ def _add_bundles(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
 ) -> None:
     export = commands.add_parser(
-        "export-bundle", parents=[common], **_help("write stowed sources to one file")
+        "export-bundle",
+        parents=[common],
+        **_help("write stowed sources to one file", "export-bundle --all all.docstow"),
     )
     export.add_argument("sources", nargs="*", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
     export.add_argument("file", type=Path, metavar="FILE")
@@ -340,7 +453,7 @@ def _commands(command: argparse.ArgumentParser, above: str) -> Iterator[dict[str
 
 def _arguments(command: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
     for action in _actions(command):
-        if action.dest in FIELDS or action.dest in ("help", "config"):
+        if action.dest in FIELDS or action.dest in ("help", "help_all", "config"):
             continue
         yield {
             "name": action.option_strings[-1] if action.option_strings else action.metavar,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -118,6 +119,26 @@ class Page:
     images: tuple[Image, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Skimmed:
+    """What a crawl has to know of a page before the other pages of its site are there.
+
+    Attributes:
+        title: as of a :class:`Page`.
+        digest: of the title and of the main part's text, links and images, so that pages that
+            differ around it have the same; empty of a page without text.
+        canonical: as of a :class:`Page`.
+        links: as of a :class:`Page`.
+        indexable: as of a :class:`Page`.
+    """
+
+    title: str
+    digest: str
+    canonical: str = ""
+    links: tuple[str, ...] = ()
+    indexable: bool = True
+
+
 def readable(path: str, media_type: str) -> bool:
     """Return whether :func:`read` can read a file.
 
@@ -178,6 +199,34 @@ def read(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> Page:
         page = read_page(decode(file.body, charset, name=file.path), file)
     words = len(_WORD.findall(page.text))
     return replace(page, words=words, kept=words)
+
+
+def skim(file: File) -> Skimmed:
+    """Return what a crawl has to know of a page; of HTML without converting it.
+
+    Args:
+        file: with its body.
+
+    Raises:
+        UnreadableInput: as :func:`read`.
+    """
+    if is_html(file):
+        html: Any = import_module("docstow.formats.html")
+        skimmed: Skimmed = html.skim(file.body, file.url, _charset(file.media_type))
+        return skimmed
+    page = read(file)
+    return Skimmed(
+        page.title,
+        content_digest(page.title, page.text) if page.text.strip() else "",
+        page.canonical,
+        page.links,
+        page.indexable,
+    )
+
+
+def content_digest(*parts: str) -> str:
+    """Return the SHA-256, in hex, of the parts of a page that make it what it is."""
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
 def default_title(file: File) -> str:

@@ -9,14 +9,22 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from docstow.core.errors import UnreadableInput
-from docstow.formats import Image, Page
+from docstow.formats import Image, Page, Skimmed, content_digest
 from docstow.formats.html import convert
 from docstow.formats.html.anchors import mark_headings, take_anchors, unmarked
 from docstow.formats.html.footnotes import write_footnotes
 from docstow.formats.html.formulas import write_formulas
 from docstow.formats.html.furniture import drop_furniture
 from docstow.formats.html.generators import restore_elements
-from docstow.formats.html.main_part import Shared, count_kept, count_words, divide, find_shared
+from docstow.formats.html.main_part import (
+    Shared,
+    count_kept,
+    count_words,
+    divide,
+    find_marked,
+    find_shared,
+    take_text,
+)
 from docstow.formats.html.tree import Element, elements, make, page_text, parse, plain
 from docstow.formats.html.write import write
 
@@ -35,7 +43,7 @@ _WEB = ("http://", "https://")
 _CONTROL = re.compile(r"[\t\n\r]+")
 
 
-__all__ = ["NOTHING_SHARED", "Shared", "links", "read", "survey"]
+__all__ = ["NOTHING_SHARED", "Shared", "read", "skim", "survey"]
 
 NOTHING_SHARED = Shared()
 
@@ -66,15 +74,12 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
     heading = _heading(main, root)
     if heading is not None:
         drop_furniture(heading)
-    title = plain(heading) if heading is not None else ""
-    title = title or head.title or _last_segment(url)
+    title = _title_of(heading, head, url)
     images = tuple(_images(main, base))
     ids = mark_headings(main)
     text, anchors, terms = take_anchors(_text(main, heading, title, base), ids)
     places = {name: found for name, found in (("anchors", anchors), ("terms", terms)) if found}
-    # A page that only redirects is not indexed.
-    away = head.refresh not in {"", urldefrag(url)[0]}
-    indexable = head.indexable and not (away and len(plain(main)) < _REDIRECT_LENGTH)
+    indexable = _is_indexable(head, main, url)
     return Page(
         title,
         text,
@@ -86,6 +91,41 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         kept=count_kept(words, text),
         images=images,
     )
+
+
+def skim(body: bytes, url: str, charset: str = "") -> Skimmed:
+    """Return what a crawl has to know of a page, without converting it; see :func:`read`.
+
+    Raises:
+        UnreadableInput: the page is empty or not text.
+    """
+    root = parse(page_text(body, charset))
+    base = _base(root, url)
+    head = _Head(root, base)
+    found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
+    main = find_marked(root)
+    indexable = _is_indexable(head, main, url)
+    heading = _heading(main, root)
+    if heading is not None:
+        drop_furniture(heading)
+    title = _title_of(heading, head, url)
+    # Of a page under two addresses, links into itself have two.
+    links = filter(None, (link.get("href") for link in main.iter("a")))
+    targets = [_absolute(base, href) for href in links if not href.startswith("#")]
+    shown = [f"{image.get('src')} {image.get('alt')}" for image in main.iter("img")]
+    digest = content_digest(title, take_text(main), *targets, *shown)
+    return Skimmed(title, digest, head.canonical, found, indexable)
+
+
+def _title_of(heading: Element | None, head: _Head, url: str) -> str:
+    """Return the title of a page: its heading's, its metadata's, or the end of its address."""
+    return (plain(heading) if heading is not None else "") or head.title or _last_segment(url)
+
+
+def _is_indexable(head: _Head, main: Element, url: str) -> bool:
+    """Return whether a page may be indexed; one that only redirects may not."""
+    away = head.refresh not in {"", urldefrag(url)[0]}
+    return head.indexable and not (away and len(plain(main)) < _REDIRECT_LENGTH)
 
 
 def _images(main: Element, base: str) -> Iterator[Image]:
@@ -249,7 +289,9 @@ def _links(root: Element, base: str) -> Iterator[str]:
 @lru_cache(maxsize=_ADDRESSES)
 def _absolute(base: str, href: str | None) -> str:
     """Return an absolute http(s) URL without fragment; empty where there is none."""
-    address = urldefrag(_joined(base, href))[0] if href else ""
+    # Links of one page to places of another are many, and one address.
+    page, mark, _ = (href or "").partition("#")
+    address = urldefrag(_joined(base, page if page.strip() else mark))[0] if href else ""
     return address if address.lower().startswith(_WEB) and urlsplit(address).netloc else ""
 
 

@@ -93,9 +93,8 @@ def is_furniture(element: Element, *, counted: bool = False) -> bool:
     tag = element.tag
     if tag in NO_TEXT:
         # Formulas may be scripts, and a quotation has its source in a footer.
-        formula = (element.get("type") or "").startswith("math/tex")
         quoted = tag == "footer" and _above(element).tag == "blockquote"
-        return not (formula or quoted)
+        return not (quoted or is_formula(element))
     if tag in {"p", "div"} and _ASIDE.fullmatch(_short(element)):
         return True
     attributes = dict(element.items())
@@ -122,6 +121,11 @@ def is_furniture(element: Element, *, counted: bool = False) -> bool:
         ):
             return True
     return _is_navigation(element, attributes)
+
+
+def is_formula(script: Element) -> bool:
+    """Return whether a script is no program but a formula in TeX."""
+    return (script.get("type") or "").startswith("math/tex")
 
 
 @lru_cache(maxsize=4096)

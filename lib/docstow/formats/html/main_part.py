@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from docstow.formats.html.furniture import NO_TEXT, is_furniture
+from lxml import etree
+
+from docstow.formats.html.furniture import NO_TEXT, is_formula, is_furniture
 from docstow.formats.html.tree import Element, plain
 
 #: Classes of elements that mark the main part, the most reliable first.
@@ -26,6 +28,7 @@ _MARKS = (
     "sl-markdown-content",
     "markdown-body",
 )
+_MARK = re.compile("|".join(_MARKS))
 #: A marked element is the main part if it has at least this share of the page's own words.
 _WHOLE = 0.98
 #: Elements that may be a part of a word.
@@ -201,13 +204,12 @@ def divide(root: Element, shared: Shared) -> Division:
 
     It is the element that the generator marks, unless that lacks a part of the text.
     """
-    body = root.find("body")
-    body = root if body is None else body
-    parts = _measure(body)
     if not shared:
         # Without knowledge of the site, the rest of the page may as well be navigation.
-        marked = next(_marked(parts), body)
+        marked = find_marked(root)
         return Division(marked, marked)
+    body = _body(root)
+    parts = _measure(body)
     site = _Site(body, parts, shared)
     dropped = _find_dropped(body, site)
     for element in dropped:
@@ -217,6 +219,51 @@ def divide(root: Element, shared: Shared) -> Division:
         if parts[marked].words - parts[marked].linked >= _WHOLE * own:
             return Division(marked, body, frozenset(site.same), tuple(dropped))
     return Division(body, body, frozenset(site.same), tuple(dropped))
+
+
+def find_marked(root: Element) -> Element:
+    """Return the element that the generator marks as the main part, or the page's body."""
+    body = _body(root)
+    ranked: dict[int, list[Element]] = {}
+    for each in body.iter(etree.Element):
+        rank = _rank(each)
+        if rank is not None and _is_shown(each) and _has_words(each):
+            ranked.setdefault(rank, []).append(each)
+    best = ranked[min(ranked)] if ranked else [body]
+    # Of several, the one with the most words.
+    return best[0] if len(best) == 1 else next(_marked(_measure(body)))
+
+
+def _body(root: Element) -> Element:
+    body = root.find("body")
+    return root if body is None else body
+
+
+def _holds_text(element: Element) -> bool:
+    """Return whether an element may hold text of its page."""
+    return element.tag not in NO_TEXT and element.get("role") != "navigation"
+
+
+def _is_shown(element: Element) -> bool:
+    return _holds_text(element) and all(map(_holds_text, element.iterancestors()))
+
+
+def _has_words(element: Element) -> bool:
+    stack = [element]
+    while stack:
+        each = stack.pop()
+        texts = [each.text, *[child.tail for child in each]]
+        if any(text and _WORD.search(text) for text in texts):
+            return True
+        stack += [child for child in reversed(each) if _holds_text(child)]
+    return False
+
+
+def take_text(main: Element) -> str:
+    """Remove what is no text from a main part, and return its text on one line."""
+    formulas = [each.text or "" for each in main.iter("script") if is_formula(each)]
+    etree.strip_elements(main, *NO_TEXT, with_tail=False)
+    return " ".join([plain(main), *formulas])
 
 
 def _subtract(element: Element, parts: Mapping[Element, _Part]) -> None:
@@ -244,17 +291,17 @@ def _marked(parts: Mapping[Element, _Part]) -> Iterator[Element]:
 
 def _rank(element: Element) -> int | None:
     """Return how reliably an element marks the main part, 0 the most; None if it does not."""
-    tag, attributes = element.tag, dict(element.items())
-    names = attributes.get("class", "").split() if attributes else []
-    for rank, name in enumerate(_MARKS):
-        if name in names and (tag == "article" or name != "md-content__inner"):
-            return rank
-    role = attributes.get("role")
-    if attributes.get("itemprop") == "articleBody":
+    tag, style, role = element.tag, element.get("class"), element.get("role")
+    if style and _MARK.search(style):
+        names = style.split()
+        for rank, name in enumerate(_MARKS):
+            if name in names and (tag == "article" or name != "md-content__inner"):
+                return rank
+    if element.get("itemprop") == "articleBody":
         return len(_MARKS)
     if role == "main" or tag == "main":
         return len(_MARKS) + (1 if tag == "article" else 2 if tag == "main" else 3)
-    if tag == "div" and attributes.get("class") == "body":
+    if tag == "div" and style == "body":
         return len(_MARKS) + 4
     return len(_MARKS) + 5 if tag == "article" else None
 
@@ -316,7 +363,7 @@ def _measure(body: Element) -> dict[Element, _Part]:
     stack = [(body, 0)]
     while stack:
         element, depth = stack.pop()
-        if element.tag not in NO_TEXT and element.get("role") != "navigation":
+        if _holds_text(element):
             children = list(element)
             order.append((element, depth, children))
             stack.extend([(child, depth + 1) for child in children])

@@ -23,7 +23,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import NO_ATTRIBUTES, File, Known
 from docstow.core.urls import canonical_url, clean_url, on_site, site_of
-from docstow.formats import Page, openapi, read, readable
+from docstow.formats import Page, openapi, read, readable, skim
 from docstow.net.decompress import Limits
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Taken:
     Attributes:
         file: with an empty ``path``.
         validator: ETag, Last-Modified, canonical URL and digest, one per line.
-        digest: of the page's title and text.
+        digest: of what the page says, as of :class:`docstow.formats.Skimmed`.
         canonical: the canonical URL that the page states; may be empty.
         links: absolute; none where the page forbids following them.
         indexable: whether the page allows indexing.
@@ -243,13 +243,12 @@ class SitePages:
         raw = hashlib.sha256(body).hexdigest()
         if essence not in (*_HTML, *_MARKDOWN):
             return Taken(file, _validator(answer, raw), raw, indexable="noindex" not in rules)
-        page = read(file)
-        if says_not_found(page, url):
+        page = skim(file)
+        if _is_error_title(_SITE_NAME.split(page.title)[0]) and says_not_found(read(file), url):
             return Refused("not found")
         if essence in _HTML and (match := _META_ROBOTS.search(body)):
             rules = rules | directives(match[1].decode("ascii", "replace"))
-        content = f"{page.title}\n{page.text}".encode()
-        digest = hashlib.sha256(content).hexdigest() if page.text.strip() else raw
+        digest = page.digest or raw
         return Taken(
             file,
             _validator(answer, digest, page.canonical),

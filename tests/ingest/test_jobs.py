@@ -32,6 +32,8 @@ from docstow.ingest.jobs import (
     with_error,
     without_secrets,
 )
+from docstow.store.inventory import store_time
+from docstow.store.leases import Leases
 from docstow.store.objects import DirectoryStore, ObjectStore, Stored, open_store
 from schedules import Memory
 from servers.s3 import STORES, Bucket
@@ -195,6 +197,20 @@ def test_a_job_whose_runner_died_is_queued_again_where_messages_die_with_it(
     clock.pass_s(60)
     dead = jobs.get(job.id)  # it may be what they die of
     assert (dead.state, dead.errors[0].kind, dead.resumed) == (FAILED, ABANDONED, MOST_RESUMED)
+
+
+def test_a_job_whose_runner_has_a_clock_that_is_behind_goes_on(tmp_path: Path) -> None:
+    def behind() -> datetime:
+        return datetime.now(UTC) - timedelta(seconds=20, microseconds=1)
+
+    store = DirectoryStore(tmp_path)
+    runner = Jobs(store, behind, lease_s=15)
+    job, _ = runner.start(SOURCE)
+    running = runner.change(job, state=RUNNING, started_at=behind())
+    assert Leases(store, "runner", clock=behind).acquire(job.lease, 15) is not None
+    leases = Leases(store, "reader", store_now=lambda: store_time(store))
+    reader = Jobs(store, lambda: datetime.now(UTC), lease_s=15, held=leases.held)
+    assert reader.get(job.id) == running
 
 
 def test_one_who_wakes_up_meanwhile_goes_on(tmp_path: Path, clock: Clock) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -8,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import StoreError
-from docstow.store.leases import Lease, Leases
+from docstow.store.inventory import store_time
+from docstow.store.leases import SKEW_S, Lease, Leases
 from docstow.store.objects import DirectoryStore
 
 KEY = "crate/tokio/1.24.2@wasm32"
@@ -125,7 +128,8 @@ def test_people_can_read_who_holds_a_lease(store: DirectoryStore, mine: Leases) 
     ]
     held = store.get("leases/crate/tokio/1.24.2%40wasm32.json")
     assert held is not None
-    assert held.body == b'{"owner": "mine", "until": "2026-11-21T00:01:00+00:00"}'
+    said = {"owner": "mine", "until": "2026-11-21T00:01:00+00:00", "seconds": 60}
+    assert json.loads(held.body) == said
 
 
 class Beats(DirectoryStore):
@@ -189,3 +193,31 @@ def test_a_lease_that_was_taken_over_is_not_kept(tmp_path: Path, clock: Clock) -
     with mine.kept(lease):
         store.wait_for_beats(1)
     assert mine.acquire(KEY, 60) is None
+
+
+def test_a_holder_whose_clock_is_behind_is_not_taken_for_dead(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    def behind() -> datetime:
+        return datetime.now(UTC) - timedelta(seconds=20)
+
+    late = Leases(store, "late", clock=behind)
+    others = Leases(store, "others", store_now=lambda: store_time(store))
+    lease = take(late, 15)
+    assert not Leases(store, "who asks no store").held(KEY)
+    assert others.held(KEY)
+    assert others.acquire(KEY, 15) is None
+    renewed = late.renew(lease)
+    assert renewed is not None
+    # It has died, and the store says that it wrote nothing for a while.
+    (file,) = (each for each in (tmp_path / "leases").rglob("*") if each.is_file())
+    long_ago = file.stat().st_mtime - 15 - SKEW_S
+    os.utime(file, (long_ago, long_ago))
+    assert not others.held(KEY)
+    assert take(others, 15).owner == "others"
+
+
+def test_a_released_lease_of_a_clock_that_is_behind_is_free(store: DirectoryStore) -> None:
+    late = Leases(store, "late", clock=lambda: datetime.now(UTC) - timedelta(seconds=20))
+    late.release(take(late, 15))
+    assert take(Leases(store, "others", store_now=lambda: store_time(store)), 15).owner == "others"

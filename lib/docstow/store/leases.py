@@ -20,6 +20,7 @@ from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, escape
 #: machines differ.
 SKEW_S = 5.0
 LONGEST = timedelta(days=1)
+_RELEASED = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class Leases:
         store: where they are kept, below ``leases/``.
         owner: a name for people to find the holder by; it gives no rights.
         clock: the time, with its zone.
+        store_now: tells the time by the store's clock, which says whether a lease that seems to
+            have lapsed was renewed lately by a holder whose clock is behind; None to go by clocks
+            alone.
     """
 
     def __init__(
@@ -48,15 +52,17 @@ class Leases:
         owner: str,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        store_now: Callable[[], datetime] | None = None,
     ) -> None:
         self._store = store
         self._owner = owner
         self._clock = clock
+        self._store_now = store_now
 
     def held(self, key: str) -> bool:
         """Return whether someone, this owner included, holds the lease."""
         current = self._store.get(_key(key))
-        return current is not None and self._holds(current.body)
+        return current is not None and self._holds(key, current.body)
 
     def acquire(self, key: str, seconds: float) -> Lease | None:
         """Take the lease for so many seconds; return None while anyone, this owner too, holds it.
@@ -65,7 +71,7 @@ class Leases:
             StoreError: the store cannot be used.
         """
         current = self._store.get(_key(key))
-        if current is not None and self._holds(current.body):
+        if current is not None and self._holds(key, current.body):
             return None
         return self._write(key, seconds, current.etag if current else "")
 
@@ -75,7 +81,7 @@ class Leases:
 
     def release(self, lease: Lease) -> None:
         """End a lease at once. One that another has taken over is left alone."""
-        ended = _encode(lease.owner, datetime.min.replace(tzinfo=UTC))
+        ended = _encode(lease.owner, _RELEASED, 0)
         with contextlib.suppress(Conflict):
             self._store.swap(_key(lease.key), ended, lease.etag)
 
@@ -108,14 +114,27 @@ class Leases:
             with contextlib.suppress(StoreError):  # it will run out by itself
                 self.release(current)
 
-    def _holds(self, body: bytes) -> bool:
+    def _holds(self, key: str, body: bytes) -> bool:
         # A lease that ends in the far future was written by a broken clock: it would never end.
-        now = self._clock()
-        return now - timedelta(seconds=SKEW_S) < _decode_end(body) < now + LONGEST
+        now, (end, seconds) = self._clock(), _decode(body)
+        if now - timedelta(seconds=SKEW_S) < end < now + LONGEST:
+            return True
+        return end != _RELEASED and self._was_renewed(key, seconds)
+
+    def _was_renewed(self, key: str, seconds: float) -> bool:
+        """Return whether a lease was written within so many seconds by the store's clock."""
+        if self._store_now is None:
+            return False
+        least = timedelta(seconds=seconds + SKEW_S)
+        try:
+            entry = next((e for e in self._store.list(_key(key)) if e.key == _key(key)), None)
+            return entry is not None and self._store_now() - entry.modified < least
+        except StoreError:
+            return False  # of a store that cannot be written nobody is told the time
 
     def _write(self, key: str, seconds: float, etag: str) -> Lease | None:
         until = self._clock() + timedelta(seconds=seconds)
-        body = _encode(self._owner, until)
+        body = _encode(self._owner, until, seconds)
         try:
             if etag:
                 etag = self._store.swap(_key(key), body, etag)
@@ -130,13 +149,20 @@ def _key(key: str) -> str:
     return "leases/" + "/".join(map(escape, key.split("/"))) + ".json"
 
 
-def _encode(owner: str, until: datetime) -> bytes:
-    return json.dumps({"owner": owner, "until": until.astimezone(UTC).isoformat()}).encode()
+def _encode(owner: str, until: datetime, seconds: float) -> bytes:
+    fields = {"owner": owner, "until": until.astimezone(UTC).isoformat(), "seconds": seconds}
+    return json.dumps(fields).encode()
 
 
-def _decode_end(body: bytes) -> datetime:
-    """Return when a lease ends; one that cannot be read has ended, for leases only save work."""
+def _decode(body: bytes) -> tuple[datetime, float]:
+    """Return when a lease ends and for how many seconds it was taken.
+
+    One that cannot be read has ended, for leases only save work.
+    """
     try:
-        return datetime.fromisoformat(json.loads(body)["until"]).astimezone(UTC)
+        fields = json.loads(body)
+        end = datetime.fromisoformat(fields["until"]).astimezone(UTC)
+        # Those of earlier releases do not say for how long.
+        return end, float(fields.get("seconds", 0))
     except (ValueError, KeyError, TypeError, OverflowError):
-        return datetime.min.replace(tzinfo=UTC)
+        return _RELEASED, 0

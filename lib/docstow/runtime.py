@@ -219,9 +219,11 @@ class Runtime:
     @lazy
     def leases(self) -> Leases:
         """The leases of this process."""
+        from docstow.store.inventory import store_time
         from docstow.store.leases import Leases
 
-        return Leases(self.store, f"{socket.gethostname()}/{os.getpid()}")
+        owner = f"{socket.gethostname()}/{os.getpid()}"
+        return Leases(self.store, owner, store_now=lambda: store_time(self.store))
 
     @lazy
     def jobs(self) -> Jobs:
@@ -564,7 +566,8 @@ class Runtime:
         from docstow.library.prose import Prose
 
         memory_bytes = self.settings.memory_bytes
-        return Prose(self.snapshots, self.registry, self._open_embedder, memory_bytes)
+        open_catalog, open_embedder = lambda: self.catalog, self._open_embedder
+        return Prose(self.snapshots, self.registry, open_catalog, open_embedder, memory_bytes)
 
     @lazy
     def collections(self) -> Collections:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import random
 import subprocess
@@ -26,6 +27,7 @@ from benchmarks.cloud import STUCK_S, Cloud, Crate, check, clouds, cpu_s
 from benchmarks.measure import table
 from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import SUCCESS, Job
+from docstow.ingest.queue import BATCH
 from docstow.runtime import SAMPLE
 from paths import REPOSITORY as ROOT
 from paths import SHARED, TESTS
@@ -43,7 +45,7 @@ SMALL = (("itoa", "1.0.14"), ("itoa", "1.0.18"), ("ryu", "1.0.19"), ("lazy_stati
 TOLD_S = 30.0
 
 #: So many jobs wait for each worker.
-AHEAD = 4
+AHEAD = 2
 
 _PROGRAM = ("-X", "faulthandler", "-m", "benchmarks.fleet_process")
 
@@ -191,6 +193,7 @@ class _Running:
         self._random = random.Random(seed)
         self._started = 0
         self._sent: list[str] = []
+        self._sending = True
         self._changed = threading.Condition()
         self._news: list[str] = []
         self._broken: list[str] = []
@@ -212,13 +215,21 @@ class _Running:
                 self._news.append(said["job"])
             self._changed.notify_all()
 
-    def stow(self, words: Sequence[str]) -> None:
+    def stow(self, words: Sequence[str], longest_s: float) -> int:
         """Send a job for every word, and wait until all of them have ended well.
+
+        Args:
+            words: of crates.
+            longest_s: what has not been sent after so many seconds is not sent.
+
+        Returns:
+            How many were sent.
 
         Raises:
             AssertionError: some job failed, or nothing goes on.
         """
-        sender = threading.Thread(target=self._send, args=(words,), daemon=True)
+        until = time.perf_counter() + longest_s
+        sender = threading.Thread(target=self._send, args=(words, until), daemon=True)
         sender.start()
         try:
             self._await(len(words))
@@ -227,12 +238,13 @@ class _Running:
                 self._over = True
                 self._changed.notify_all()
             sender.join()
+        return len(self._sent)
 
     def _await(self, count: int) -> None:
         below = range(count // 20, count - count // 20)
         kills = sorted(self._random.sample(below, self.options.kills))
         done, told = set[str](), time.perf_counter()
-        while len(done) < count:
+        while not self._finished(done):
             heard = self._wait(done)
             jobs = in_parallel(self.cloud.runtime.jobs.stored, sorted(heard - done))
             ended = [job for job in jobs if not job.active]
@@ -245,7 +257,7 @@ class _Running:
                 told = time.perf_counter()
                 print(f"{len(done)} of {count} crates {dict(self.counts)}", flush=True)
 
-    def _send(self, words: Sequence[str]) -> None:
+    def _send(self, words: Sequence[str], until: float) -> None:
         """Send a job for each word, so many at a time: moto looks through all that wait."""
         most = AHEAD * self.options.workers
         try:
@@ -256,15 +268,25 @@ class _Running:
                 with self._changed:
                     while sent - self.counts["handled"] >= most and not self._over:
                         self._changed.wait()
-                if self._over:
+                late = time.perf_counter() > until and not len(self._sent) % BATCH
+                if self._over or late:
                     return
         except Exception as error:  # noqa: BLE001 - whoever waits for the end raises it
             self.hear({"event": "broken", "error": repr(error)})
+        finally:
+            with self._changed:
+                self._sending = False
+                self._changed.notify_all()
+
+    def _finished(self, done: Collection[str]) -> bool:
+        return not self._sending and len(done) == len(self._sent)
 
     def _wait(self, done: Collection[str]) -> set[str]:
         """Return the jobs whose messages were handled since, once there are some."""
         with self._changed:
-            heard = self._changed.wait_for(lambda: self._news or self._broken, STUCK_S)
+            heard = self._changed.wait_for(
+                lambda: self._news or self._broken or self._finished(done), STUCK_S
+            )
             assert not self._broken, self._broken[0]
             left = [] if heard else [each for each in self._sent if each not in done]
             assert heard, f"nothing ends any more: {self.counts}\n{self.cloud.told(left)}"
@@ -284,17 +306,24 @@ class _Running:
         return _Process(self, self._started)
 
 
-def stow(cloud: Cloud, crates: Sequence[Crate], options: Fleet, seed: int) -> Stowed:
-    """Have a fleet stow crates, and kill some of it."""
+def stow(
+    cloud: Cloud,
+    crates: Sequence[Crate],
+    options: Fleet,
+    seed: int,
+    *,
+    longest_s: float = math.inf,
+) -> Stowed:
+    """Have a fleet stow crates, and kill some of it; those that it comes to within some seconds."""
     before, begun, fetched = cpu_s(), time.perf_counter(), cloud.fetches(crates)
     with cloud.weather.meter.during() as counted:
         running = _Running(cloud, options, seed)
         with contextlib.closing(running):
-            running.stow([f"{name}@={version}" for name, version in crates])
+            count = running.stow([f"{name}@={version}" for name, version in crates], longest_s)
     wall_s = time.perf_counter() - begun
     dead = cloud.queues.counts(cloud.queues.dead)[0]
     return Stowed(
-        len(crates),
+        count,
         cloud.fetches(crates) - fetched,
         running.counts,
         counted,
@@ -327,6 +356,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fleet", description=__doc__)
     parser.add_argument("--crates", type=int, default=5000)
     parser.add_argument("--asked", type=int, default=250)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="send no more after these")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     fleet = Fleet(kills=max(1, options.crates // 500))
@@ -341,7 +371,9 @@ def main() -> None:
             folder, folder / "crates", seed=options.seed, climate=THROTTLED, endpoint=endpoint
         ) as make:
             cloud = make("fleet", 15.0)
-            stowed = stow(cloud, crates, fleet, options.seed)
+            longest_s = options.minutes * 60
+            stowed = stow(cloud, crates, fleet, options.seed, longest_s=longest_s)
+            crates = crates[: stowed.crates]
             show(stowed)
             cloud.weather.climate = Climate()
             lacking = uncatalogued(cloud, crates)
@@ -349,8 +381,10 @@ def main() -> None:
             left = uncatalogued(cloud, crates)
             print(f"the catalogue lacked {lacking} of them, and {left} after upkeep", flush=True)
             assert not left
-            check(cloud, crates, random.Random(options.seed).sample(crates, options.asked))
-            print(f"verified; {options.asked} of them were asked for and answer")
+            many = min(options.asked, len(crates))
+            asked = random.Random(options.seed).sample(crates, many)
+            check(cloud, crates, asked)
+            print(f"verified; {len(asked)} of them were asked for and answer")
 
 
 def show(stowed: Stowed) -> None:

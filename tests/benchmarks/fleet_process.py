@@ -21,7 +21,7 @@ from docstow.ingest.queue import decode
 from servers.sqs import Queues, record
 
 #: A message that was taken and not told of comes again after so many seconds.
-HIDDEN_S = 30
+HIDDEN_S = 60
 
 
 class _Context:

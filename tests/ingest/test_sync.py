@@ -324,7 +324,8 @@ def test_another_recipe_makes_the_same_pages_anew(
     else:
         changed = replace(profiles.PAGES, **{part: "another/9"})  # type: ignore[arg-type]
         monkeypatch.setattr(profiles, "PAGES", changed)
-    prose = Prose(bench.snapshots, bench.registry, bundled, 1 << 28)
+    catalog = Catalog(bench.store, bench.snapshots)
+    prose = Prose(bench.snapshots, bench.registry, lambda: catalog, bundled, 1 << 28)
     hits, ((_, answered),) = prose.search("all about b")
     assert (answered.id, hits[0].title) == (old.snapshot_id, "Page b")
 

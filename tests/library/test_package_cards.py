@@ -98,6 +98,9 @@ def test_packages_are_found_without_a_list(
         found = reader.installed.search(PYTHON, "canals for coal, lake", 2)
         assert [each.revision.source.name for each in found] == ["barge", "skiff"]
         assert "list" not in asked
+        imports = reader.installed.stored_imports(PYTHON, {"skiff", "dory", "filler1"})
+        assert imports == {"skiff_py": "skiff"}
+        assert "list" not in asked
 
 
 def test_a_package_is_found_by_what_is_imported_of_it(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from docstow.core.model import Document, Recipe, Registration, Revision, Snapshot, Source
 from docstow.embedding import Embedder, bundled
+from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
 from docstow.index.profiles import PAGES
 from docstow.index.tables import Columns, tabulate, write_table
@@ -39,7 +40,10 @@ class ProseStore:
         self.embedder = embedder or bundled()
         self.snapshots = Snapshots(store, BlobCache(root / "cache", 1 << 30), freshness_s=0)
         self.registry = Registry(store)
-        self.prose = Prose(self.snapshots, self.registry, lambda: self.embedder, 1 << 30)
+        self.catalog = Catalog(store, self.snapshots, freshness_s=0)
+        self.prose = Prose(
+            self.snapshots, self.registry, lambda: self.catalog, lambda: self.embedder, 1 << 30
+        )
 
     def stow(
         self,

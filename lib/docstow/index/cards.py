@@ -54,7 +54,7 @@ class Entry:
         stamp: of the snapshot that it was made from, see :func:`stamp_of`.
         kinds: kinds of items that it has, sorted.
         about: what it says of itself, cut.
-        keywords: its own, with blanks between; of packages.
+        keywords: its own, with blanks between; of packages. Of pages the address of their source.
         imports: what is imported of it; of packages.
     """
 
@@ -145,6 +145,7 @@ def make_card(
     facts: Mapping[str, Any],
     documents: Mapping[str, Sequence[Any] | NDArray[Any]],
     vectors: NDArray[np.float32],
+    url: str = "",
 ) -> Card:
     """Make the card of what was stowed of a source.
 
@@ -155,6 +156,7 @@ def make_card(
         facts: what the snapshot says of the source.
         documents: the columns of its documents that :func:`columns_of` names.
         vectors: one vector a document: (documents, dimensions).
+        url: the address of a source of pages.
     """
     if "kind" not in documents:
         documents = _pages_as_items(documents)
@@ -175,18 +177,23 @@ def make_card(
         joined("title", items),
         joined("summary", items),
     )
-    entry = make_entry(source, snapshot, facts, tuple(sorted(set(kinds))))
+    entry = make_entry(source, snapshot, facts, tuple(sorted(set(kinds))), url)
     return Card(entry, model, weigh(texts), mean_direction(vectors), find_centres(vectors))
 
 
 def make_entry(
-    source: Source, snapshot: str, facts: Mapping[str, Any], kinds: tuple[str, ...] = ()
+    source: Source,
+    snapshot: str,
+    facts: Mapping[str, Any],
+    kinds: tuple[str, ...] = (),
+    url: str = "",
 ) -> Entry:
     """Return what is told of a snapshot's card, by the facts that it says of its source."""
     if source.kind in CRATES:
         return Entry(source, stamp_of(snapshot), kinds, _cut(_about(facts)))
     about = _cut(str(facts.get("description") or facts.get("summary") or ""))
-    keywords = " ".join(map(str, facts.get("keywords") or ()))
+    pages = profile_of(source.kind) is not ITEMS
+    keywords = url if pages else " ".join(map(str, facts.get("keywords") or ()))
     imports = tuple(map(str, facts.get("import_names") or ()))
     return Entry(source, stamp_of(snapshot), kinds, about, keywords, imports)
 
@@ -228,6 +235,7 @@ def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
         snapshot.facts,
         documents,
         unpack_vectors(blobs),
+        snapshot.revision.url,
     )
 
 

@@ -304,4 +304,5 @@ def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Ca
         reading.facts,
         tables.columns[texts],
         unpack_vectors(blobs),
+        reading.revision.url,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from docstow.index.card_set import CardSet
     from docstow.index.cards import Entry
@@ -49,11 +49,17 @@ class PackageCards:
             self._read[language.kind] = known
         return known[1]
 
-    def newest(self, language: Language) -> dict[str, Entry]:
-        """Return what is told of the newest stored version of each package, by its name."""
+    def newest(self, language: Language, names: Collection[str] | None = None) -> dict[str, Entry]:
+        """Return what is told of the newest stored version of each package, by its name.
+
+        Args:
+            language: of the packages.
+            names: of the packages; None for all.
+        """
         versions: dict[str, dict[str, Entry]] = {}
         for entry in self.entries(language):
-            versions.setdefault(entry.source.name, {})[entry.source.version] = entry
+            if names is None or entry.source.name in names:
+                versions.setdefault(entry.source.name, {})[entry.source.version] = entry
         found = {}
         for name, each in versions.items():
             if (best := language.versions().choose("", each)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -351,6 +351,14 @@ class Packages:
     def stored(self, language: Language, name: str, version: str) -> Snapshot | None:
         """Return a version of a package if it is stored; nothing is asked or ingested."""
         return self._find_stored(language, name).get(version)
+
+    def stored_imports(self, language: Language, names: Collection[str]) -> dict[str, str]:
+        """Return what is imported of stored packages of some names, each with its package."""
+        found: dict[str, str] = {}
+        for name, entry in sorted(self._cards.newest(language, names).items()):
+            for each in entry.imports:
+                found.setdefault(each, name)
+        return found
 
     def ingest(self, installed: InstalledPackage) -> Snapshot:
         """Publish an installed package as it is now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +11,7 @@ from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotF
 from docstow.core.model import Document, Registration, Snapshot
 from docstow.core.threads import in_parallel
 from docstow.library import IndexCache
+from docstow.library.page_sources import Answered, PageSources
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from docstow.core.model import Passage
     from docstow.embedding import Embedder
+    from docstow.index.catalog import Catalog
     from docstow.index.loaded import Index
     from docstow.index.search_pages import ChunkHit, ExampleHit, Mode, PageFilters
     from docstow.sources.registry import Registry
@@ -28,9 +30,6 @@ _CHUNK_ID = re.compile(r"([0-9a-f]{12}\.[0-9a-f]{16})\.[0-9a-f]{12}")
 
 #: Pages that are listed where a reference means several.
 _MOST_CANDIDATES = 20
-
-#: A source and the snapshot that answers for it.
-Answered = tuple[Registration, Snapshot]
 
 
 class OpenedPage(NamedTuple):
@@ -71,6 +70,7 @@ class Prose:
     Args:
         snapshots: the published snapshots.
         registry: the registered sources.
+        open_catalog: opens the catalogue, which says what there is.
         open_embedder: opens the model that queries are embedded with.
         memory_bytes: bound of the loaded indexes.
     """
@@ -79,6 +79,7 @@ class Prose:
         self,
         snapshots: Snapshots,
         registry: Registry,
+        open_catalog: Callable[[], Catalog],
         open_embedder: Callable[[], Embedder],
         memory_bytes: int,
     ) -> None:
@@ -86,6 +87,7 @@ class Prose:
         self._registry = registry
         self._open_embedder = open_embedder
         self._indexes = IndexCache(snapshots, memory_bytes)
+        self._sources = PageSources(snapshots, registry, open_catalog, open_embedder)
 
     def search(
         self,
@@ -101,9 +103,11 @@ class Prose:
     ) -> tuple[list[ChunkHit], list[Answered]]:
         """Return the best chunks for a query, best first, and the snapshots that were searched.
 
+        Where no source is named and there are very many, those are searched that suit the query.
+
         Args:
             query: what is looked for.
-            source_ids: ids, beginnings of ids, URIs or titles; empty for every synced source.
+            source_ids: ids, beginnings of ids, URIs or titles; empty for whatever is synced.
             snapshot_id: one that is kept, in place of the newest.
             limit: the largest number of chunks.
             mode: ``hybrid``, ``vector`` or ``keyword``.
@@ -117,8 +121,10 @@ class Prose:
         """
         from docstow.index.search_pages import search_pages
 
-        answered, indexes = self._open(source_ids, snapshot_id, filters, without)
-        embedder = None if mode == "keyword" else self._open_embedder()
+        meaning = mode != "keyword"
+        answered = self._choose(query, source_ids, snapshot_id, filters, without, meaning=meaning)
+        indexes = self._open(answered)
+        embedder = self._open_embedder() if meaning else None
         found = search_pages(
             indexes,
             embedder,
@@ -143,7 +149,8 @@ class Prose:
         """Return the best whole code blocks for a query; otherwise as :meth:`search`."""
         from docstow.index.search_pages import search_examples
 
-        answered, indexes = self._open(source_ids, snapshot_id, filters)
+        answered = self._choose(query, source_ids, snapshot_id, filters)
+        indexes = self._open(answered)
         found = search_examples(
             indexes, self._open_embedder(), query, limit=limit, languages=languages, filters=filters
         )
@@ -178,9 +185,13 @@ class Prose:
         """
         from docstow.index.lookup import find_pages
 
-        answered = self._resolve([source] if source else [], snapshot_id)
-        if _DOCUMENT_ID.fullmatch(ref):
-            answered = [each for each in answered if each[0].id.startswith(ref[:12])] or answered
+        if source:
+            answered = self._resolve([source], snapshot_id)
+        elif snapshot_id:
+            answered = [self._find_kept(snapshot_id)]
+        else:
+            own = self._sources.of_id(ref[:12]) if _DOCUMENT_ID.fullmatch(ref) else []
+            answered = own or self._sources.at(ref)
         found = [(*find_pages(self.index(made), ref), each, made) for each, made in answered]
         surest = max((certainty for certainty, *_ in found), default=0)
         pages = [
@@ -209,8 +220,12 @@ class Prose:
             SnapshotNotFound: the snapshot is not kept.
         """
         match = _CHUNK_ID.fullmatch(chunk_id)
-        answered = self._resolve([], snapshot_id)
-        own = [each for each in answered if match and each[0].id.startswith(chunk_id[:12])]
+        own: list[Answered] = []
+        if match:
+            own = self._sources.of_id(chunk_id[:12])
+            if snapshot_id:
+                kept = self._find_kept(snapshot_id)
+                own = [kept] if kept[0].id.startswith(chunk_id[:12]) else []
         for registration, newest in own:
             for snapshot in [newest] if snapshot_id else self._kept(registration):
                 row = self.index(snapshot).find_passage(chunk_id)
@@ -222,7 +237,7 @@ class Prose:
             for _, snapshot in own
             if match and (row := self.index(snapshot).page_row(match[1])) is not None
         ]
-        raise self._missing(chunk_id, own or answered, pages)
+        raise self._missing(chunk_id, own or self._sources.at(chunk_id), pages)
 
     def snapshots(self, source: str) -> list[Snapshot]:
         """Return the kept snapshots of a source, the newest first; none if it was never synced.
@@ -247,51 +262,61 @@ class Prose:
         row = index.page_row(path)
         return None if row is None else (index.document(row), snapshot.id)
 
-    def _open(
+    def _open(self, answered: Sequence[Answered]) -> list[Index]:
+        return in_parallel(self.index, [snapshot for _, snapshot in answered])
+
+    def _choose(
         self,
+        query: str,
         sources: Sequence[str],
         snapshot_id: str,
         filters: PageFilters | None,
         without: Collection[str] = (),
-    ) -> tuple[list[Answered], list[Index]]:
-        answered = self._resolve(sources, snapshot_id, filters.kinds if filters else ())
-        if not sources:
-            answered = [each for each in answered if each[0].id not in without]
-        return answered, in_parallel(self.index, [snapshot for _, snapshot in answered])
+        *,
+        meaning: bool = True,
+    ) -> list[Answered]:
+        """Return the snapshots that a search is in, each with its source."""
+        kinds = filters.kinds if filters else ()
+        if sources:
+            return self._resolve(sources, snapshot_id, kinds)
+        if snapshot_id:
+            return [self._find_kept(snapshot_id)]
+        return self._sources.choose(query, kinds, without, meaning=meaning)
 
     def _resolve(
         self, sources: Sequence[str], snapshot_id: str, kinds: Collection[str] = ()
     ) -> list[Answered]:
-        """Return the snapshots that a request is about, each with its source."""
-        if sources:
-            named = {each.id: each for each in map(self._registry.get, sources)}
-            registrations = list(named.values())
-            for each in registrations:
-                if not kind_of(each.kind).has_pages:
-                    raise InvalidParameter("source", f"{each.title} is a {each.kind}, not pages")
-        else:
-            registrations = [e for e in self._registry.all() if kind_of(e.kind).has_pages]
+        """Return the snapshots of sources that are named, each with its source."""
+        named = {each.id: each for each in map(self._registry.get, sources)}
+        for each in named.values():
+            if not kind_of(each.kind).has_pages:
+                raise InvalidParameter("source", f"{each.title} is a {each.kind}, not pages")
         if snapshot_id:
-            return [self._find_kept(registrations, snapshot_id)]
-        if kinds:
-            registrations = [each for each in registrations if each.kind in kinds]
+            return [self._find_kept(snapshot_id, named)]
+        registrations = [e for e in named.values() if not kinds or e.kind in kinds]
         found = in_parallel(self.newest, registrations)
         answered = []
         for registration, snapshot in zip(registrations, found, strict=True):
             if snapshot is not None:
                 answered.append((registration, snapshot))
-            elif sources and not kind_of(registration.kind).pushed:  # an empty one has no snapshot
+            elif not kind_of(registration.kind).pushed:  # an empty one has no snapshot
                 raise SnapshotNotFound(
                     f"{registration.title or registration.uri} has no snapshot yet; begin one with "
                     "start_sync, or wait for the sync that is under way."
                 )
         return answered
 
-    def _find_kept(self, registrations: Sequence[Registration], snapshot_id: str) -> Answered:
-        for registration in registrations:
-            head = self._snapshots.head(registration.source)
+    def _find_kept(
+        self, snapshot_id: str, named: Mapping[str, Registration] | None = None
+    ) -> Answered:
+        """Return a kept snapshot and its source: of some, or of all there are."""
+        source = self._snapshots.source_of(snapshot_id)
+        if source is not None and kind_of(source.kind).has_pages:
+            find = self._registry.find if named is None else named.get
+            registration = find(source.name)
+            head = self._snapshots.head(source) if registration is not None else None
             snapshot = self._snapshots.load(head, snapshot_id) if head else None
-            if snapshot is not None:
+            if registration is not None and snapshot is not None:
                 return registration, snapshot
         raise SnapshotNotFound(
             f"No snapshot {snapshot_id[:80]!r} is kept of the sources that were asked for; "

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -18,12 +19,14 @@ from docstow.core.similar import similar_names
 from docstow.core.threads import in_parallel
 from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to
-from docstow.store.objects import ObjectStore
+from docstow.store.objects import ObjectStore, Stored, Unchanged
 from docstow.store.update import Codec, update
 from docstow.store.usage import Pins
 
 SCHEMA = 1
 PREFIX = "sources/"
+#: So many records are remembered that were asked for one by one.
+SINGLE_KEPT = 1024
 KEEP = 5
 MOST_KEPT = 100
 #: The longest interval of refreshes, in hours: a year.
@@ -75,6 +78,8 @@ class Registry:
         self._listed: tuple[float, list[Record]] | None = None
         #: What was read last, by id, with its ETag.
         self._known: Mapping[str, tuple[str, Record]] = {}
+        #: Those that were asked for one by one: when, with its ETag; bounded.
+        self._single: OrderedDict[str, tuple[float, str, Record]] = OrderedDict()
         self._changes = 0
 
     def create(
@@ -158,6 +163,32 @@ class Registry:
             suggestions=_similar(ref, self.all()),
         )
 
+    def find(self, identity: str) -> Registration | None:
+        """Return the source of a whole id; None if there is none.
+
+        Only its record is asked for, and that if it was not within ``freshness_s``.
+        """
+        asked_at, changes = self._clock(), self._changes
+        seen = self._single.get(identity)
+        if seen is not None and asked_at - seen[0] < self._freshness_s and not is_consistent():
+            return _alive(seen[2])
+        state: tuple[str, Record] | None
+        if seen is None:
+            state = self._read_state(identity)
+        else:
+            changed = self._store.get_changed(_key(identity), seen[1])
+            if isinstance(changed, Unchanged):
+                state = seen[1], seen[2]
+            else:
+                state = _state(changed, identity)
+        with self._guard:
+            self._single.pop(identity, None)
+            if state is not None and changes == self._changes:
+                self._single[identity] = asked_at, *state
+            if len(self._single) > SINGLE_KEPT:
+                self._single.popitem(last=False)
+        return _alive(state[1]) if state is not None else None
+
     def all(self) -> list[Registration]:
         """Return every registered source, ordered by kind and title."""
         return self._alive()
@@ -233,8 +264,7 @@ class Registry:
         return state[1] if state is not None else None
 
     def _read_state(self, identity: str) -> tuple[str, Record] | None:
-        stored = self._store.get(_key(identity))
-        return (stored.etag, _decode(stored.body, _key(identity))) if stored else None
+        return _state(self._store.get(_key(identity)), identity)
 
     def _change(
         self, identity: str, change: Callable[[Record | None], Record]
@@ -244,9 +274,18 @@ class Registry:
         with self._guard:
             self._changes += 1
             self._listed = None
+            self._single.pop(identity, None)
         if done.after is None:
             raise AssertionError("a change makes a record")
         return done.before, done.after
+
+
+def _alive(record: Record) -> Registration | None:
+    return record.registration if record.deleted_at is None else None
+
+
+def _state(stored: Stored | None, identity: str) -> tuple[str, Record] | None:
+    return (stored.etag, _decode(stored.body, _key(identity))) if stored else None
 
 
 def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> dict[str, Any]:

@@ -368,6 +368,15 @@ class Snapshots:
         known = digest == records.get(head.snapshot_id) == record_digest(body)
         return body.decode() if known and len(body) <= LONGEST_COPY else ""
 
+    def source_of(self, identity: str) -> Source | None:
+        """Return whose snapshot has an id, be it kept or not; None if there is no such record.
+
+        Raises:
+            StoreError: the record is damaged, or the store cannot be used.
+        """
+        loaded = self._load(identity)
+        return loaded[0].revision.source if loaded is not None else None
+
     def stored(self, source: Source, identity: str) -> Snapshot | None:
         """Return a snapshot that its source's head names and all of whose blobs are there.
 

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from docstow.index.search_pages import ChunkHit, PageFilters
     from docstow.library import Library, ResolvedVersion
     from docstow.library.guides import GuidePassage
-    from docstow.library.prose import Answered, Prose
+    from docstow.library.page_sources import Answered
+    from docstow.library.prose import Prose
 
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
 SNAPSHOT = Parameter("snapshot_id", "string", default="", max_length=64)

@@ -248,12 +248,8 @@ class StowedPackages:
     def _imports(self) -> Mapping[str, str]:
         """The wanted packages that are stowed, by what is imported of them."""
         if self._by_import is None:
-            self._by_import = {}
-            stowed = set(self._snapshots.names(self._language.kind))
-            for name in sorted(stowed & self._wanted.keys()):
-                for snapshot in list(self._versions(name).values())[:1]:
-                    for each in snapshot.facts.get("import_names", ()):
-                        self._by_import.setdefault(str(each), name)
+            packages = self._library.installed
+            self._by_import = packages.stored_imports(self._language, self._wanted.keys())
         return self._by_import
 
     def _versions(self, name: str) -> dict[str, Snapshot]:

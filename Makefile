@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit
+.PHONY: install serve test test-fast fuzz lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
 
 install: .venv/installed
 
@@ -150,6 +150,10 @@ sbom: .venv-release/installed
 	@mkdir -p dist
 	.venv-release/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --short-PURLs \
 		--output-reproducible -o dist/docstow.cdx.json requirements.txt
+
+# The bundle that MCP clients install by a click; published beside the release.
+mcpb: .venv/python
+	$(BIN)/python infra/mcpb.py dist/docstow.mcpb
 
 # Known vulnerabilities of the pins. AUDIT chooses the database, as "-s osv --osv-url https://osv.example/v1/query".
 audit: .venv-release/installed

@@ -10,10 +10,7 @@ import http.client
 import itertools
 import json
 import os
-import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +22,7 @@ from typing import Any
 
 from benchmarks.measure import mib, ms, quantile, table
 from benchmarks.probe import QUESTIONS
+from servers import command
 
 _TICKS_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 _JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -85,20 +83,11 @@ class Client:
 @contextmanager
 def serve(folder: Path) -> Iterator[Server]:
     """Serve the store below a folder, for as long as a block runs."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     settings = {"DOCSTOW_STORE": f"{folder}/store", "DOCSTOW_CACHE": f"{folder}/cache"}
-    environment = {**os.environ, **settings, "DOCSTOW_FRESHNESS_S": "60"}
-    command = [sys.executable, "-m", "docstow", "serve", "--port", str(port)]
-    with subprocess.Popen(command, env=environment, stdout=-3, stderr=-3) as process:
+    process, url = command.start({**settings, "DOCSTOW_FRESHNESS_S": "60"}, quiet=True)
+    with process:
         try:
-            while process.poll() is None:
-                try:
-                    Client(port).empty()
-                    break
-                except OSError:
-                    time.sleep(0.05)
-            yield Server(port, process.pid)
+            yield Server(int(url.rpartition(":")[2]), process.pid)
         finally:
             process.terminate()
 

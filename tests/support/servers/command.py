@@ -11,12 +11,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def start(environment: Mapping[str, str]) -> tuple[subprocess.Popen[str], str]:
-    """Start a server; return its process and its root URL when it listens."""
+def start(
+    environment: Mapping[str, str], *, quiet: bool = False
+) -> tuple[subprocess.Popen[str], str]:
+    """Start a server; return its process and its root URL when it listens.
+
+    Args:
+        environment: variables beside those of this process.
+        quiet: whether nobody reads its log.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "docstow", "serve", "--port", "0"],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
         text=True,
     )
     assert process.stdout is not None

@@ -107,3 +107,25 @@ def test_an_exact_version_is_found_by_its_heads_and_read_by_its_tables_alone(
     assert read == [(stowed.pack, f"bytes={begin}-{end - 1}")]
     rest = {(method, path.partition("/")[0]) for method, path, _ in stowed.asked[2:]}
     assert rest <= {("GET", "blobs"), ("PUT", "touched"), ("HEAD", "touched")}
+
+
+def test_the_summary_of_an_exact_version_needs_its_heads_and_the_index(
+    stowed: Stowed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"rust_version": "1.70", "yanked": True}
+    monkeypatch.setitem(stowed.upstream.overrides, ("stowage", "0.1.0"), said)
+    stowed.asked.clear()
+    stowed.upstream.requests.clear()
+    settings = load(stowed.settings | {"cache": f"{tmp_path}/cache"}, {})
+    with contextlib.closing(Runtime(settings)) as runtime:
+        answer = runtime.toolbox.call("get_package_summary", CRATE)
+    assert answer.structured is not None
+    assert answer.structured["status"] == {
+        "yanked": True,
+        "all_yanked": True,
+        "requires": "Rust 1.70",
+    }
+    asked = {(method, path.partition("/")[0]) for method, path, _ in stowed.asked}
+    assert sorted(path for method, path, _ in stowed.asked if method == "GET") == HEADS
+    assert asked <= {("GET", "heads"), ("PUT", "touched"), ("HEAD", "touched")}
+    assert len(stowed.upstream.requests) == 1

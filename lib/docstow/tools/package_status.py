@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from docstow.core.errors import (
-    ConfigurationError,
-    CrateNotDocumented,
-    CrateNotFound,
-    DocstowError,
-    UpstreamError,
-    UpstreamTimeout,
-)
-from docstow.core.model import INSTALLED
+from docstow.core.errors import ConfigurationError, DocstowError, UpstreamError, UpstreamTimeout
+from docstow.core.model import INSTALLED, LOCAL
 from docstow.core.versions import choose
 
 if TYPE_CHECKING:
@@ -104,21 +97,25 @@ def count_advisories(
 
 
 def _crate(library: Library, stowed: ResolvedVersion) -> dict[str, Any]:
-    try:
-        rows = library.versions(stowed.name).versions
-    except (CrateNotFound, CrateNotDocumented):
+    if stowed.snapshot.revision.source.kind == LOCAL:
+        # The index is not asked about what came from a file.
+        own_versions = [row["version"] for row in library.versions(stowed.name).versions]
+        return {"latest": choose("", own_versions) or ""}
+    releases = library.releases([stowed.name]).get(stowed.name, ())
+    if not releases:
         return {}
-    own = next((row for row in rows if row["version"] == stowed.version), {})
-    latest = choose("", [row["version"] for row in rows if not row["yanked"]])
-    newest = next((row for row in rows if row["version"] == latest), {})
-    return {
+    by_version = {release.version: release for release in releases}
+    latest = choose("", [release.version for release in releases if not release.yanked])
+    newest, own = by_version.get(latest or ""), by_version.get(stowed.version)
+    status = {
         "latest": latest or "",
-        "last_release": newest.get("published", "")[:_DAY],
-        "published": own.get("published", "")[:_DAY],
-        "yanked": own.get("yanked", False),
+        "last_release": newest.published[:_DAY] if newest is not None else "",
         "all_yanked": latest is None,
-        "requires": f"Rust {own['rust_version']}" if own.get("rust_version") else "",
     }
+    if own is not None:
+        requires = f"Rust {own.rust_version}" if own.rust_version else ""
+        status |= {"published": own.published[:_DAY], "yanked": own.yanked, "requires": requires}
+    return status
 
 
 def _package(library: Library, language: Language, stowed: ResolvedVersion) -> dict[str, Any]:

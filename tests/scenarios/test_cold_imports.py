@@ -44,7 +44,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 #: What no answer from the store needs.
 NEVER = {
     *("fastapi", "pydantic", "uvicorn", "boto3", "botocore", "httpx", "griffe", "tree_sitter"),
-    "duckdb",
+    *("duckdb", "onnxruntime"),
     *("docstow.ingest.publish", "docstow.ingest.worker", "docstow.library.environments"),
     *("docstow.languages.python.scanning", "docstow.languages.rust.check", "docstow.ops"),
     *("docstow.tools.check_code", "docstow.tools.compare_versions", "docstow.tools.collections"),
@@ -52,7 +52,7 @@ NEVER = {
 #: What only calls that read tables need.
 TABLES = {"numpy", "docstow.index.loaded"}
 #: What only searches need.
-SEARCH = {"onnxruntime", "tokenizers", "docstow.index.search", "docstow.tools.search_crates"}
+SEARCH = {"tokenizers", "docstow.index.search", "docstow.tools.search_crates"}
 JOBS = {"docstow.ingest.queue", "docstow.library.packages"}
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from docstow.embedding.static import StaticEmbedder
     from docstow.embedding.words import WordVectors
 
 PRECISIONS = ("fp32", "int8")
@@ -56,20 +57,21 @@ class Embedder(Protocol):
         """
 
 
-@lru_cache(maxsize=1)
 def bundled() -> Embedder:
     """Return the model that docstow carries; one object for the whole process."""
+    return _bundled()
+
+
+def word_vectors() -> WordVectors:
+    """Return the words of the model that docstow carries, whichever model embeds passages."""
+    return _bundled().words()
+
+
+@lru_cache(maxsize=1)
+def _bundled() -> StaticEmbedder:
     from docstow.embedding.static import StaticEmbedder
 
     return StaticEmbedder(Path(__file__).parent / "bundled")
-
-
-@lru_cache(maxsize=1)
-def word_vectors() -> WordVectors:
-    """Return the words of the model that docstow carries, whichever model embeds passages."""
-    from docstow.embedding.static import StaticEmbedder
-
-    return StaticEmbedder(Path(__file__).parent / "bundled").words()
 
 
 @dataclass(frozen=True, slots=True)

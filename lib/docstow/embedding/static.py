@@ -1,6 +1,7 @@
 """An embedder that looks up a vector for each token: the bundled model.
 
-The model is an ONNX file, a tokenizer and a manifest with their digests.
+The model is an ONNX file, a tokenizer and a manifest with their digests. Queries are embedded from
+the model's rows as they lie in its file: a search needs no onnxruntime.
 """
 
 from __future__ import annotations
@@ -8,9 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
-from docstow.core.threads import ONNX_THREADS
+from docstow.core.threads import ONNX_THREADS, lazy
 from docstow.embedding.words import WordVectors
 
 if TYPE_CHECKING:
@@ -52,10 +51,8 @@ _DENSE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    tokenizer: Tokenizer
-    session: InferenceSession
+#: Sums that are shorter are of no token.
+_TINY = 1e-12
 
 
 class StaticEmbedder:
@@ -75,8 +72,6 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
         self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -97,16 +92,13 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return vectors
-        loaded = self._load()
         for first in range(0, len(texts), _TEXTS_AT_ONCE):
             chunk = list(texts[first : first + _TEXTS_AT_ONCE])
-            encoded = loaded.tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
+            encoded = self._tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
             ids = [each.ids for each in encoded]
             lengths = [len(each) for each in ids]
             for rows in batches(lengths, lengths, _TOKENS_AT_ONCE):
-                output = loaded.session.run(
-                    None, {"input_ids": _padded([ids[row] for row in rows])}
-                )
+                output = self._session.run(None, {"input_ids": _padded([ids[row] for row in rows])})
                 vectors[first + np.asarray(rows)] = output[0]
         return vectors
 
@@ -115,13 +107,18 @@ class StaticEmbedder:
         return self._cached_query(text)
 
     def _embed_query(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self.embed([text])[0]
+        if self._tables:
+            (encoded,) = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+            vector = self._words.sum(encoded.ids)
+            vector /= np.maximum(np.linalg.norm(vector), np.float32(_TINY))
+        else:
+            vector = self.embed([text])[0]
         vector.setflags(write=False)  # it is cached
         return vector
 
     def count(self, text: str) -> int:
         """Count tokens; see :meth:`docstow.embedding.Embedder.count`."""
-        tokenizer = self._load().tokenizer
+        tokenizer = self._tokenizer
         unknown = tokenizer.token_to_id(_UNKNOWN)
         # The batch alone can leave out the offsets, which take their time.
         (encoded,) = tokenizer.encode_batch_fast([text], add_special_tokens=False)
@@ -143,15 +140,17 @@ class StaticEmbedder:
         Raises:
             ConfigurationError: a file is missing, or is not the one that the manifest names.
         """
-        files = self._verified(MODEL), self._verified(TOKENIZER)
-        return WordVectors(*files, self._tables, self.dimensions)
+        return self._words
 
-    def _load(self) -> _Loaded:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = _Loaded(self._tokenizer(), self._session())
-            return self._loaded
+    @lazy
+    def _words(self) -> WordVectors:
+        return WordVectors(self._tokenizer, self._model, self._tables, self.dimensions)
 
+    @lazy
+    def _model(self) -> Path:
+        return self._verified(MODEL)
+
+    @lazy
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
@@ -160,13 +159,14 @@ class StaticEmbedder:
         tokenizer.no_padding()
         return tokenizer
 
+    @lazy
     def _session(self) -> InferenceSession:
         from onnxruntime import InferenceSession, SessionOptions
 
         options = SessionOptions()
         options.intra_op_num_threads = ONNX_THREADS
         options.inter_op_num_threads = 1
-        self._verified(MODEL)
+        _ = self._model  # which the graph refers to
         graph = str(self._verified(MAPPED))
         return InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
 class WordVectors:
     """A vector for each whole word of a static model; its length says how much the word means.
 
     Args:
+        tokenizer: has the vocabulary, which numbers the rows.
         model: the model's file; its rows are mapped into memory and not copied.
-        tokenizer: the tokenizer's file, whose vocabulary numbers the rows.
         tables: where ``rows`` (int8) and ``scales`` (float32, one a row) begin in the model's file.
         dimensions: of each row.
     """
 
     def __init__(
-        self, model: Path, tokenizer: Path, tables: dict[str, int], dimensions: int
+        self, tokenizer: Tokenizer, model: Path, tables: dict[str, int], dimensions: int
     ) -> None:
-        entries: dict[str, int] = json.loads(tokenizer.read_bytes())["model"]["vocab"]
-        shape = (len(entries), dimensions)
-        self._numbers = {word: row for word, row in entries.items() if word.isalpha()}
+        self._tokenizer = tokenizer
+        shape = (tokenizer.get_vocab_size(), dimensions)
         self._rows: NDArray[np.int8] = np.memmap(model, np.int8, "r", tables["rows"], shape)
         self._scales: NDArray[np.float32] = np.memmap(
             model, "<f4", "r", tables["scales"], shape[:1]
@@ -33,8 +35,16 @@ class WordVectors:
 
     def number(self, term: str) -> int | None:
         """Return the row of a word, or of the word with the final e that its stem has lost."""
-        found = self._numbers.get(term)
-        return self._numbers.get(f"{term}e") if found is None else found
+        if not term.isalpha():
+            return None
+        found: int | None = self._tokenizer.token_to_id(term)
+        return self._tokenizer.token_to_id(f"{term}e") if found is None else found
+
+    def sum(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        """Return the sum of the vectors of some tokens: shape ``(dimensions,)``."""
+        rows = self._rows[numbers].astype(np.float32)
+        total: NDArray[np.float32] = (rows * self._scales[numbers][:, None]).sum(axis=0)
+        return total
 
     def vectors(
         self, numbers: Sequence[int] | NDArray[np.int64]

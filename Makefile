@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
+.PHONY: install serve test test-fast fuzz soak lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
 
 install: .venv/installed
 
@@ -139,6 +139,10 @@ bench-gate: .venv/installed-dev
 simulate: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.cloud $(SIMULATE)
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.fleet $(FLEET)
+
+# 32 clients for 20 minutes, half of them beside hostile ones; SOAK="--minutes 3" is shorter.
+soak: .venv/installed-dev
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks.soak $(SOAK)
 
 .venv-release/installed: requirements-release.txt
 	$(PYTHON) -m venv .venv-release

@@ -131,10 +131,9 @@ def _is_indexable(head: _Head, main: Element, url: str) -> bool:
 def _images(main: Element, base: str) -> Iterator[Image]:
     """Yield the images of the main part that have words."""
     heading = ""
-    for element in elements(main):
-        if element.tag in _HEADINGS:
-            heading = plain(element).strip("¶#\u200b ")
+    for element in elements(main, *_HEADINGS, "img"):
         if element.tag != "img":
+            heading = plain(element).strip("¶#\u200b ")
             continue
         url = _absolute(base, element.get("src") or element.get("data-src"))
         figure = next(element.iterancestors("figure"), None)
@@ -229,12 +228,11 @@ def _text(main: Element, heading: Element | None, title: str, base: str) -> str:
 
 def _simplify_headings(top: Element) -> None:
     """Make each heading one line without links to itself."""
-    for element in elements(top):
-        if element.tag in _HEADINGS:
-            for link in element.findall(".//a"):
-                link.drop_tag()
-            for inner in element.findall(".//div"):
-                inner.tag = "span"
+    for element in elements(top, *_HEADINGS):
+        for link in element.findall(".//a"):
+            link.drop_tag()
+        for inner in element.findall(".//div"):
+            inner.tag = "span"
 
 
 def _drop_title(main: Element, title: str) -> None:

@@ -23,7 +23,7 @@ def mark_headings(main: Element) -> list[str]:
     To be called first: what carries an id may be gone later.
     """
     ids: list[str] = []
-    for element in elements(main):
+    for element in elements(main, *_HEADINGS, "dt"):
         if element.tag in _HEADINGS and plain(element) and (found := _find_id(element, main)):
             last = element[-1] if len(element) else None
             mark = f"{_OPEN}{len(ids)}{_CLOSE}"

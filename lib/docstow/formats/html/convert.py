@@ -46,8 +46,8 @@ _ABOVE = 4
 
 def drop_line_numbers(root: Element) -> None:
     """Replace tables of line numbers and code by the code."""
-    for table in elements(root):
-        if table.tag == "table" and not _NUMBERED.isdisjoint(classes(table)):
+    for table in elements(root, "table"):
+        if not _NUMBERED.isdisjoint(classes(table)):
             blocks = table.findall(".//pre")
             if blocks:
                 blocks[-1].tail = None
@@ -59,9 +59,9 @@ def drop_line_numbers(root: Element) -> None:
 
 def simplify_code(root: Element) -> None:
     """Leave only the text of code blocks, exactly as shown, and their language."""
-    for block in elements(root):
+    for block in elements(root, "pre"):
         outer = block.getparent()
-        if block.tag != "pre" or outer is None or _within(block, "pre"):
+        if outer is None or _within(block, "pre"):
             continue
         code = _code_of(block)
         if not code.strip():
@@ -172,6 +172,8 @@ _MARKED = re.compile(
     r"(?:theme-admonition|admonition|hint|markdown-alert|alert|callout|starlight-aside|custom-block"
     r"|aside|notice|admonitionblock|blockquote-tag)-{1,2}(\w+)$"
 )
+#: Elements that may be admonitions, as some paragraphs are.
+_BOXED = ("div", "aside", "blockquote", "section")
 _ALONE = {"note", "tip", "warning", "important", "caution", "danger"}
 _BOXES = {"admonition", "custom-block", "markdown-alert", "callout", "hint", "admonitionblock"}
 _TITLES = re.compile(
@@ -205,7 +207,7 @@ _EMPHASIS = ("b", "strong", "i", "em")
 
 def quote_admonitions(main: Element) -> None:
     """Replace admonitions by quotes that begin with their kind or title in bold."""
-    for element in reversed(elements(main)):
+    for element in reversed(elements(main, "details", "p", *_BOXED)):
         if element.tag == "details":
             _open_details(element)
             continue
@@ -223,8 +225,6 @@ def _kind(element: Element) -> str:
     if element.tag == "p":
         # just-the-docs marks the paragraph itself.
         return names[0] if len(names) == 1 and names[0] in _ALONE else ""
-    if element.tag not in {"div", "aside", "blockquote", "section"}:
-        return ""
     alone = next((each for each in names if each.lower() in _KINDS - {"hint"}), "")
     alone = alone or ("hint" if "hint" in names and "admonition" in names else "")
     marked = next((m[1] for each in names if (m := _MARKED.match(each))), "")
@@ -348,7 +348,7 @@ def name_tabs(main: Element) -> None:
 
 def simplify_inline(main: Element) -> None:
     """Replace images by their description, and mark superscripts, subscripts and tasks."""
-    for element in elements(main):
+    for element in elements(main, "img", "sup", "sub", *_EMPHASIS):
         if element.getparent() is None:
             continue
         if element.tag == "img":
@@ -357,7 +357,7 @@ def simplify_inline(main: Element) -> None:
             if element.find(".//a") is None and plain(element)[:2] != "[^":
                 element.text = ("^" if element.tag == "sup" else "_") + (element.text or "")
             element.tag = "span"
-        elif element.tag in _EMPHASIS and _within(element, *_EMPHASIS, "dt", "code"):
+        elif _within(element, *_EMPHASIS, "dt", "code"):
             element.tag = "span"
 
 

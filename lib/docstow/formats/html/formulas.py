@@ -11,6 +11,9 @@ _INLINE = re.compile(r"\\\((.+?)\\\)", re.DOTALL)
 _DISPLAY = re.compile(r"\\\[(.+?)\\\]", re.DOTALL)
 _MATH = {"math", "arithmatex"}
 _VERBATIM = {"pre", "code", "script", "style", "samp", "kbd"}
+_FORMULAS = {"math", "script", "mjx-container"}
+#: What the classes of any other formula have in them.
+_HINT = re.compile("math|arithmatex|katex")
 _KATEX = {"katex", "katex-display", "katex--display"}
 #: Elements of MathML with an infix: the operator between their first and second part.
 _INFIX = {"msup": "^", "msub": "_", "mfrac": "/", "munder": "_", "mover": "^"}
@@ -24,6 +27,9 @@ def write_formulas(main: Element, *, rendered: bool) -> None:
         rendered: whether a script of the page renders TeX that is written in its text.
     """
     for element in elements(main):
+        # Few pages have any, and each of their elements is asked.
+        if not (rendered or element.tag in _FORMULAS or _HINT.search(element.get("class") or "")):
+            continue
         if element.getparent() is None:
             continue
         found = _formula(element)

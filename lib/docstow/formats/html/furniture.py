@@ -100,6 +100,8 @@ def is_furniture(element: Element, *, counted: bool = False) -> bool:
     attributes = dict(element.items())
     if not attributes:
         return bool(tag == "aside" and _is_linked(element))
+    if tag == "span" and len(attributes) == 1 and _says_nothing(attributes.get("class") or ""):
+        return False
     if not _TELLING.isdisjoint(attributes) and (
         attributes.get("role") in _ROLES
         or attributes.get("data-testid") == "page-footer-navigation"
@@ -157,6 +159,12 @@ def _calls_itself(names: str) -> str:
     if any(_CONTENTS.match(name) for name in each):
         return "contents"
     return "navigation" if any(_NAVIGATION.match(name) for name in each) else ""
+
+
+@lru_cache(maxsize=4096)
+def _says_nothing(names: str) -> bool:
+    """Return whether an element that has classes alone is text, as are the parts of code."""
+    return names != "" and not (any(_called(names)) or _calls_itself(names))
 
 
 def _is_navigation(element: Element, attributes: Mapping[str, str]) -> bool:

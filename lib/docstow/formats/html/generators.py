@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from functools import lru_cache
+
 from docstow.formats.html.tree import Element, classes, elements, make, plain, replace
 
 #: Doxygen's sections that are admonitions.
@@ -20,17 +23,21 @@ _PROTOTYPES = {"memname", "funcprototype-table"}
 def restore_elements(main: Element) -> None:
     """Replace what Javadoc, Doxygen, Asciidoctor, DocBook and Sphinx write by HTML's elements."""
     for element in elements(main):
-        if element.getparent() is None:
+        role, style = element.get("role"), element.get("class")
+        if not (role or style) or element.getparent() is None:
             continue
-        if element.get("role") in _ROLES:
-            element.tag = _ROLES[element.get("role")]
-        restore = _RESTORE.get(element.tag)
-        names = set(classes(element)) if restore else set()
-        if restore and names:
+        if role in _ROLES:
+            element.tag = _ROLES[role]
+        if style and (restore := _RESTORE.get(element.tag)) and (names := _names(style)):
             restore(element, names)
 
 
-def _restore_div(element: Element, names: set[str]) -> None:
+@lru_cache(maxsize=4096)
+def _names(style: str) -> Set[str]:
+    return frozenset(style.split())
+
+
+def _restore_div(element: Element, names: Set[str]) -> None:
     table = element.find("table")
     if "admonitionblock" in names and table is not None:
         _unbox(element, table)
@@ -57,17 +64,17 @@ def _restore_div(element: Element, names: set[str]) -> None:
                 line.append(make("br"))
 
 
-def _restore_table(element: Element, names: set[str]) -> None:
+def _restore_table(element: Element, names: Set[str]) -> None:
     if not _PROTOTYPES.isdisjoint(names):
         _write_prototype(element)
 
 
-def _restore_terms(element: Element, names: set[str]) -> None:
+def _restore_terms(element: Element, names: Set[str]) -> None:
     if kinds := names & _SECTIONS:
         _box_section(element, min(kinds))
 
 
-def _restore_span(element: Element, names: set[str]) -> None:
+def _restore_span(element: Element, names: Set[str]) -> None:
     following = element.getnext()
     if "permalink" in names:
         element.drop_tree()
@@ -82,12 +89,12 @@ def _restore_span(element: Element, names: set[str]) -> None:
                 caret.tag, caret.text = "span", _CARET
 
 
-def _restore_paragraph(element: Element, names: set[str]) -> None:
+def _restore_paragraph(element: Element, names: Set[str]) -> None:
     if names & _TITLES:
         _strengthen(element)
 
 
-def _restore_link(element: Element, names: set[str]) -> None:
+def _restore_link(element: Element, names: Set[str]) -> None:
     # Rustdoc: the address of the playground has the whole example.
     if "test-arrow" in names:
         element.drop_tree()
@@ -122,7 +129,7 @@ def _write_title(element: Element) -> None:
         _strengthen(element)
 
 
-def _sign_line(element: Element, names: set[str]) -> None:
+def _sign_line(element: Element, names: Set[str]) -> None:
     """Write the sign of a line of a diff, which Starlight only styles."""
     block = next(element.iterancestors("pre"), None)
     sign = "+ " if "ins" in names else "- " if "del" in names else "  "

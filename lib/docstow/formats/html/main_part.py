@@ -314,20 +314,23 @@ def count_words(division: Division) -> Counter[str]:
     """
     parts: list[str] = []
     whole, repeated = division.whole, division.repeated
-    stack: list[Any] = [whole]
-    while stack:
-        each = stack.pop()
-        if each.__class__ is str:
-            parts.append(each)
-        elif each is not None and (
-            each is whole or not (each in repeated or is_furniture(each, counted=True))
-        ):
-            joined = each.tag in _INLINE and each.get("class") not in _BESIDE
-            between = "" if joined else " "
-            parts += (between, each.text or "")
-            stack.append(between)
-            for child in reversed(each):
-                stack += (child.tail, child)
+    left_out = None
+    walk = etree.iterwalk(whole, events=("start", "end"))
+    for event, each in walk:
+        if event == "end":
+            if each is left_out:
+                left_out = None
+            elif not (each.tag in _INLINE and each.get("class") not in _BESIDE):
+                parts.append(" ")
+            if each is not whole:
+                parts.append(each.tail or "")
+        elif each is not whole and (each in repeated or is_furniture(each, counted=True)):
+            walk.skip_subtree()
+            left_out = each
+        else:
+            if not (each.tag in _INLINE and each.get("class") not in _BESIDE):
+                parts.append(" ")
+            parts.append(each.text or "")
     return Counter(_WORD.findall("".join(parts).lower()))
 
 
@@ -363,7 +366,7 @@ def _measure(body: Element) -> dict[Element, _Part]:
     stack = [(body, 0)]
     while stack:
         element, depth = stack.pop()
-        if _holds_text(element):
+        if element.tag not in NO_TEXT and element.get("role") != "navigation":
             children = list(element)
             order.append((element, depth, children))
             stack.extend([(child, depth + 1) for child in children])

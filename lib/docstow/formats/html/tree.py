@@ -205,9 +205,12 @@ def plain(element: Element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def elements(root: Element) -> list[Element]:
-    """Return all elements below ``root`` in document order; the caller may change the tree."""
-    return list(root.iterdescendants(etree.Element))
+def elements(root: Element, *tags: str) -> list[Element]:
+    """Return the elements below ``root`` in document order, all or those of some tags.
+
+    The caller may change the tree.
+    """
+    return list(root.iterdescendants(*tags or (etree.Element,)))
 
 
 def descend(root: Element) -> Iterator[tuple[str, Element]]:

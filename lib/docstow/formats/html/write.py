@@ -55,11 +55,10 @@ class _Writer:
         self._top = top
         #: Elements that are blocks or hold some.
         self._blocks: set[Element] = {top}
-        for element in elements(top):
-            if element.tag in _BLOCKS:
-                while element is not None and element not in self._blocks:
-                    self._blocks.add(element)
-                    element = element.getparent()
+        for element in elements(top, *_BLOCKS):
+            while element is not None and element not in self._blocks:
+                self._blocks.add(element)
+                element = element.getparent()
 
     def markdown(self) -> str:
         out: list[str] = []

@@ -99,6 +99,16 @@ def test_words_that_the_model_does_not_know_count_by_their_length() -> None:
     assert bundled().count("ลองใหม่" * 600) >= 3000
 
 
+def test_lines_count_alone_whether_they_were_counted_before_or_not() -> None:
+    lines = ["# Ships", "", "Ships moor at 12 quays.", "Http 東京 ðþ", "", "`moor(ship)`" * 300]
+    static = bundled()
+    alone = [static.count(line) for line in lines]
+    fresh = StaticEmbedder(BUNDLED)
+    for each in (static, fresh, fresh):
+        assert each.count("\n".join(lines)) == each.count(" ".join(lines)) == sum(alone)
+    assert fresh.count(lines[0]) == alone[0]
+
+
 def test_identifiers_mean_what_their_words_mean() -> None:
     camel, snake, words, other = bundled().embed(
         ["SpawnBlocking", "spawn_blocking", "spawn blocking", "regular expression"]

@@ -36,6 +36,9 @@ FILES = (MODEL, MAPPED, TOKENIZER)
 #: The vectors of so many queries are kept: one search embeds its query for items and for examples.
 _QUERIES_KEPT = 64
 
+#: Of so many lines the number of tokens is kept, and of lines of so many characters.
+_LINES_KEPT, _LONGEST_KEPT = 8192, 2000
+
 #: How many texts are tokenised, and sorted by length, together.
 _TEXTS_AT_ONCE = 2048
 
@@ -72,6 +75,7 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._counted: dict[str, int] = {}
         self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -117,22 +121,38 @@ class StaticEmbedder:
         return vector
 
     def count(self, text: str) -> int:
-        """Count tokens; see :meth:`docstow.embedding.Embedder.count`."""
+        """Count tokens; see :meth:`docstow.embedding.Embedder.count`.
+
+        No token goes over the end of a line, and a page's lines are counted as parts of its
+        blocks, and of its chunks again: what was counted lately is kept.
+        """
+        lines = text.split("\n")
+        counted = self._counted
+        missing = [line for line in dict.fromkeys(lines) if line not in counted]
+        counts = dict(zip(missing, self._count_lines(missing), strict=True))
+        total = sum([counts[line] if line in counts else counted[line] for line in lines])
+        if len(counted) + len(counts) > _LINES_KEPT:
+            counted = self._counted = {}
+        counted |= {line: n for line, n in counts.items() if len(line) <= _LONGEST_KEPT}
+        return total
+
+    def _count_lines(self, lines: list[str]) -> Iterator[int]:
         tokenizer = self._tokenizer
         unknown = tokenizer.token_to_id(_UNKNOWN)
         # The batch alone can leave out the offsets, which take their time.
-        (encoded,) = tokenizer.encode_batch_fast([text], add_special_tokens=False)
-        parts = [encoded, *encoded.overflowing]
-        total = sum(len(part.ids) for part in parts)
-        if not any(unknown in part.ids for part in parts):
-            return total
-        encoded = tokenizer.encode(text, add_special_tokens=False)
-        for part in (encoded, *encoded.overflowing):
-            pairs = zip(part.ids, part.offsets, strict=True)
-            total += sum(
-                _estimate_tokens(text[a:b]) - 1 for each, (a, b) in pairs if each == unknown
-            )
-        return total
+        for line, encoded in zip(
+            lines, tokenizer.encode_batch_fast(lines, add_special_tokens=False), strict=True
+        ):
+            parts = [encoded, *encoded.overflowing]
+            total = sum([len(part.ids) for part in parts])
+            if any(unknown in part.ids for part in parts):
+                encoded = tokenizer.encode(line, add_special_tokens=False)
+                for part in (encoded, *encoded.overflowing):
+                    pairs = zip(part.ids, part.offsets, strict=True)
+                    total += sum(
+                        _estimate_tokens(line[a:b]) - 1 for each, (a, b) in pairs if each == unknown
+                    )
+            yield total
 
     def words(self) -> WordVectors:
         """Return the model's vectors of single words.

@@ -20,6 +20,9 @@ PROSE_WORDS = "prose-words/1"
 #: BM25's saturation; the value that Lucene uses.
 K1 = 1.2
 
+#: Texts of no more characters are those of many rows: titles, paths, headings.
+_REPEATED = 120
+
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
 _WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
 _CONTRACTION = re.compile(r"['\u2019].*")
@@ -222,14 +225,19 @@ def build_postings(
         raise ValueError(f"{fields} field weights, but {len(field_b)} values of b")
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
+    known: dict[str, list[int]] = {}
     stream: list[int] = []
     sizes: list[int] = []
     for texts in rows:
         if len(texts) != fields:
             raise ValueError(f"a row has {len(texts)} texts where there are {fields} fields")
         for text in texts:
-            found = terms_of(text)
-            stream.extend(map(vocabulary.__getitem__, found))
+            found = known.get(text)
+            if found is None:
+                found = list(map(vocabulary.__getitem__, terms_of(text)))
+                if len(text) <= _REPEATED:
+                    known[text] = found
+            stream.extend(found)
             sizes.append(len(found))
     terms = sorted(vocabulary)
     renumbered = np.empty(len(terms), dtype=np.int64)

@@ -8,6 +8,7 @@ are in ``terms``: pairs of a line, counted from 0, and a fragment.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,28 +87,62 @@ def find_anchor(
         passage: a slice of the page.
         terms: lines and fragments of the page's terms.
     """
-    found = find_headings(text)
+    outline = _outline(text)
     place = text.find(passage)
     if place < 0:  # a part of a code block that was cut stands in a fence of its own
         place = text.find(passage.partition("\n")[2].rpartition("\n")[0])
-    # The term that the passage begins with or in, below the last heading before it.
-    start = text.count("\n", 0, place + len(passage) - len(passage.lstrip())) if place >= 0 else -1
-    begin = max((each.start for each in found if each.start <= place), default=0)
-    first = text.count("\n", 0, begin)
-    if term := next((each for line, each in reversed(terms) if first < line <= start), ""):
-        return term
-    if len(found) != len(anchors):
+    if terms and place >= 0:
+        # The term that the passage begins with or in, below the last heading before it.
+        start = text.count("\n", 0, place + len(passage) - len(passage.lstrip()))
+        before = bisect_right(outline.starts, place)
+        first = text.count("\n", 0, outline.starts[before - 1]) if before else 0
+        if term := next((each for line, each in reversed(terms) if first < line <= start), ""):
+            return term
+    if len(outline.starts) != len(anchors):
         return ""
     best = ""
-    above: list[tuple[Heading, str]] = []
-    for heading, anchor in zip(found, anchors, strict=True):
-        above = [each for each in above if each[0].level < heading.level]
-        above.append((heading, anchor))
-        if path == " > ".join(each.title for each, _ in above if each.title):
-            if best and heading.start > max(place, 0) + len(passage):
-                break
-            best = next((each for _, each in reversed(above) if each), "")
+    for number in outline.numbers.get(path, ()):
+        if best and outline.starts[number] > max(place, 0) + len(passage):
+            break
+        above = number
+        while above >= 0 and not anchors[above]:
+            above = outline.above[above]
+        best = anchors[above] if above >= 0 else ""
     return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """How the headings of a page stand below each other.
+
+    Attributes:
+        starts: where each begins in the text.
+        above: the number of the heading that each is below; -1 for none.
+        numbers: those of the headings with a path, titles joined by `` > ``.
+    """
+
+    starts: list[int]
+    above: list[int]
+    numbers: dict[str, list[int]]
+
+
+@lru_cache(maxsize=4)
+def _outline(text: str) -> _Outline:
+    """Return the outline of a page; cached for several chunks of one page."""
+    made = _Outline([], [], {})
+    paths: list[str] = []
+    open_: list[tuple[int, int]] = []  # levels and numbers
+    for number, heading in enumerate(find_headings(text)):
+        while open_ and open_[-1][0] >= heading.level:
+            open_.pop()
+        above = open_[-1][1] if open_ else -1
+        open_.append((heading.level, number))
+        titles = (paths[above] if above >= 0 else "", heading.title)
+        paths.append(" > ".join(filter(None, titles)))
+        made.starts.append(heading.start)
+        made.above.append(above)
+        made.numbers.setdefault(paths[-1], []).append(number)
+    return made
 
 
 def _plain(title: str) -> str:

@@ -115,6 +115,13 @@ def _fetch_json(fetcher: Fetcher, url: str) -> Any:
         raise UpstreamError(f"{url} is no JSON; correct oauth_issuer.") from None
 
 
+def _list_commands() -> Sequence[Mapping[str, Any]]:
+    # A process that only answers calls never parses a command line.
+    from docstow.server import command_line
+
+    return command_line.list_commands()
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -713,7 +720,6 @@ class Runtime:
         )
 
     def _app(self, app: Starlette | None = None) -> Starlette:
-        from docstow.server import command_line
         from docstow.server.http import create_app
         from docstow.server.limits import make_limits
         from docstow.server.middleware import LOOPBACK_HOSTS
@@ -724,7 +730,7 @@ class Runtime:
             app=app,
             compat=self.compat if self.settings.compat else (),
             health=self.health,
-            commands=command_line.list_commands,
+            commands=_list_commands,
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),
             allowed_origins=settings.allowed_origins,
             policy=self.policy,

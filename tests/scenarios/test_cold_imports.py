@@ -44,7 +44,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 #: What no answer from the store needs.
 NEVER = {
     *("fastapi", "pydantic", "uvicorn", "boto3", "botocore", "httpx", "griffe", "tree_sitter"),
-    *("duckdb", "onnxruntime"),
+    *("duckdb", "onnxruntime", "docstow.server.command_line"),
     *("docstow.ingest.publish", "docstow.ingest.worker", "docstow.library.environments"),
     *("docstow.languages.python.scanning", "docstow.languages.rust.check", "docstow.ops"),
     *("docstow.tools.check_code", "docstow.tools.compare_versions", "docstow.tools.collections"),
@@ -53,7 +53,9 @@ NEVER = {
 TABLES = {"numpy", "docstow.index.loaded"}
 #: What only searches need.
 SEARCH = {"tokenizers", "docstow.index.search", "docstow.tools.search_crates"}
+#: What no call on an exact version needs.
 JOBS = {"docstow.ingest.queue", "docstow.library.packages"}
+JOBS |= {"tomllib", "docstow.languages.shared.project"}
 
 
 @pytest.fixture(scope="module")

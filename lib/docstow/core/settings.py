@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from docstow.core import toml
 from docstow.core.errors import ConfigurationError
 from docstow.core.similar import similar_names
 
@@ -252,6 +251,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
+    from docstow.core import toml
+
     try:
         return toml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

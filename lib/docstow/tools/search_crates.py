@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.index.render import HEADINGS, item_docs
-from docstow.languages.rust.cargo_lock import parse
 from docstow.library import ALL, EXAMPLES, OUTLINE, RANKED
 from docstow.text.chunking import plain, sentences
 from docstow.text.paging import CHARACTERS_PER_TOKEN
@@ -381,9 +380,14 @@ def _choose_crates(
     if target:
         raise InvalidParameter("target", "belongs to named crates; name one in package")
     if not language.packaged:
-        project = parse(lockfile).direct() if lockfile else {}
-        if lockfile and not project:
-            raise InvalidParameter("lockfile", f"has nothing that a project needs; {_NAME_THEM}")
+        project: Mapping[str, str] = {}
+        if lockfile:
+            from docstow.languages.rust.cargo_lock import parse
+
+            project = parse(lockfile).direct()
+            if not project:
+                reason = f"has nothing that a project needs; {_NAME_THEM}"
+                raise InvalidParameter("lockfile", reason)
         return library.across(query, filters, project)
     if lockfile:
         raise InvalidParameter("lockfile", _NAME_THEM)

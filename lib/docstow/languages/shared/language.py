@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
 from docstow.core.errors import InvalidParameter
-from docstow.languages.shared.project import About
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -24,13 +23,19 @@ if TYPE_CHECKING:
     from docstow.languages.shared.diff import PackageChange
     from docstow.languages.shared.findings import Verdict
     from docstow.languages.shared.lookup import Resolver
-    from docstow.languages.shared.project import Package, Scan
+    from docstow.languages.shared.project import About, Package, Scan
     from docstow.languages.shared.scanning import Scanning
     from docstow.languages.shared.surface import Surface
 #: All languages by name, in the order in which a project's environments are told.
 LANGUAGES: dict[str, Language] = {}
 #: A quoted name; compilers that are asked to speak nicely use curly quotes.
 QUOTED = "['\"`\u2018]+([^'\"`\u2019]+)['\"`\u2019]+"
+
+
+def _know_nothing(_: Package) -> About:
+    from docstow.languages.shared.project import About
+
+    return About()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class Reading:
     inherent: frozenset[str] = frozenset()
     by_definition: bool = False
     augmented: bool = False
-    about: Callable[[Package], About] = lambda _: About()
+    about: Callable[[Package], About] = _know_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import connect, ingest, store
+from docstow.cli import connect, ingest, look, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
@@ -248,7 +248,10 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "ingest_prose": ingest.ingest_prose,
     "list_sources": ingest.list_sources,
     "delete_source": ingest.delete_source,
-    "search": ingest.search,
+    "search": look.search,
+    "show": look.show,
+    "diff": look.diff,
+    "verify": look.verify,
     "export": _export,
     "export_bundle": store.export_bundle,
     "import_bundle": store.import_bundle,

@@ -301,24 +301,6 @@ def delete_source(runtime: Runtime, options: argparse.Namespace) -> int:
     return 0
 
 
-def search(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Print the best chunks."""
-    arguments = {"query": options.query, "sources": options.source, "top_k": options.top_k}
-    found = (
-        runtime.toolbox.call(
-            "search_docs", {**arguments, "mode": options.mode, "max_tokens": 0}
-        ).structured
-        or {}
-    )
-    if "notice" in found:
-        print(f"docstow: {found['notice']}", file=sys.stderr)
-    for number, hit in enumerate(found["results"], 1):
-        print(f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})")
-        print(f"   {hit['url'] or hit['doc_id']}")
-        print(f"   {' '.join(hit['snippet'].split())}\n")
-    return 0
-
-
 def list_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print one line for each job, the newest first."""
     for job in runtime.jobs.all():

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import UnreadableInput
-from docstow.languages.shared.trees import parse
+from docstow.languages.typescript.source import grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,17 +103,13 @@ class _Document:
     """
 
     def __init__(self, text: str) -> None:
-        import tree_sitter_javascript
-        from tree_sitter import Language
-
         self.source = _BEFORE + text.encode() + _BEHIND
         indented = re.search(r"^[ \t]+(?=\")", text, re.MULTILINE)
         self.unit = indented[0] if indented else "  "
         self.root: Node | None = None
         if not re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL).strip():
             return
-        language = Language(tree_sitter_javascript.language())
-        node = parse(language, self.source).root_node
+        node = grammar.parse(self.source, script=True)
         if node.has_error:
             raise UnreadableInput("This is no JSON, with or without comments.")
         while node.type != "object":

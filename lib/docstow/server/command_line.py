@@ -85,7 +85,7 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
         else:
             group.add_argument(flag, metavar="X", help=text)
 
-    root = _Parser(
+    root: argparse.ArgumentParser = _Parser(
         prog="docstow",
         description="Documentation for AI coding agents, stowed in a bucket.",
         epilog="docstow COMMAND --help says more, with examples.",
@@ -119,6 +119,7 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
             ),
         )
     )
+    _add_look(commands, common)
     _add_export(
         commands.add_parser(
             "export",
@@ -361,11 +362,57 @@ def _add_jobs(command: argparse.ArgumentParser, common: argparse.ArgumentParser)
 def _add_search(command: argparse.ArgumentParser) -> None:
     command.add_argument("query", metavar="QUERY")
     command.add_argument(
-        "--source", action="append", default=[], metavar="ID|URI|TITLE", help="default: all"
+        "--source",
+        action="append",
+        default=[],
+        metavar="ID|URI|TITLE",
+        help="pages of this one alone; else everything is searched",
     )
     command.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
-    command.add_argument("--mode", default="hybrid", help="hybrid, vector or keyword")
+    command.add_argument("--mode", default="", help="of pages: hybrid, vector or keyword")
     command.set_defaults(command="search")
+
+
+def _add_look(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    show = commands.add_parser(
+        "show",
+        parents=[common],
+        **_help(
+            "print an item or a page whole",
+            "show tokio::task::spawn",
+            "show httpx.get --language python",
+            "show https://docs.example/guide",
+        ),
+    )
+    show.add_argument("what", metavar="ITEM[@VERSION]|URL|ID")
+    show.add_argument("--package", default="", help="default: the first part of the item")
+    diff = commands.add_parser(
+        "diff",
+        parents=[common],
+        **_help(
+            "print what changes from one version to another",
+            "diff serde@1.0.200 1.0.219",
+            "diff zod@3 4 --language typescript",
+        ),
+    )
+    diff.add_argument("package", metavar="NAME@VERSION")
+    diff.add_argument("to", metavar="VERSION")
+    verify = commands.add_parser(
+        "verify",
+        parents=[common],
+        **_help(
+            "check code against the packages that it uses",
+            "verify src/main.rs",
+            "verify app.py --root . --format sarif > docstow.sarif",
+        ),
+    )
+    verify.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    verify.add_argument("--format", choices=("text", "json", "sarif"), default="text")
+    for command in (show, diff, verify):
+        command.add_argument("--language", default="", help="rust, python, typescript, javascript")
+        command.set_defaults(command=command.prog.split()[-1])
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:

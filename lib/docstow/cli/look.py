@@ -1,0 +1,203 @@
+"""Commands that ask what is stowed and print it for people: search, show, diff and verify."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docstow import __version__
+from docstow.core.errors import InvalidParameter
+from docstow.core.similar import similar_names
+
+if TYPE_CHECKING:
+    from docstow.runtime import Runtime
+
+#: What the answer to a question may have, in tokens.
+_TOKENS = 2500
+#: So many lines of each result are printed.
+_LINES = 6
+
+#: The languages of files that can be checked.
+_LANGUAGES = {
+    **dict.fromkeys((".py", ".pyi"), "python"),
+    **dict.fromkeys((".ts", ".tsx", ".mts", ".cts"), "typescript"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "javascript"),
+    ".rs": "rust",
+}
+
+#: What findings are to those who read SARIF.
+_LEVELS = {"unknown": "error", "wrong_argument": "error", "deprecated": "warning"}
+
+
+def search(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print what answers a question best: items, examples and pages, or the chunks of sources."""
+    runtime.ingest_sample()
+    if options.source or options.mode:
+        return _search_sources(runtime, options)
+    asked = {"question": options.query, "max_tokens": _TOKENS}
+    found = runtime.toolbox.call("ask", asked).structured or {}
+    if "notice" in found:
+        print(f"docstow: {found['notice']}", file=sys.stderr)
+    for number, each in enumerate(found["results"][: int(options.top_k)], 1):
+        version = f" {each['version']}" if each.get("version") else ""
+        print(f"{number}. {each['title']} ({each['source']}{version})")
+        print(f"   {each['url']}")
+        lines = [line for line in each["text"].splitlines() if line.strip()]
+        print("".join(f"   {line}\n" for line in lines[:_LINES]))
+    return 0
+
+
+def _search_sources(runtime: Runtime, options: argparse.Namespace) -> int:
+    arguments = {"query": options.query, "sources": options.source, "top_k": options.top_k}
+    limits = {"mode": options.mode or "hybrid", "max_tokens": 0}
+    found = runtime.toolbox.call("search_docs", {**arguments, **limits}).structured or {}
+    if "notice" in found:
+        print(f"docstow: {found['notice']}", file=sys.stderr)
+    for number, hit in enumerate(found["results"], 1):
+        print(f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})")
+        print(f"   {hit['url'] or hit['doc_id']}")
+        print(f"   {' '.join(hit['snippet'].split())}\n")
+    return 0
+
+
+def show(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print an item of a package, or a page, whole."""
+    runtime.ingest_sample()
+    where, _, version = options.what.partition("@")
+    if "://" in options.what or re.fullmatch(r"[0-9a-f]{12,}(?:#.*)?", options.what):
+        print(runtime.toolbox.call("get_doc", {"doc": options.what}).render())
+        return 0
+    asked = {"item_path": where}
+    if version:
+        asked["version"] = version
+    if options.language:
+        asked |= {"language": options.language, "package": options.package or _package(where)}
+    print(runtime.toolbox.call("get_item_doc", asked).render())
+    return 0
+
+
+def _package(path: str) -> str:
+    return re.split(r"::|\.", path, maxsplit=1)[0]
+
+
+def diff(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print what changes from one version of a package to another, what breaks first."""
+    name, _, begin = options.package.partition("@")
+    end = options.to.rpartition("@")[2]
+    asked: dict[str, Any] = {"package": name, "from_version": begin, "to_version": end}
+    if options.language:
+        asked["language"] = options.language
+    cursor: str | None = ""
+    while cursor is not None:
+        page = runtime.toolbox.call("diff_versions", {**asked, "cursor": cursor}).structured or {}
+        if not cursor:
+            print(f"{name} {page['from']['answered']} → {page['answered']}")
+            print(page["verdict"]["summary"])
+        for each in page["results"]:
+            print(_change(each))
+        cursor = page["cursor"]
+    return 0
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    """Return a change as two lines: what it is of, then what it was and is."""
+    now = row.get("after") or row.get("new_path") or "gone"
+    return f"{row['class']}: {row['kind']} {row['path']}\n    {row.get('before', 'new')} → {now}"
+
+
+def verify(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Check files of code; print what is wrong by file, line and column.
+
+    Returns:
+        1 where something is wrong, else 0. What is deprecated is told and is not wrong.
+    """
+    runtime.ingest_sample()
+    found = [(path, each) for path in options.files for each in _findings(runtime, path, options)]
+    wrong = [each for _, each in found if _LEVELS[each["status"]] == "error"]
+    if options.format == "sarif":
+        print(json.dumps(_sarif(found), indent=1, ensure_ascii=False))
+    elif options.format == "json":
+        for path, each in found:
+            print(json.dumps({"file": str(path), **each}, ensure_ascii=False))
+    else:
+        for path, each in found:
+            place = f"{path}:{each['line']}:{each.get('column', 1)}"
+            print(f"{place}: {each['status']}: {each.get('message', each['name'])}")
+    return 1 if wrong else 0
+
+
+def _findings(
+    runtime: Runtime, path: Path, options: argparse.Namespace
+) -> Iterator[Mapping[str, Any]]:
+    """Yield what is wrong in a file; tell on the error output what was not judged.
+
+    Raises:
+        InvalidParameter: the file cannot be read, or is in no language that is known.
+    """
+    language = options.language or _LANGUAGES.get(path.suffix.lower(), "")
+    if not language:
+        near = similar_names(path.suffix, _LANGUAGES, most=1)
+        hint = f" (do you mean {near[0][0]}?)" if near else ""
+        raise InvalidParameter("FILE", f"{path} is in no language that is known{hint}")
+    try:
+        code = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter("FILE", f"{path} cannot be read ({error})") from error
+    asked: dict[str, Any] = {"code": code, "language": language}
+    if options.root:
+        asked["root"] = options.root[0]
+    cursor: str | None = ""
+    while cursor is not None:
+        page = runtime.toolbox.call("verify_code", {**asked, "cursor": cursor}).structured or {}
+        if not cursor:
+            counts = page["counts"]
+            total, open_ = sum(counts.values()), counts.get("not_checked", 0)
+            told = f"{total - open_} of {total} names judged"
+            notice = f"; {page['notice']}" if "notice" in page else ""
+            print(f"docstow: {path}: {told}{notice}", file=sys.stderr)
+        yield from (each for each in page["results"] if each["status"] in _LEVELS)
+        cursor = page["cursor"]
+
+
+def _sarif(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return findings as SARIF 2.1.0, which code hosts show at their lines."""
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "docstow",
+                        "version": __version__,
+                        "rules": [{"id": rule} for rule in _LEVELS],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [
+                    {
+                        "ruleId": each["status"],
+                        "level": _LEVELS[each["status"]],
+                        "message": {"text": each.get("message", each["name"])},
+                        "locations": [
+                            {
+                                "physicalLocation": {
+                                    "artifactLocation": {"uri": path.as_posix()},
+                                    "region": {
+                                        "startLine": each["line"],
+                                        "startColumn": each.get("column", 1),
+                                    },
+                                }
+                            }
+                        ],
+                    }
+                    for path, each in found
+                ],
+            }
+        ],
+    }

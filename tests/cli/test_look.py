@@ -44,7 +44,7 @@ def test_a_search_finds_items_and_pages(place: Path, capsys: pytest.CaptureFixtu
     assert main(["search", "put all pieces into the hold", "--top-k", "8"]) == 0
     out = capsys.readouterr().out
     assert "stowage::Hold::stow (stowage (rust) 0.1.0)" in out
-    assert "(Harbour)" in out
+    assert "2. Loading (Harbour" in out
     assert "every piece into the hold" in out
 
 

@@ -213,7 +213,11 @@ class Runtime:
     @lazy
     def registry(self) -> Registry:
         """The sources that users have added."""
-        return Registry(self.store, freshness_s=self.settings.freshness_s)
+
+        def forget(source: Source) -> None:
+            self.catalog.forget([source])
+
+        return Registry(self.store, freshness_s=self.settings.freshness_s, forget=forget)
 
     @lazy
     def presets(self) -> Presets:
@@ -610,6 +614,7 @@ class Runtime:
 
     @lazy
     def _source_services(self) -> SourceServices:
+        from docstow.library.page_totals import PageTotals
         from docstow.tools.sources import SourceServices
 
         return SourceServices(
@@ -617,6 +622,7 @@ class Runtime:
             self.jobs,
             self.sync,
             self.prose,
+            PageTotals(self.store, self.snapshots, self.registry),
             lambda name: self.presets.find(name),
             self.upstreams.check,
         )

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import gzip
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from docstow.core.errors import StoreError
 from docstow.core.model import CRATE, File, Head, Revision, Snapshot, Source
 from docstow.core.settings import load
+from docstow.index import catalog_upkeep
 from docstow.index.cards import Card, card_key, make_card, stamp_of
 from docstow.index.catalog import TAIL, Catalog
 from docstow.index.catalog_store import OLD_SHARDS
@@ -31,7 +33,7 @@ from docstow.index.segments import make_segment
 from docstow.ingest.crates import read_crate
 from docstow.runtime import SAMPLE, Runtime
 from docstow.sources import kinds
-from docstow.store.heads import encode_head, head_key
+from docstow.store.heads import encode_head, head_key, list_blobs
 from docstow.store.inventory import store_time
 from docstow.store.objects import Entry, ObjectStore, Stored, Unchanged
 from servers.clock import Clock
@@ -362,6 +364,24 @@ def test_a_card_that_was_evicted_drops_out(open_runtime: Callable[[], Runtime]) 
     assert answer is not None
     assert [each["snapshot"] for each in answer["answered"]] == [kept.id]
     assert list(shown(open_runtime().catalog)) == [card_key("elm")]
+
+
+def test_what_cannot_be_made_holds_no_other_card_up(
+    open_runtime: Callable[[], Runtime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog_upkeep, "MOST_MADE", 2)
+    monkeypatch.setattr(catalog_upkeep, "MOST_TRIED", 7)
+    runtime = open_runtime()
+    made = {name: stow(runtime, name, word=name) for name in ("ash", "elm", "fir", "oak", "yew")}
+    for name in ("ash", "elm", "fir"):  # the first in every order but that of chance
+        for blob in list_blobs(made[name]):
+            runtime.store.delete(blob[0])
+    runtime.store.delete(MANIFEST)
+    newcomer = open_runtime()
+    with contextlib.suppress(OSError):
+        shutil.rmtree(newcomer.settings.cache)
+    maintain(newcomer)
+    assert sorted(shown(open_runtime().catalog)) == ["oak", "yew"]
 
 
 class Counted:

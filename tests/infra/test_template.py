@@ -37,7 +37,12 @@ LAYOUT = {
     "upkeep",
 }
 #: Of which roles need but these.
-PARTS = {"catalog/waiting", "upkeep/clock"}
+PARTS = {
+    "catalog/waiting",
+    "upkeep/clock",
+    "upkeep/sources.json.gz",
+    "upkeep/totals.json.gz",
+}
 
 
 def environment(function: str) -> dict[str, Any]:

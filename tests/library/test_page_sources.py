@@ -110,6 +110,9 @@ def test_what_is_deleted_or_left_out_does_not_answer(tmp_path: Path) -> None:
         assert [each for each, _ in answered] == [mills]
         with opened(tmp_path) as other:
             other.registry.delete(BOATS)
+            left = {each.source.name for each in other.catalog.card_set(fresh=True).entries()}
+            assert boats.id not in left
+            assert mills.id in left
         _, answered = reader.prose.search("lake")
         assert [each for each, _ in answered] == [mills]
 

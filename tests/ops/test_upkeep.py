@@ -705,6 +705,20 @@ def test_cards_of_crates_that_were_given_up_leave_the_catalogue(
     assert upkeep(store, tmp_path).run().tidied["cards"] == 0
 
 
+def test_what_is_evicted_by_a_command_has_no_card_afterwards(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    catalog = Catalog(store, opened(store, tmp_path), freshness_s=0)
+    nothing = np.zeros((0, 4), np.float32)
+    columns: dict[str, list[str]] = {"kind": [], "title": [], "summary": [], "attributes": []}
+    for name in ("oak", "elm"):
+        made = stow(store, tmp_path, crate(name))
+        catalog.add(make_card(crate(name), made.id, "m", {}, columns, nothing))
+    assert len(catalog.card_set()) == 2
+    assert len(upkeep(store, tmp_path, 0).evict()) == 2
+    assert len(catalog.card_set()) == 0
+
+
 def test_counting_jobs_reads_each_that_has_ended_once(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     jobs = Jobs(store, now)

@@ -23,6 +23,7 @@ from docstow.index.catalog_store import CatalogStore
 from docstow.index.manifest import Manifest, Reference
 from docstow.index.segments import Damaged, join_current, make_segment
 from docstow.index.waiting import Waiting
+from docstow.store.heads import consistently
 from docstow.store.objects import ObjectStore, tolerate_read_only
 from docstow.store.snapshots import Snapshots
 
@@ -159,6 +160,23 @@ class Catalog:
         with tolerate_read_only("the catalogue is not corrected"):
             self.append(cards, [source], corrections=1)
         return cards[0].entry if cards else None
+
+    def forget(self, sources: Iterable[Source]) -> None:
+        """Take the cards of sources out whose heads have come to name nothing.
+
+        For a crate that has other versions the best of these gets the card.
+        """
+        cards = self.card_set(fresh=True)
+        found = ((source, cards.find(key_of(source))) for source in sources)
+        carded = [entry for source, entry in found if entry and entry.source == source]
+        for entry in carded:
+            if entry.source.kind in CRATES:
+                with consistently():
+                    self.correct(entry)
+        gone = [entry.source for entry in carded if entry.source.kind not in CRATES]
+        with tolerate_read_only("the cards of what is gone stay"):
+            for begin in range(0, len(gone), TAIL):
+                self.append([], gone[begin : begin + TAIL], corrections=1)
 
     def append(
         self, cards: Sequence[Card], gone: Sequence[Source] = (), *, corrections: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,8 +18,8 @@ from docstow.index.manifest import SEGMENTS, Manifest, Reference, plan, plan_sma
 from docstow.index.segments import Damaged, Segment, join_current
 from docstow.store.snapshots import Snapshots
 
-#: So many cards upkeep makes anew in a round.
-MOST_MADE = 500
+#: So many cards upkeep makes anew in a round, and so many snapshots it tries for them.
+MOST_MADE, MOST_TRIED = 500, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +204,16 @@ class CatalogUpkeep:
         if gone:
             for begin in range(0, len(gone), TAIL):
                 self._catalog.append([], gone[begin : begin + TAIL], corrections=1)
+        random.shuffle(wanted)  # those that cannot be made hold no others up for good
         batch: list[Card] = []
-        for head in wanted[:MOST_MADE]:
+        tried = 0
+        while tried < min(len(wanted), MOST_TRIED) and len(batch) < MOST_MADE:
             with contextlib.suppress(StoreError):  # a damaged snapshot is a matter for verify
-                batch += self._catalog.make([head])
+                batch += self._catalog.make([wanted[tried]])
+            tried += 1
         for segment in by_model(batch):
             self._append_segment(segment)
-        return len(gone), len(batch), {head.source.kind for head in wanted[MOST_MADE:]}
+        return len(gone), len(batch), {head.source.kind for head in wanted[tried:]}
 
     def _answers(self, source: Source) -> bool:
         head = self._snapshots.head(source, fresh=True)

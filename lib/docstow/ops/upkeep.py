@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from docstow.core.errors import DocstowError
+from docstow.core.errors import DocstowError, StoreError
 from docstow.core.model import Head, Registration, Snapshot
 from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
@@ -137,7 +137,13 @@ class Upkeep:
 
     def evict(self) -> list[StoredSource]:
         """Let the least used sources make room; return those that had to."""
-        return self._evict(list_store(self._store, read_inventory(self._store)))
+        evicted = self._evict(list_store(self._store, read_inventory(self._store)))
+        if evicted:
+            try:
+                self._open_catalog().forget(each.source for each in evicted)
+            except StoreError as error:  # a round does it, too
+                log.warning("cards of what was evicted stay for now: %s", error.message)
+        return evicted
 
     def _evict(self, found: Listing) -> list[StoredSource]:
         if sum(found.weight(found.all_heads()).values()) <= self._limit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 import time
@@ -14,17 +15,21 @@ from typing import Any
 
 from docstow import sources
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
-from docstow.core.model import Head, Registration, source_id
+from docstow.core.model import Head, Registration, Source, source_id
 from docstow.core.similar import similar_names
-from docstow.core.threads import in_parallel
 from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to
+from docstow.store.kept import Kept
 from docstow.store.objects import ObjectStore, Stored, Unchanged
 from docstow.store.update import Codec, update
 from docstow.store.usage import Pins
 
+log = logging.getLogger(__name__)
+
 SCHEMA = 1
 PREFIX = "sources/"
+#: What was read of the records, for processes that come later; with their headers, as these are.
+KEPT = "upkeep/sources.json.gz"
 #: So many records are remembered that were asked for one by one.
 SINGLE_KEPT = 1024
 KEEP = 5
@@ -62,6 +67,7 @@ class Registry:
         store: holds the records.
         freshness_s: how long the list of all is cached; changes by this process show at once.
         clock: monotonic seconds.
+        forget: takes what is deleted out of what is searched.
     """
 
     def __init__(
@@ -70,14 +76,15 @@ class Registry:
         *,
         freshness_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
+        forget: Callable[[Source], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._freshness_s = freshness_s
         self._clock = clock
+        self._forget = forget
         self._guard = threading.Lock()
         self._listed: tuple[float, list[Record]] | None = None
-        #: What was read last, by id, with its ETag.
-        self._known: Mapping[str, tuple[str, Record]] = {}
+        self._kept = Kept(store, KEPT, _fields, lambda fields: _record(dict(fields)))
         #: Those that were asked for one by one: when, with its ETag; bounded.
         self._single: OrderedDict[str, tuple[float, str, Record]] = OrderedDict()
         self._changes = 0
@@ -229,6 +236,10 @@ class Registry:
             return point_to(head, "", registration.keep + 1)
 
         Heads(self._store, freshness_s=0, clock=self._clock).change(registration.source, empty)
+        try:
+            self._forget(registration.source)
+        except StoreError as error:  # upkeep does it, too
+            log.warning("the card of %s stays for now: %s", registration.title, error.message)
         return registration
 
     def _alive(self, *, fresh: bool = False) -> list[Registration]:
@@ -241,20 +252,9 @@ class Registry:
         fresh = fresh or is_consistent()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
             return listed[1]
-        known = self._known
-        etags = {entry.key[len(PREFIX) : -5]: entry.etag for entry in self._store.list(PREFIX)}
-        same = {
-            identity: known[identity]
-            for identity, etag in etags.items()
-            # A listing of a directory tells no ETags, and its files are read at once.
-            if etag and identity in known and known[identity][0] == etag
-        }
-        changed = [identity for identity in etags if identity not in same]
-        read = zip(changed, in_parallel(self._read_state, changed), strict=True)
-        states = same | {identity: state for identity, state in read if state is not None}
-        found = [states[identity][1] for identity in etags if identity in states]
+        tags = {entry.key: entry.etag for entry in self._store.list(PREFIX)}
+        found = [*self._kept.read(tags, self._read_key).values()]
         with self._guard:
-            self._known = states
             if changes == self._changes:
                 self._listed = asked_at, found
         return found
@@ -262,6 +262,10 @@ class Registry:
     def _read(self, identity: str) -> Record | None:
         state = self._read_state(identity)
         return state[1] if state is not None else None
+
+    def _read_key(self, key: str) -> tuple[str, Record] | None:
+        stored = self._store.get(key)
+        return (stored.etag, _decode(stored.body, key)) if stored else None
 
     def _read_state(self, identity: str) -> tuple[str, Record] | None:
         return _state(self._store.get(_key(identity)), identity)
@@ -364,7 +368,7 @@ def _key(identity: str) -> str:
     return f"{PREFIX}{identity}.json"
 
 
-def _encode(record: Record) -> bytes:
+def _fields(record: Record) -> dict[str, Any]:
     fields = {
         "schema": SCHEMA,
         **asdict(replace(record.registration, headers=dict(record.registration.headers))),
@@ -373,19 +377,27 @@ def _encode(record: Record) -> bytes:
     }
     if not fields["refresh_hours"]:
         del fields["refresh_hours"]  # readable for older releases
-    return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    return fields
+
+
+def _record(fields: dict[str, Any]) -> Record:
+    if fields.pop("schema") != SCHEMA:
+        raise ValueError("of another release")
+    deleted_at = fields.pop("deleted_at")
+    fields["created_at"] = datetime.fromisoformat(fields["created_at"])
+    return Record(Registration(**fields), deleted_at and datetime.fromisoformat(str(deleted_at)))
+
+
+def _encode(record: Record) -> bytes:
+    return json.dumps(_fields(record), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _decode(body: bytes, key: str) -> Record:
     try:
         fields = json.loads(body)
-        if fields.pop("schema") != SCHEMA:
+        if fields["schema"] != SCHEMA:
             raise StoreError(f"{key} was written by another release; use that one.")
-        deleted_at = fields.pop("deleted_at")
-        fields["created_at"] = datetime.fromisoformat(fields["created_at"])
-        return Record(
-            Registration(**fields), deleted_at and datetime.fromisoformat(str(deleted_at))
-        )
+        return _record(fields)
     except DocstowError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as fault:

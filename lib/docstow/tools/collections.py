@@ -8,9 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter
-from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import FAILED, QUEUED, RUNNING, SUCCESS
-from docstow.sources import kind_of
 from docstow.tools import COUNT, TEXT, Answer, Tool, page_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, LONGEST_FILE, Parameter
 from docstow.tools.sources import describe, describe_all
@@ -190,18 +188,15 @@ def _list(
 def _measure(services: SourceServices, metrics: Metrics, arguments: Mapping[str, Any]) -> Answer:
     del arguments
     registered = services.registry.all()
-    prose = [each for each in registered if kind_of(each.kind).has_pages]
-    newest = [each for each in in_parallel(services.prose.newest, prose) if each is not None]
+    total = services.totals.read()
     states = services.jobs.states()
     return Answer(
         {
             "tools": metrics.tools(),
             "sources": len(registered),
-            "documents": sum(each.counts.get("documents", 0) for each in newest),
-            "chunks": sum(each.counts.get("chunks", 0) for each in newest),
-            "snapshots": sum(
-                map(len, in_parallel(services.prose.snapshots, [p.id for p in prose]))
-            ),
+            "documents": total.documents,
+            "chunks": total.chunks,
+            "snapshots": total.snapshots,
             "jobs": {name: states[name] for name in (QUEUED, RUNNING, SUCCESS, FAILED)},
         }
     )

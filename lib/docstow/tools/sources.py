@@ -18,6 +18,7 @@ from docstow.tools.parameters import CURSOR, Parameter
 if TYPE_CHECKING:
     from docstow.core.model import Registration, Snapshot
     from docstow.ingest.jobs import Job, Jobs
+    from docstow.library.page_totals import PageTotals
     from docstow.library.prose import Prose
     from docstow.library.requests import SyncRequests
     from docstow.sources.presets import Preset
@@ -40,6 +41,7 @@ class SourceServices:
         jobs: the jobs that sync them.
         sync: starts and awaits such jobs.
         prose: what is stowed of them.
+        totals: how much that is.
         preset: finds a known source by name.
         check: refuses a kind and a URI that no sync could read.
     """
@@ -48,6 +50,7 @@ class SourceServices:
     jobs: Jobs
     sync: SyncRequests
     prose: Prose
+    totals: PageTotals
     preset: Callable[[str], Preset]
     check: Callable[[str, str], None]
 

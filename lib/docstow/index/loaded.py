@@ -36,13 +36,15 @@ from docstow.index.profiles import Content, TextTable, profile_of
 from docstow.index.shown import COLUMNS as SHOWN
 from docstow.index.shown import ShownChunk, read_shown, show_chunk
 from docstow.index.tables import column_names, read_table, unpack_vectors
+from docstow.index.translations import COLUMNS as TRANSLATIONS
+from docstow.index.translations import Translations
 from docstow.text.chunking import plain
 
 if TYPE_CHECKING:
     from docstow.index.signatures.crate_signatures import CrateSignatures
 
 #: Columns of the documents table that are read alone and only when they are needed.
-_LARGE = {"row", "text", "digest", *PAGE_FIELDS}
+_LARGE = {"row", "text", "digest", *PAGE_FIELDS, *TRANSLATIONS}
 
 #: Kinds that stand inside a type or trait, never directly in a module.
 _MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
@@ -130,10 +132,25 @@ class Index:
     @cached_property
     def page_words(self) -> PageWords | None:
         """What pages are about and begin with; nothing in snapshots that were made without."""
-        file = self._file("documents")
-        if not column_names(file).issuperset(PAGE_FIELDS):
-            return None
-        return PageWords(word_vectors(), read_table(file, PAGE_FIELDS))
+        fields = self._read_if_kept(PAGE_FIELDS)
+        return PageWords(word_vectors(), fields) if fields else None
+
+    @cached_property
+    def translations(self) -> Translations | None:
+        """The pages that translate each other, if there are any."""
+        columns = self._read_if_kept(TRANSLATIONS)
+        return (columns and Translations(*(columns[name] for name in TRANSLATIONS))) or None
+
+    def _read_if_kept(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Return columns of documents that snapshots of before lack; then there are none."""
+        kept = set(names) <= {*self.profile.document_columns}
+        if not kept or not self._document_columns.issuperset(names):
+            return {}
+        return read_table(self._file("documents"), names)
+
+    @cached_property
+    def _document_columns(self) -> frozenset[str]:
+        return column_names(self._file("documents"))
 
     @property
     def _derived(self) -> Collection[str]:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import (
@@ -34,6 +35,7 @@ from docstow.index.copies import ORIGINAL, ChunkText, find_originals, last_headi
 from docstow.index.page_fields import page_fields
 from docstow.index.shown import COLUMNS as SHOWN
 from docstow.index.shown import show_chunk, shown_columns
+from docstow.index.translations import find_translations
 from docstow.text import bm25
 from docstow.text.chunking import (
     CHUNKER,
@@ -86,6 +88,11 @@ class Content:
     def page_fields(self) -> tuple[list[str], list[str]]:
         """The terms of what each page is about, and of what each begins with."""
         return page_fields(self.documents, self.summaries, bm25.prose_tokens)
+
+    @cached_property
+    def translations(self) -> tuple[NDArray[np.int32], list[str]]:
+        """The page that each page translates, and their languages."""
+        return find_translations(self.documents)
 
 
 class PlainTexts(NamedTuple):
@@ -482,7 +489,8 @@ PAGES = Profile(
     words=bm25.PROSE_WORDS,
     terms=bm25.prose_tokens,
     document_columns=(
-        *("row", "id", "path", "title", "text", "url", "digest", "about", "lead", "attributes"),
+        *("row", "id", "path", "title", "text", "url", "digest", "about", "lead"),
+        *("translates", "language", "attributes"),
     ),
     passages=TextTable(
         name="chunks",

@@ -186,7 +186,8 @@ def search_pages(
 
     A word weighs what it weighs among all sources searched, so that no source is favoured for
     being small. Case makes no difference to what is found. Of chunks that say the same, on pages of
-    any source, the original is listed alone (see :mod:`docstow.index.copies`).
+    any source, the original is listed alone (see :mod:`docstow.index.copies`), and of a page in
+    several languages that in the query's (see :mod:`docstow.index.translations`).
 
     Args:
         indexes: the loaded snapshots.
@@ -198,7 +199,7 @@ def search_pages(
         snippets: whether hits have them; most of a search's time goes there.
     """
     filters = filters or PageFilters()
-    tables = [_chunk_table(index, filters) for index in indexes if len(index)]
+    tables = [_chunk_table(index, filters, query) for index in indexes if len(index)]
     if not tables or limit < 1:
         return []
     found = _match(tables, embedder, query, mode)
@@ -235,9 +236,7 @@ def search_examples(
         documents = index.examples["document"]
         if not len(documents):
             continue
-        passing = np.ones(len(documents), np.bool_)
-        if filters is not None:
-            passing &= filters.match(index)[documents]
+        passing = _passing_pages(index, filters or PageFilters(), query)[documents]
         if languages:
             passing &= np.isin(index.examples["language"].astype(str), list(languages))
         tables.append(
@@ -265,9 +264,21 @@ def search_examples(
     ]
 
 
-def _chunk_table(index: Index, filters: PageFilters) -> _Table:
+def _passing_pages(index: Index, filters: PageFilters, query: str) -> NDArray[np.bool_]:
+    """Return for each page whether it may be in the list; of translations one may be."""
+    passing = filters.match(index)
+    translations = index.translations
+    if translations is None:
+        return passing
+    terms = index.profile.query_terms(query)
+    postings = {term: found[0] for term in terms if (found := index.postings(term))}
+    language = translations.guess_language(terms, postings.get, index.passages["document"])
+    return translations.keep_one(passing, language)
+
+
+def _chunk_table(index: Index, filters: PageFilters, query: str) -> _Table:
     documents, originals = index.passages["document"], index.originals
-    allowed = filters.match(index)[documents]
+    allowed = _passing_pages(index, filters, query)[documents]
     # What a filter leaves of copies is found.
     allowed &= (originals == np.arange(len(originals))) | ~allowed[originals]
     return _Table(
@@ -382,7 +393,7 @@ class PageCandidates:
 
 def find_page_candidates(index: Index, embedder: Embedder, query: str) -> PageCandidates:
     """Return the candidates of one snapshot, as the weights of the ranking are fitted to them."""
-    found = _match([_chunk_table(index, PageFilters())], embedder, query, "hybrid")
+    found = _match([_chunk_table(index, PageFilters(), query)], embedder, query, "hybrid")
     return _describe_chunks(found, found.lists[0], found.lists[1])
 
 

@@ -428,6 +428,8 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
     "of_trait": _of_each(lambda document: "trait" in document.attributes),
     "about": lambda content: content.page_fields[0],
     "lead": lambda content: content.page_fields[1],
+    "translates": lambda content: content.translations[0],
+    "language": lambda content: content.translations[1],
     "attributes": _of_each(
         lambda document: json.dumps(
             dict(document.attributes), sort_keys=True, separators=(",", ":")

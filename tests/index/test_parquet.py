@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docstow.index.parquet import Unusual, read_columns
+from docstow.index.parquet import Unusual, read_columns, read_names
 from docstow.index.tables import write_table
 
 TYPES = {
@@ -53,6 +53,7 @@ def test_columns_are_read_as_duckdb_wrote_them(
     assert list(found) == list(columns)
     for name, array in found.items():
         assert (array.dtype, array.tolist()) == (columns[name].dtype, columns[name].tolist())
+    assert read_names(path) == set(columns)
     last = list(columns)[-1]
     assert read_columns(path, [last])[last].tolist() == columns[last].tolist()
 

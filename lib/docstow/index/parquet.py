@@ -75,12 +75,30 @@ def read_columns(path: Path, names: Sequence[str] = ()) -> dict[str, NDArray[Any
         raise Unusual from fault
 
 
-def _read_columns(file: BinaryIO, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    metadata = _read_metadata(file)
+def read_names(path: Path) -> frozenset[str]:
+    """Return the names of a file's columns.
+
+    Raises:
+        Unusual: something in it has to be left to DuckDB.
+    """
+    try:
+        with path.open("rb") as file:
+            return frozenset(_read_schema(_read_metadata(file)))
+    except (OSError, *_DAMAGE) as fault:
+        raise Unusual from fault
+
+
+def _read_schema(metadata: Mapping[int, Any]) -> dict[str, tuple[int, Any]]:
+    """Return the place and the description of each column."""
     root, *leaves = metadata[2]
     if root.get(5) != len(leaves) or any(each.get(5) for each in leaves):
         raise Unusual
-    columns = {each[4].decode(): (place, each) for place, each in enumerate(leaves)}
+    return {each[4].decode(): (place, each) for place, each in enumerate(leaves)}
+
+
+def _read_columns(file: BinaryIO, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    metadata = _read_metadata(file)
+    columns = _read_schema(metadata)
     found = {}
     for name in names or columns:
         place, schema = columns[name]

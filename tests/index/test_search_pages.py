@@ -38,7 +38,7 @@ def stowed(*documents: Document) -> Index:
         index = indexed(Path(folder), documents)
         _ = index.columns, index.passages, index.matrix, index.postings("")
         _ = index.examples, index.example_matrix, index.example_postings("")
-        _ = index.shown, index.originals, index.page_words, index.translations
+        _ = index.shown, index.originals, index.page_words, index.translations, index.lists
         return index
 
 

@@ -28,6 +28,8 @@ from docstow.core.model import (
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
 from docstow.embedding import word_vectors
 from docstow.index.anchors import ANCHORS
+from docstow.index.contents import COLUMN as LISTS
+from docstow.index.contents import unpack_lists
 from docstow.index.copies import ORIGINAL
 from docstow.index.near_words import NearWords
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from docstow.index.signatures.crate_signatures import CrateSignatures
 
 #: Columns of the documents table that are read alone and only when they are needed.
-_LARGE = {"row", "text", "digest", *PAGE_FIELDS, *TRANSLATIONS}
+_LARGE = {"row", "text", "digest", *PAGE_FIELDS, *TRANSLATIONS, LISTS}
 
 #: Kinds that stand inside a type or trait, never directly in a module.
 _MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
@@ -140,6 +142,12 @@ class Index:
         """The pages that translate each other, if there are any."""
         columns = self._read_if_kept(TRANSLATIONS)
         return (columns and Translations(*(columns[name] for name in TRANSLATIONS))) or None
+
+    @cached_property
+    def lists(self) -> Mapping[int, frozenset[int]]:
+        """The pages that each contents page lists."""
+        columns = self._read_if_kept((LISTS,))
+        return unpack_lists(columns[LISTS].tolist()) if columns else {}
 
     def _read_if_kept(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Return columns of documents that snapshots of before lack; then there are none."""

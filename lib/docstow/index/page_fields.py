@@ -17,7 +17,7 @@ from docstow.core.model import Document
 from docstow.embedding.words import WordVectors
 from docstow.index.near_words import Floats, NearWords
 from docstow.text.headings import find_headings
-from docstow.text.markdown import FENCED
+from docstow.text.markdown import FENCED, LINK
 
 #: The columns of the documents' table that keep these texts, in the order of :func:`page_fields`.
 COLUMNS = ("about", "lead")
@@ -34,10 +34,6 @@ _LONGEST, _BEFORE, _BEHIND = 400, 150, 250
 #: A link that has so few characters beside it is described by the text after it.
 _BARE, _FOLLOWING = 8, 200
 
-_LINK = re.compile(
-    r"(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,160})\]"
-    r"\(<?([^()\s>]{1,500}(?:\([^()\s]*\))?)>?(?:\s+\"[^\"]*\")?\)"
-)
 _MARK = re.compile(r"[*_`#>|\\]+")
 # Paragraphs, items of lists and cells of tables.
 _BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+|]|\d+[.)])\s)|<br>|(?<=\|) (?=\S)")
@@ -93,7 +89,7 @@ def _distinct(terms: Sequence[str]) -> str:
 
 
 def _lead(text: str) -> str:
-    body = _LINK.sub(r"\2", FENCED.sub("", text))
+    body = LINK.sub(r"\2", FENCED.sub("", text))
     lines = [line for line in body.split("\n") if line.strip() and not line.startswith("#")]
     return " ".join(_MARK.sub("", " ".join(lines[:_LEAD_LINES])).split()[:_LEAD_WORDS])
 
@@ -115,12 +111,12 @@ def _linking(text: str, rows: Mapping[str, int]) -> Iterator[tuple[str, set[int]
     split = _BLOCK_END.split(FENCED.sub("\n\n", text))
     blocks = [block for block in split if block.strip()]
     for number, block in enumerate(blocks):
-        links = [match for match in _LINK.finditer(block) if not match[1]]
+        links = [match for match in LINK.finditer(block) if not match[1]]
         linked = (rows.get(match[3].partition("#")[0]) for match in links)
         targets = {row for row in linked if row is not None}
         if not targets or len(targets) > _MOST_LINKED:
             continue
-        said = _plain(_LINK.sub(r"\2", block))
+        said = _plain(LINK.sub(r"\2", block))
         labels = _plain(" ".join(match[2] for match in links))
         following = blocks[number + 1] if number + 1 < len(blocks) else ""
         if len(said) - len(labels) < _BARE and _describes(following):
@@ -134,7 +130,7 @@ def _linking(text: str, rows: Mapping[str, int]) -> Iterator[tuple[str, set[int]
 def _describes(block: str) -> bool:
     """Return whether a block may describe the link before it: it is prose of its own."""
     opening = block.lstrip()
-    return bool(opening) and opening[0] not in "#-*|" and not _LINK.search(block[:150])
+    return bool(opening) and opening[0] not in "#-*|" and not LINK.search(block[:150])
 
 
 def _plain(text: str) -> str:

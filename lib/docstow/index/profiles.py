@@ -490,7 +490,7 @@ PAGES = Profile(
     terms=bm25.prose_tokens,
     document_columns=(
         *("row", "id", "path", "title", "text", "url", "digest", "about", "lead"),
-        *("translates", "language", "attributes"),
+        *("translates", "language", "lists", "attributes"),
     ),
     passages=TextTable(
         name="chunks",

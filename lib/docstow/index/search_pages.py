@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import NO_ATTRIBUTES
+from docstow.index.contents import order_contents
 from docstow.index.copies import ChunkText, drop_copies, last_heading
 from docstow.index.loaded import Index, Posting
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
@@ -187,7 +188,8 @@ def search_pages(
     A word weighs what it weighs among all sources searched, so that no source is favoured for
     being small. Case makes no difference to what is found. Of chunks that say the same, on pages of
     any source, the original is listed alone (see :mod:`docstow.index.copies`), and of a page in
-    several languages that in the query's (see :mod:`docstow.index.translations`).
+    several languages that in the query's (see :mod:`docstow.index.translations`). Contents pages
+    are below what they lead to (see :mod:`docstow.index.contents`).
 
     Args:
         indexes: the loaded snapshots.
@@ -204,6 +206,7 @@ def search_pages(
         return []
     found = _match(tables, embedder, query, mode)
     ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found)
+    ranked = _below_listed(found, ranked)
     if len(tables) > 1:
         ranked = _without_copies(found, ranked, limit)
     beginnings = _stem_beginnings(query) if snippets else ()
@@ -504,6 +507,26 @@ def _rank_chunks(found: _Matches) -> list[_Scored]:
     order = np.argsort(-scores, kind="stable")
     chances = 1 / (1 + np.exp((scale.middle - scores[order]) / scale.width))
     return list(zip(places[order].tolist(), chances.tolist(), strict=True))
+
+
+def _below_listed(found: _Matches, ranked: Sequence[_Scored]) -> list[_Scored]:
+    """Return hits with contents pages below what they list, with the score of what is above."""
+    lists: dict[int, frozenset[int]] = {}
+    before = 0
+    for table in found.tables:
+        for page, listed in table.index.lists.items():
+            lists[before + page] = frozenset(before + each for each in listed)
+        before += len(table.index)
+    if not lists:
+        return list(ranked)
+    pages = found.pages[[place for place, _ in ranked]].tolist() if ranked else []
+    moved = []
+    least = 1.0
+    for each in order_contents(pages, lists):
+        place, score = ranked[each]
+        least = min(least, score)
+        moved.append((place, least))
+    return moved
 
 
 def _without_copies(found: _Matches, ranked: Sequence[_Scored], limit: int) -> list[_Scored]:

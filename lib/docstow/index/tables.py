@@ -35,7 +35,8 @@ from docstow.core.model import (
 )
 from docstow.core.threads import DUCKDB_THREADS
 from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
-from docstow.index.parquet import Unusual, read_columns
+from docstow.index.contents import find_lists
+from docstow.index.parquet import Unusual, read_columns, read_names
 from docstow.index.profiles import Content, Embeddable, Profile, TextTable
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
@@ -245,6 +246,8 @@ def column_names(path: Path) -> frozenset[str]:
     Raises:
         StoreError: the file is missing or no readable table.
     """
+    with contextlib.suppress(Unusual):
+        return read_names(path)
     import duckdb
 
     with _connection() as connection:
@@ -430,6 +433,7 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
     "lead": lambda content: content.page_fields[1],
     "translates": lambda content: content.translations[0],
     "language": lambda content: content.translations[1],
+    "lists": lambda content: find_lists(content.documents),
     "attributes": _of_each(
         lambda document: json.dumps(
             dict(document.attributes), sort_keys=True, separators=(",", ":")

@@ -20,6 +20,12 @@ FENCED = re.compile(
     r"^[ >\t]*(```+|~~~+).*?(?:^[ >\t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 
+#: A link or a picture: the sign of a picture, the label, the target.
+LINK = re.compile(
+    r"(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,160})\]"
+    r"\(<?([^()\s>]{1,500}(?:\([^()\s]*\))?)>?(?:\s+\"[^\"]*\")?\)"
+)
+
 _LANGUAGE_ALIASES = {"rs": "rust", "none": "text", "plain": "text", "plaintext": "text"}
 
 

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
 
 from docstow.core.errors import InvalidParameter
 
 #: The longest URL that is fetched, in characters; longer ones are mostly crawler traps.
 LONGEST = 2000
+#: Of so many URLs the spelling is kept: the pages of a site link to the same ones.
+_URLS_KEPT = 8192
 _SCHEMES = {"http": 80, "https": 443}
 _TRACKING = re.compile(
     r"utm_.*|gclid|fbclid|msclkid|mc_[ce]id|_ga|_gl|ref|source"
@@ -80,6 +83,7 @@ class Scope:
             return False
 
 
+@lru_cache(maxsize=_URLS_KEPT)
 def canonical_url(url: str) -> str:
     """Return the one spelling of a URL, which identifies a page or a source.
 
@@ -96,6 +100,7 @@ def canonical_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
+@lru_cache(maxsize=_URLS_KEPT)
 def clean_url(url: str) -> str:
     """Return a URL as it is requested: without fragment, tracking and session, else as written.
 

@@ -144,8 +144,8 @@ class _Process:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def kill(self) -> int:
-        """End it at its work, which comes again as when its time is up; return how much that is."""
+    def kill(self) -> list[str]:
+        """End it at its work, which comes again as when its time is up; return these jobs."""
         self._killed = True
         self._process.kill()
         self._process.wait()
@@ -158,7 +158,7 @@ class _Process:
             # It may have deleted the message before it could say so.
             with contextlib.suppress(queues.client.exceptions.ClientError):
                 queues.show({"ReceiptHandle": receipt})
-        return len(self._held)
+        return list(self._held.values())
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -298,7 +298,9 @@ class _Running:
         interrupted = self._processes[number].kill()
         with self._changed:
             self.counts["killed"] += 1
-            self.counts["interrupted"] += interrupted
+            self.counts["interrupted"] += len(interrupted)
+            # It may have ended one and deleted its message before it could say so.
+            self._news += interrupted
         self._processes[number] = self._start()
 
     def _start(self) -> _Process:

@@ -49,7 +49,10 @@ MOST_GROWTH = 1.10
 #: Threads and files that a pool may still open after the first rest.
 SLACK = 8
 WAIT_S = 300.0
+#: Longer than idle connections are kept: 75 seconds by the server, 90 to the store.
+REST_S = 100.0
 
+_POOLED = "socket to the store"
 _JSON = {"Content-Type": "application/json"}
 _LOCK = '[[package]]\nname = "stowage"\nversion = "0.1.0"\n'
 _CODE = "use stowage::Hold;\nfn main() { let mut h = Hold::new(); h.stowe(1); }\n"
@@ -107,7 +110,8 @@ class Rest:
 
     Attributes:
         resident: bytes of memory.
-        files: descriptors that are open.
+        files: descriptors that are open, but for the connections to the store, which are as many as
+            calls were ever under way at once; ``kinds`` has these too.
         threads: there are.
         kinds: what the descriptors are of.
     """
@@ -157,23 +161,28 @@ class Soak:
             assert not each.is_alive(), "a client hangs"
 
     def rest(self) -> Rest:
-        """Wait until the server holds no connection of a client, and look at it."""
-        place, last = Path(f"/proc/{self.pid}"), -1
-        # Idle connections to the store and the pools' threads come and go for a while.
-        for _ in range(30):
-            files = len(list((place / "fd").iterdir()))
-            if files == last:
-                break
-            last = files
-            time.sleep(2)
+        """Wait until nobody keeps a connection for later, and look at the server."""
+        time.sleep(REST_S)
+        place = Path(f"/proc/{self.pid}")
         status = (place / "status").read_text("ascii")
         fields = dict(line.split(":", 1) for line in status.splitlines())
+        kinds = Counter(self._kinds(place))
         resident = int(fields["VmRSS"].split()[0]) * 1024
-        kinds: Counter[str] = Counter()
+        files = kinds.total() - kinds[_POOLED]
+        return Rest(resident, files, int(fields["Threads"]), kinds)
+
+    def _kinds(self, place: Path) -> Iterator[str]:
+        """Yield what each open file is; of a socket, on which side it is."""
+        port = f":{self._address()[1]:04X}"
+        rows = [line.split() for line in (place / "net" / "tcp").read_text("ascii").splitlines()]
+        inbound = {row[9] for row in rows if row[1].endswith(port)}
+        known = {row[9] for row in rows}
         for each in (place / "fd").iterdir():
             with contextlib.suppress(OSError):
-                kinds[each.readlink().name.partition(":")[0]] += 1
-        return Rest(resident, last, int(fields["Threads"]), kinds)
+                kind, _, number = each.readlink().name.partition(":")
+                inode = number.strip("[]")
+                side = "socket of a client" if inode in inbound else _POOLED
+                yield side if kind == "socket" and inode in known else kind
 
     def lost(self) -> list[str]:
         """Return what was acknowledged and is not there."""
@@ -386,7 +395,8 @@ def _print(soak: Soak, first: Rest, last: Rest, minutes: float) -> None:
         for name, each in (("after the warm-up", first), ("at the end", last))
     ]
     table("The server at rest", ["", "memory", "files", "threads"], rests)
-    print(f"\nfiles, more at the end: {dict(last.kinds - first.kinds)}")
+    for name, each in (("after the warm-up", first), ("at the end", last)):
+        print(f"\nfiles {name}: {json.dumps(each.kinds, sort_keys=True)}")
     refused = ", ".join(f"{t} {s}: {n}" for (t, s), n in sorted(soak.seen.refused.items()))
     print(f"killed processes: {soak.kills}; texts written: {len(soak.written)}")
     print(f"refused: {refused or 'nothing'}")

@@ -150,6 +150,16 @@ def test_of_a_name_that_comes_twice_the_last_is_taken(tmp_path: Path, box: Path)
     assert tree(box) == {"a.js": b"last"}
 
 
+def test_an_entry_without_a_name_is_no_file(tmp_path: Path, box: Path) -> None:
+    wheel = tmp_path / "x.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        with archive.open(zipfile.ZipInfo(""), "w") as entry:
+            entry.write(b"1")
+        archive.writestr("a.py", b"2")
+    Unpacker(box).add(wheel, "x.whl")
+    assert [each.name for each in box.iterdir()] == ["a.py"]
+
+
 def test_a_later_archive_replaces_nothing(tmp_path: Path, box: Path) -> None:
     unpacker = Unpacker(box)
     unpacker.add(zipped(tmp_path / "a.whl", [("a/x.py", b"own")]), "a.whl")

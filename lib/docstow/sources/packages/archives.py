@@ -141,7 +141,7 @@ class Unpacker:
             archive = zipfile.ZipFile(cast("IO[bytes]", BoundedReads(stream, name)))
         with archive:
             # The last of a name is what installers take.
-            last = {each.filename: each for each in archive.infolist() if not each.is_dir()}
+            last = files(archive)
             for path, entry in last.items():
                 safe = _checked(path, name)
                 yield safe, refusal(entry), partial(self._pieces, archive, entry, name)
@@ -245,6 +245,12 @@ class BoundedReads:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+
+def files(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Return the files of a zip by name; what has no name at all is none."""
+    named = (each for each in archive.infolist() if each.filename)
+    return {each.filename: each for each in named if not each.is_dir()}
 
 
 def refusal(entry: zipfile.ZipInfo) -> str:

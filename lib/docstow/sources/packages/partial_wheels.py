@@ -20,7 +20,13 @@ from typing import IO, TYPE_CHECKING, cast
 
 from docstow.core.errors import TooLarge, UnreadableInput
 from docstow.core.threads import in_parallel
-from docstow.sources.packages.archives import BoundedReads, refusal, write_errors, zip_errors
+from docstow.sources.packages.archives import (
+    BoundedReads,
+    files,
+    refusal,
+    write_errors,
+    zip_errors,
+)
 
 if TYPE_CHECKING:
     from docstow.net.decompress import Limits
@@ -76,7 +82,7 @@ def fetch_parts(
         stream.truncate(size)
         held = _Held(stream, get_range, size, tail, limits.compressed)
         listing = zipfile.ZipFile(cast("IO[bytes]", BoundedReads(cast("IO[bytes]", held), name)))
-        found = {each.filename: each for each in listing.infolist() if not each.is_dir()}
+        found = files(listing)
         taken = {each for each in found if wanted(each) or _is_record(each)}
         if sum(found[each].file_size for each in taken) > limits.decompressed:
             most = limits.decompressed

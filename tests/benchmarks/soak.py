@@ -172,7 +172,7 @@ class Soak:
         return Rest(resident, files, int(fields["Threads"]), kinds)
 
     def _kinds(self, place: Path) -> Iterator[str]:
-        """Yield what each open file is; of a socket, on which side it is."""
+        """Yield what each open file is; a client's side has the socket that listens, too."""
         port = f":{self._address()[1]:04X}"
         rows = [line.split() for line in (place / "net" / "tcp").read_text("ascii").splitlines()]
         inbound = {row[9] for row in rows if row[1].endswith(port)}
